@@ -1,0 +1,47 @@
+"""Errors that a user can cause: one line that names the setting, its value and the valid values."""
+
+import unicodedata
+
+
+class UserError(Exception):
+    """Something the user can put right; the command prints its one line and exits with code 2."""
+
+    exit_code = 2
+
+
+class SettingError(UserError):
+    """A setting with a value that is not valid: `NAME=foo: not a known enhancement; valid: …`."""
+
+    def __init__(self, setting: str, value, problem: str, valid=None):
+        self.setting, self.value, self.valid = setting, value, valid
+        text = f"{setting}={printable(str(value))}: {problem}"
+        if valid is not None:
+            text += f"; valid: {valid if isinstance(valid, str) else ', '.join(map(str, valid))}"
+        super().__init__(text)
+
+
+class InputError(UserError):
+    """A file or folder that cannot be used: `<path>: <problem>`."""
+
+    def __init__(self, path, problem: str):
+        self.path = path
+        super().__init__(f"{printable(str(path))}: {problem}")
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """`text` on one line without control, formatting or surrogate characters (each shown as an escape), cut at `limit` characters."""
+    out = []
+    for character in text[: limit + 1]:
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+            out.append(character.encode("unicode_escape").decode("ascii"))
+        else:
+            out.append(character)
+    return "".join(out[:limit]) + ("…" if len(text) > limit else "")
+
+
+def markdown_escape(text: str) -> str:
+    """`text` made printable and inert in markdown and HTML."""
+    text = printable(text)
+    for character in "\\`*_{}[]()#+!|~":
+        text = text.replace(character, "\\" + character)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

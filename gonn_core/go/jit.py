@@ -1,0 +1,65 @@
+"""The one place that imports numba: `kernel` compiles a function, on disk once per version of the sources.
+
+numba's own disk cache looks at the file of the compiled function only; when a kernel that it calls changes in another
+file, the cached machine code is stale. So the cache folder is keyed by a hash of *all* sources that may hold kernels, and
+it is named before numba is imported.
+"""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+_KERNEL_PACKAGES = ("go", "records", "features", "evaluation")
+
+
+def kernel_source_hash() -> str:
+    """Hash (16 hex digits) over every source file that may hold kernels, and over this interpreter's version."""
+    digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
+    root = Path(__file__).resolve().parent.parent
+    for package in _KERNEL_PACKAGES:
+        for path in sorted((root / package).glob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def kernel_cache_folder() -> Path:
+    """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache folder."""
+    base = os.environ.get("GONN_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gonn")
+    return Path(base) / f"kernels-{kernel_source_hash()}"
+
+
+if "numba" in sys.modules:  # somebody imported numba first: set its folder through its own configuration
+    from numba.core import config as _numba_config
+
+    _numba_config.CACHE_DIR = str(kernel_cache_folder())
+else:
+    os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache_folder())
+
+import numba  # noqa: E402
+from llvmlite import ir  # noqa: E402
+from numba import types  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
+
+_OPTIONS = dict(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+
+
+def kernel(function):
+    """Compile `function` in nopython mode: cached on disk, without the GIL, without bounds checks, IEEE division."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+def inlined(function):
+    """Compile a small helper into each of its callers."""
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
+@intrinsic
+def lowest_bit(typing_context, word):
+    """Index of the lowest set bit of a non-zero uint64 (undefined for 0); one instruction."""
+    signature = types.int64(types.uint64)
+
+    def generate(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return signature, generate
