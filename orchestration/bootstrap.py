@@ -1,0 +1,142 @@
+"""Set up `.venv` once, then go on with the command: `python3 orchestration/bootstrap.py VERB ARGS…`.
+
+Standard library only, for any Python 3: it runs before anything is installed. `test` and `setup` are its own verbs, every other
+one is passed to the `gonn` command. Arguments that are empty are dropped together with the option before them, so that a Makefile
+can pass variables that the user did not set.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+STAMP = os.path.join(VENV, ".installed")
+PYTHON = os.path.join(VENV, "bin", "python")
+OLDEST, NEWEST = (3, 11), (3, 14)
+TORCH_VERSION = "2.13.0"
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+def stop(line):
+    """Print one line and leave with code 2."""
+    sys.stderr.write(line + "\n")
+    sys.exit(2)
+
+
+def suitable_python():
+    """Path of an interpreter of a supported version: this one, else one on PATH. Stops when there is none."""
+    if OLDEST <= sys.version_info[:2] <= NEWEST:
+        return sys.executable
+    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+        path = shutil.which("python3.%d" % minor)
+        if path and subprocess.call([path, "-c", ""], stderr=subprocess.DEVNULL) == 0:
+            return path
+    stop("PYTHON=%s: is Python %d.%d; valid: 3.11 to 3.14" % (sys.executable, sys.version_info[0], sys.version_info[1]))
+
+
+def wanted():
+    """What the environment is made from: a hash over the dependency files and the TORCH setting."""
+    digest = hashlib.sha256(torch_choice().encode())
+    for name in ("constraints.txt", "pyproject.toml"):
+        with open(os.path.join(ROOT, name), "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def torch_choice():
+    """The TORCH setting: auto, cpu or cuda."""
+    choice = os.environ.get("TORCH") or "auto"
+    if choice not in ("auto", "cpu", "cuda"):
+        stop("TORCH=%s: not a known build of torch; valid: auto, cpu, cuda" % choice[:80])
+    return choice
+
+
+def torch_arguments():
+    """pip arguments that choose the build of torch: the small CPU build where no NVIDIA driver is seen."""
+    ordinary = ["torch==" + TORCH_VERSION]
+    choice = torch_choice()
+    if choice == "cuda" or not sys.platform.startswith("linux") or (choice == "auto" and shutil.which("nvidia-smi")):
+        return ordinary
+    try:
+        urllib.request.urlopen(CPU_INDEX + "/torch/", timeout=5).close()
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        print("PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, which may bring about 3 GB of CUDA libraries." % reason, flush=True)
+        return ordinary
+    return ["torch==" + TORCH_VERSION + "+cpu", "--extra-index-url", CPU_INDEX]
+
+
+def run(command, what):
+    """Run an installation step; stop with one line when it fails."""
+    code = subprocess.call(command)
+    if code != 0:
+        stop("setup: %s failed (code %d); the lines above say why. The same command goes on from here." % (what, code))
+
+
+def make_venv(python):
+    """Create `.venv`; a half-made one is made anew. Stops with the one apt line where the venv module is missing."""
+    if os.path.exists(PYTHON) and subprocess.call([PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
+        return
+    probe = subprocess.run([python, "-c", "import venv, ensurepip"], capture_output=True)
+    if probe.returncode != 0:
+        stop("venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv")
+    shutil.rmtree(VENV, ignore_errors=True)
+    run([python, "-m", "venv", VENV], "making .venv")
+
+
+def setup():
+    """Make `.venv` hold what constraints.txt says; does nothing when it already does."""
+    want = wanted()
+    try:
+        with open(STAMP) as file:
+            if file.read().strip() == want:
+                return
+    except OSError:
+        pass
+    start = time.time()
+    make_venv(suitable_python())
+    print("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …", flush=True)
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-c", os.path.join(ROOT, "constraints.txt")]
+    run(pip + torch_arguments(), "installing torch")
+    run(pip + ["--editable", ROOT + "[test]"], "installing the pinned versions")
+    with open(STAMP + ".tmp", "w") as file:
+        file.write(want)
+    os.replace(STAMP + ".tmp", STAMP)
+    print("Set up in %.0f s." % (time.time() - start), flush=True)
+
+
+def given(arguments):
+    """`arguments` without empty ones; an option whose value is empty goes with it."""
+    kept = []
+    for argument in arguments:
+        if argument:
+            kept.append(argument)
+        elif kept and kept[-1].startswith("--"):
+            kept.pop()
+    return kept
+
+
+def main():
+    """Set up, then become the command."""
+    arguments = given(sys.argv[1:])
+    if not arguments:
+        stop("usage: bootstrap.py setup | test [pytest arguments] | <gonn verb> …")
+    setup()
+    if arguments[0] == "setup":
+        return
+    module = ["pytest"] + arguments[1:] if arguments[0] == "test" else ["orchestration.cli"] + arguments
+    if arguments[0] == "test":
+        os.chdir(ROOT)
+    else:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
+    sys.stdout.flush()
+    os.execv(PYTHON, [PYTHON, "-m"] + module)
+
+
+if __name__ == "__main__":
+    main()
