@@ -1,0 +1,112 @@
+"""The identity of a trial: pinned defaults, canonical form, errors that name the valid values."""
+
+import pytest
+
+from gonn_core import numerics
+from gonn_core.config import TrialConfig, canonical, config_paths, get_path, parse_config, trial_id, with_values
+from gonn_core.errors import SettingError
+
+DEFAULTS = {
+    "features": {"set": "gonn", "liberties": 4, "liberties_after": 3, "ko": True, "history": 5, "ladders": True},
+    "data": {"view": "0" * 20, "sampling": "epochs", "augmentation": "batch", "history_keep": [1.0, 1.0, 1.0, 1.0, 1.0]},
+    "net": {
+        "family": "gonn",
+        "activation": "relu",
+        "prelu_init": 0.0,
+        "norm_gamma": False,
+        "stem": {"kernel": 5, "center_kernel": False},
+        "trunk": {
+            "width": 192,
+            "blocks": 5,
+            "dilations": [],
+            "dilated_share": "1/3",
+            "global_pooling": False,
+            "global_share": "1/3",
+            "center_init": 0.0,
+        },
+        "head": {"pooling": "none", "pooled_share": "1/6", "share": "1/4"},
+    },
+    "training": {
+        "samples": 5000000,
+        "batch_size": 200,
+        "loss": "cross_entropy",
+        "optimiser": {
+            "kind": "sgd",
+            "learning_rate": 0.064,
+            "momentum": 0.9,
+            "nesterov": True,
+            "weight_decay_rows": 0.3,
+            "center_factor": 1.0,
+            "head_factor": 0.25,
+        },
+        "schedule": {"kind": "gonn", "compression": 1.0, "warmup": 0},
+        "precision": "fp32",
+        "init_seed": 0,
+        "data_seed": 0,
+    },
+}
+
+
+def contains(tree, part):
+    """Whether every leaf of `part` stands in `tree` with the same value."""
+    return all(contains(tree[key], value) if isinstance(value, dict) else tree[key] == value for key, value in part.items())
+
+
+def test_defaults_never_change():
+    """Ids leave defaults out, so a changed default would give old results to new configurations. New fields may be added."""
+    assert contains(TrialConfig().model_dump(mode="json"), DEFAULTS)
+
+
+def test_canonical_form_leaves_defaults_out():
+    config = parse_config({"net": {"activation": "prelu", "trunk": {"width": 192, "dilations": [2, 3]}}})
+    assert canonical(config) == {"net": {"activation": "prelu", "trunk": {"dilations": [2, 3]}}}
+    assert canonical(TrialConfig()) == {}
+
+
+def test_id_depends_on_values_and_numerics_versions_only():
+    one = with_values(TrialConfig(), {"net.activation": "prelu"})
+    assert trial_id(one) == trial_id(parse_config({"net": {"activation": "prelu", "prelu_init": 0}}))
+    assert trial_id(one) != trial_id(TrialConfig())
+    versions = numerics.versions()
+    assert trial_id(one, versions) == trial_id(one)
+    for name in versions:
+        assert trial_id(one, versions | {name: versions[name] + 1}) != trial_id(one)
+
+
+def test_golden_id():
+    """The id of one configuration under fixed numerics versions, for ever."""
+    config = parse_config({"net": {"activation": "prelu"}, "data": {"view": "0123456789abcdef0123"}})
+    assert trial_id(config, {"features": 1, "nets": 1, "training": 1}) == "27f102d6309cc95e"
+
+
+@pytest.mark.parametrize(
+    "tree, line",
+    [
+        ({"net": {"activation": "gelu"}}, "config.net.activation=gelu: not a valid value; valid: 'relu' or 'prelu'"),
+        ({"features": {"ko": "yes"}}, "config.features.ko=yes: input should be a valid boolean"),
+        ({"features": {"kos": True}}, "config.features.kos=true: no such setting; valid: history, ko, ladders, liberties, liberties_after, set"),
+        ({"training": {"samples": 7, "batch_size": 2}}, 'config.training={"samples": 7, "batch_size": 2}: samples must be a multiple of batch_size (2)'),
+        ({"net": {"trunk": {"dilated_share": "4/3"}}}, "config.net.trunk.dilated_share=4/3: a share of the trunk's width, above 0 and at most 1"),
+    ],
+)
+def test_errors_name_setting_value_and_valid_values(tree, line):
+    with pytest.raises(SettingError) as error:
+        parse_config(tree)
+    assert str(error.value) == line
+
+
+def test_unknown_path_names_the_nearest():
+    with pytest.raises(SettingError) as error:
+        with_values(TrialConfig(), {"net.activatoin": "prelu"}, "card x")
+    assert str(error.value).startswith("card x.net.activatoin=prelu: no such setting; valid: net.activation")
+
+
+def test_every_path_can_be_read_and_set():
+    config = TrialConfig()
+    tree = config.model_dump(mode="json")
+    for path in config_paths():
+        value = tree
+        for name in path.split("."):
+            value = value[name]
+        assert with_values(config, {path: value}) == config
+        get_path(config, path)
