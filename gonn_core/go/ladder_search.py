@@ -1,0 +1,237 @@
+"""Ladder search (spec: GoNN 1.2): is a chain captured when its owner, or its enemy, moves first?
+
+The *defender* owns the chain, the *attacker* wants it. Defender to move: he escapes with two liberties, or when the attacker has
+just taken a ko; else he tries to capture any attacker chain in atari next to his own, then to extend. Attacker to move: he has
+it with one liberty left, has lost it with three; with two he tries both. The search keeps its own stack and plays on the board.
+
+Each shortcut below answers at once what a search would find, the definition's own prunings of attacker moves included: none
+changes a result (tests compare with a plain recursive solver).
+"""
+
+import numpy as np
+
+from gonn_core.go.jit import inlined, kernel
+from gonn_core.go.points import EMPTY, STRIDE
+from gonn_core.go.rules import (
+    HEAD,
+    LIBERTIES,
+    NEXT,
+    NOWHERE,
+    chains_around,
+    empties_around,
+    first_liberties,
+    is_legal,
+    neighbours,
+    play,
+    take_back,
+)
+from gonn_core.go.workspace import CANDIDATES, CAPPED, MAX_DEPTH, NODE_LIMIT, NODES, PADDED_WORDS, SEARCHES
+
+OPEN, CAPTURED, ESCAPED = range(3)
+
+_ONE, _ROW = np.uint64(1), np.uint64(STRIDE)
+
+
+@inlined
+def mark(words, p):
+    """Sets padded point p in a padded bitboard."""
+    words[p >> np.uint64(6)] |= _ONE << (p & np.uint64(63))
+
+
+@inlined
+def _is_marked(words, p):
+    return (words[p >> np.uint64(6)] >> (p & np.uint64(63))) & _ONE != 0
+
+
+@kernel
+def mark_chain(board, words, stone):
+    """Sets all stones of a chain in a padded bitboard."""
+    at = stone
+    while True:
+        mark(words, at)
+        at = np.uint64(board[NEXT + at])
+        if at == stone:
+            break
+
+
+@inlined
+def are_adjacent(p, q):
+    """True when two padded points are neighbours."""
+    return p - q == _ONE or q - p == _ONE or p - q == _ROW or q - p == _ROW
+
+
+@kernel
+def escapes_by(board, p, taken, head, defender):
+    """True when the defender, answering an atari, surely gets three liberties by playing his last liberty p.
+
+    Enough are p's empty neighbours, or those of a chain joined at p. `taken`: the liberty that the attacker is about to
+    take to give this atari, or NOWHERE when the chain is in atari now.
+    """
+    if empties_around(board, p) - np.int64(are_adjacent(p, taken)) >= 3:
+        return True
+    needed = 4 if taken == NOWHERE else 5  # of the joined chain's liberties p is gone afterwards, and `taken` may be one too
+    for other in chains_around(board, p, defender):
+        if other != NOWHERE and other != head and board[LIBERTIES + other] >= needed:
+            return True
+    return False
+
+
+@kernel
+def _defender_moves(board, candidates, end, head, defender):
+    """Node with the defender in atari: (verdict, new end of `candidates`)."""
+    start = end
+    attacker = np.uint64(3) - defender
+    liberty, _ = first_liberties(board, head, 1)
+    if escapes_by(board, liberty, NOWHERE, head, defender):
+        return ESCAPED, start
+    empties = empties_around(board, liberty)
+    legal = empties > 0  # an extension that is not suicide
+    joins_or_captures = False
+    for other in chains_around(board, liberty, defender):
+        if other != NOWHERE and other != head:
+            joins_or_captures = True
+            legal |= board[LIBERTIES + other] > 1
+    for other in chains_around(board, liberty, attacker):
+        if other != NOWHERE and board[LIBERTIES + other] == 1:
+            joins_or_captures = legal = True
+
+    stone = head
+    while True:
+        for q in neighbours(stone):
+            if board[q] == attacker and board[LIBERTIES + board[HEAD + q]] == 1:
+                capture, _ = first_liberties(board, np.uint64(board[HEAD + q]), 1)
+                known = capture == liberty
+                for i in range(start, end):
+                    known |= candidates[i] == capture
+                if not known:
+                    candidates[end] = capture
+                    end += 1
+        stone = np.uint64(board[NEXT + stone])
+        if stone == head:
+            break
+
+    if legal:
+        if joins_or_captures:
+            candidates[end] = liberty
+            end += 1
+        elif empties == 2:  # a plain extension to two liberties; one to a single liberty is captured at once
+            all_open = True
+            for q in neighbours(liberty):
+                if board[q] == EMPTY and empties_around(board, q) != 4:
+                    all_open = False
+            if all_open:  # both will have three empty neighbours and they are not adjacent: the attacker may not try
+                return ESCAPED, start
+            candidates[end] = liberty
+            end += 1
+    return (OPEN if end > start else CAPTURED), end
+
+
+@kernel
+def _attacker_moves(board, candidates, end, head, defender, ko):
+    """Node with the attacker to move: (verdict, new end of `candidates`)."""
+    liberties = board[LIBERTIES + head]
+    if liberties <= 1:
+        return CAPTURED, end
+    if liberties >= 3:
+        return ESCAPED, end
+    attacker = np.uint64(3) - defender
+    p, q = first_liberties(board, head, 2)
+    try_p = not escapes_by(board, q, p, head, defender)
+    try_q = not escapes_by(board, p, q, head, defender)
+    if try_p and try_q and empties_around(board, q) > empties_around(board, p):
+        p, q = q, p
+    start = end
+    if try_p and is_legal(board, p, attacker, ko):
+        candidates[end] = p
+        end += 1
+    if try_q and is_legal(board, q, attacker, ko):
+        candidates[end] = q
+        end += 1
+    return (OPEN if end > start else ESCAPED), end
+
+
+@kernel
+def is_captured(work, stone, top):
+    """True when the chain at `stone` (one liberty, its owner to move) cannot escape. The ko ban of the board is ignored.
+
+    Adds to `work.touched` all the points that the answer hangs on but for their surroundings: the points played and the
+    stones of chains that the defender joined (the caller adds the chain itself). Plays from height `top` of the undo stack
+    and leaves the board as it was. A search beyond `NODE_LIMIT` nodes or `MAX_DEPTH` plies counts as escape, and in `counters`.
+    """
+    board, undo, frames, candidates, touched = work.board, work.undo, work.frames, work.candidates, work.touched
+    defender = np.uint64(board[stone])
+    attacker = np.uint64(3) - defender
+    depth = 0  # the defender moves at even depth
+    end = 0
+    ko = NOWHERE
+    nodes = 0
+    while True:
+        nodes += 1
+        head = np.uint64(board[HEAD + stone])
+        start = end
+        if nodes > NODE_LIMIT or depth == MAX_DEPTH or end > CANDIDATES - PADDED_WORDS * 64:
+            for _ in range(depth):
+                top = take_back(board, undo, top)
+            work.counters[CAPPED] += 1
+            verdict = ESCAPED
+            depth = 0
+        elif depth % 2 == 1:
+            verdict, end = _attacker_moves(board, candidates, end, head, defender, ko)
+        elif board[LIBERTIES + head] >= 2 or ko != NOWHERE:
+            verdict = ESCAPED
+        else:
+            verdict, end = _defender_moves(board, candidates, end, head, defender)
+
+        if verdict == OPEN:
+            frames[depth, 0], frames[depth, 1] = start, end
+            depth += 1
+        else:
+            captured = verdict == CAPTURED
+            while True:  # back to the deepest node that this does not decide
+                if depth == 0:
+                    work.counters[NODES] += nodes
+                    work.counters[SEARCHES] += 1
+                    return captured
+                top = take_back(board, undo, top)
+                defends = depth % 2 == 1
+                if captured == defends and frames[depth - 1, 0] < frames[depth - 1, 1]:
+                    break
+                depth -= 1
+
+        move = np.uint64(candidates[frames[depth - 1, 0]])
+        frames[depth - 1, 0] += 1
+        end = frames[depth - 1, 1]
+        mark(touched, move)
+        if depth % 2 == 1:
+            for other in chains_around(board, move, defender):
+                if other != NOWHERE and not _is_marked(touched, other):
+                    mark_chain(board, touched, other)
+            top, ko, _ = play(board, undo, top, move, defender)
+        else:
+            top, ko, _ = play(board, undo, top, move, attacker)
+
+
+@kernel
+def answer_two_liberties(work, head, p, q, ko):
+    """The attacker's moves, of the liberties p and q of a chain with two, that capture it: (p or NOWHERE, q or NOWHERE).
+
+    His first move obeys the board's ko ban, whomever it binds; a ko that it takes is forgotten. Adds to `work.touched` as
+    `is_captured` does.
+    """
+    board, undo = work.board, work.undo
+    defender = np.uint64(board[head])
+    attacker = np.uint64(3) - defender
+    works_p = works_q = NOWHERE
+    for move, other in ((p, q), (q, p)):
+        if escapes_by(board, other, move, head, defender) or not is_legal(board, move, attacker, ko):
+            continue
+        mark(work.touched, move)
+        top, _, _ = play(board, undo, 0, move, attacker)
+        captured = board[LIBERTIES + board[HEAD + head]] == 1 and is_captured(work, head, top)
+        take_back(board, undo, top)
+        if captured:
+            if move == p:
+                works_p = move
+            else:
+                works_q = move
+    return works_p, works_q

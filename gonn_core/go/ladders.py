@@ -1,0 +1,89 @@
+"""The ladder bitboard of a position (spec: GoNN 1.2): planes 23, 24 and 25 in one, as the store keeps it.
+
+A set bit on a stone of a chain with one liberty says that it cannot escape though its owner moves first (plane 23); on a stone
+of a chain with two, that its enemy captures it when he moves first (plane 24); on an empty point, that it is such a first move
+(plane 25). Chains of both colours are asked, whoever is to move.
+"""
+
+import numpy as np
+
+from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.ladder_search import answer_two_liberties, is_captured
+from gonn_core.go.points import FROM_PADDED, TO_PADDED, WORDS
+from gonn_core.go.rules import HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, first_liberties, keep_living, set_up
+from gonn_core.go.workspace import make_workspace
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def set_bit(words, p):
+    """Sets the point of padded point p in a bitboard of 6 words."""
+    at = FROM_PADDED[p]
+    words[at >> 6] |= _ONE << np.uint64(at & 63)
+
+
+@kernel
+def set_chain(board, words, stone):
+    """Sets all stones of a chain in a bitboard of 6 words."""
+    at = stone
+    while True:
+        set_bit(words, at)
+        at = np.uint64(board[NEXT + at])
+        if at == stone:
+            break
+
+
+@kernel
+def answer(work, head, ko):
+    """The ladder question for a chain with one or two liberties: (captured, working move, working move), NOWHERE for no move."""
+    board = work.board
+    if board[LIBERTIES + head] == 1:
+        return is_captured(work, head, 0), NOWHERE, NOWHERE
+    p, q = first_liberties(board, head, 2)
+    p, q = answer_two_liberties(work, head, p, q, ko)
+    return p != NOWHERE or q != NOWHERE, p, q
+
+
+@kernel
+def mark_answer(board, head, captured, p, q, out):
+    """Adds the bits of one answer to the ladder bitboard `out`."""
+    if captured:
+        set_chain(board, out, head)
+        if p != NOWHERE:
+            set_bit(out, p)
+        if q != NOWHERE:
+            set_bit(out, q)
+
+
+@kernel
+def find_ladders(work, stones, ko, out):
+    """Ladder bitboard `out` (6,) of the position on `work.board`, each chain searched anew.
+
+    `stones` (12,) are the same position's bitboards; `ko` is a padded point or NOWHERE.
+    """
+    board = work.board
+    out[:] = 0
+    for word in range(2 * WORDS):
+        bits = stones[word]
+        while bits != 0:
+            p = PADDED_POINT[(word % WORDS) * 64 + lowest_bit(bits)]
+            bits &= bits - _ONE
+            if board[HEAD + p] == p and board[LIBERTIES + p] <= 2:
+                captured, first, second = answer(work, p, ko)
+                mark_answer(board, p, captured, first, second, out)
+
+
+def ladder_bits(stones: np.ndarray, ko: int = -1, workspace=None) -> np.ndarray:
+    """Ladder bitboard (6,) uint64 of any position: `stones` (12,) uint64, ko point 0..360 or -1.
+
+    Chains without a liberty, which no legal position has, are taken off first. Searches nothing from a cache: the plain
+    reference for `ladder_cache.find_ladders_cached`, and the way for positions outside games. `workspace` saves making one.
+    """
+    work = make_workspace() if workspace is None else workspace
+    living = np.array(stones, np.uint64)
+    keep_living(living)
+    set_up(work.board, work.undo, living)
+    out = np.zeros(WORDS, np.uint64)
+    find_ladders(work, living, np.uint64(TO_PADDED[ko]) if ko >= 0 else NOWHERE, out)
+    return out

@@ -1,0 +1,48 @@
+"""The scratch memory of the replay and ladder kernels: made once per thread, used for any number of games."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gonn_core.go.points import PADDED
+from gonn_core.go.rules import BOARD_LENGTH, UNDO_LENGTH
+
+MAX_DEPTH = 722
+"""Deepest ladder, in plies (spec: GoNN 1.2, twice the points of the board); a deeper one counts as capped."""
+NODE_LIMIT = 50_000
+"""Nodes after which a ladder search counts as capped: the chain then escapes."""
+CANDIDATES = 16_384
+"""Room for the moves still to be tried along one line of a search."""
+PADDED_WORDS = (PADDED + 63) // 64
+
+SEARCHES, NODES, REUSED, CAPPED = range(4)
+"""Counters: ladder searches, their nodes, answers taken from the cache, searches that hit a limit."""
+
+
+class Workspace(NamedTuple):
+    """One thread's memory; two threads must not share one."""
+
+    board: np.ndarray  # (BOARD_LENGTH,) uint16, see rules.py
+    undo: np.ndarray  # (UNDO_LENGTH,) uint16, see rules.py
+    frames: np.ndarray  # (MAX_DEPTH, 2) int64: next and end of a node's moves in `candidates`
+    candidates: np.ndarray  # (CANDIDATES,) uint16
+    touched: np.ndarray  # (7,) uint64, padded bitboard: what the current search depends on
+    footprints: np.ndarray  # (441, 7) uint64: the same, dilated, of each cached answer, by the chain's head
+    answers: np.ndarray  # (441, 4) uint16: cached answers, see ladder_cache.py
+    changed: np.ndarray  # (7,) uint64, padded bitboard: what the moves since the last look at the ladders changed
+    counters: np.ndarray  # (4,) int64
+
+
+def make_workspace() -> Workspace:
+    """Fresh memory for one thread (about 100 KB)."""
+    return Workspace(
+        board=np.zeros(BOARD_LENGTH, np.uint16),
+        undo=np.zeros(UNDO_LENGTH, np.uint16),
+        frames=np.zeros((MAX_DEPTH, 2), np.int64),
+        candidates=np.zeros(CANDIDATES, np.uint16),
+        touched=np.zeros(PADDED_WORDS, np.uint64),
+        footprints=np.zeros((PADDED, PADDED_WORDS), np.uint64),
+        answers=np.zeros((PADDED, 4), np.uint16),
+        changed=np.zeros(PADDED_WORDS, np.uint64),
+        counters=np.zeros(4, np.int64),
+    )

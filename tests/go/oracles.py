@@ -1,0 +1,160 @@
+"""The oracle games: SGF files read with sgfmill, replayed, and the planes that GoNN's own writer made of them."""
+
+import io
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sgfmill import sgf
+
+from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, WORDS
+from gonn_core.go.replay import make_workspace, replay_games
+from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
+
+REPOSITORY = Path(__file__).parents[2]
+SHARED = REPOSITORY.parent / "shared"
+STARTER_GAMES = REPOSITORY / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
+STARTER_ORACLE = REPOSITORY / "tests" / "fixtures" / "oracle_gonn26_starter.npz"
+KGS_ORACLE = SHARED / "spec" / "oracle_gonn26_kgs2003.npz"
+KGS_GAMES = SHARED / "spec" / "oracle_sgf"
+
+
+class Game(NamedTuple):
+    setup: np.ndarray  # (S,) int16 codes colour*361 + point
+    moves: np.ndarray  # (M,) int16
+    colours: np.ndarray  # (M,) uint8
+
+
+class Rows(NamedTuple):
+    """Replayed games as rows of the store; row_offsets[g] is where game g starts, rows[g] how many it has."""
+
+    stones: np.ndarray
+    ladders: np.ndarray
+    moves: np.ndarray
+    row_offsets: np.ndarray
+    rows: np.ndarray
+    ends: np.ndarray
+    capped: np.ndarray
+
+
+def _point(move) -> int:
+    """Point of sgfmill's (row from the bottom, column), PASS for None."""
+    return PASS if move is None else (SIZE - 1 - move[0]) * SIZE + move[1]
+
+
+def read_sgf(data: bytes) -> Game:
+    """Setup and main line of an SGF file without variations."""
+    game = sgf.Sgf_game.from_bytes(data)
+    black, white, _ = game.get_root().get_setup_stones()
+    setup = [BLACK * POINTS + _point(p) for p in sorted(black)] + [WHITE * POINTS + _point(p) for p in sorted(white)]
+    played = [node.get_move() for node in game.get_main_sequence()]
+    played = [(colour, move) for colour, move in played if colour is not None]
+    return Game(
+        np.array(setup, np.int16),
+        np.array([_point(move) for _, move in played], np.int16),
+        np.array([BLACK if colour == "b" else WHITE for colour, _ in played], np.uint8),
+    )
+
+
+def starter_games(names=None) -> dict[str, Game]:
+    """Games of the bundled archive by file name, in the archive's order."""
+    games = {}
+    with tarfile.open(STARTER_GAMES, "r|xz") as archive:
+        for member in archive:
+            name = member.name.rsplit("/", 1)[-1]
+            if member.isfile() and name.endswith(".sgf") and (names is None or name in names):
+                games[name] = read_sgf(archive.extractfile(member).read())
+    return games
+
+
+def offsets(counts) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def replay(games, want_ladders=True) -> Rows:
+    """Replays a list of games with the batch kernel."""
+    room = [len(game.moves) + 1 for game in games]
+    total, count = sum(room), len(games)
+    rows = Rows(
+        np.zeros((total, 2 * WORDS), np.uint64),
+        np.zeros((total, WORDS), np.uint64),
+        np.zeros((total, 4), np.int16),
+        offsets(room)[:-1],
+        np.zeros(count, np.int64),
+        np.full(count, -1, np.int8),
+        np.zeros(count, np.uint8),
+    )
+    replay_games(
+        np.concatenate([game.setup for game in games]),
+        offsets([len(game.setup) for game in games]),
+        np.concatenate([game.moves for game in games]),
+        np.concatenate([game.colours for game in games]),
+        offsets([len(game.moves) for game in games]),
+        rows.stones,
+        rows.ladders,
+        rows.moves,
+        rows.row_offsets,
+        rows.ends,
+        rows.rows,
+        rows.capped,
+        want_ladders,
+        make_workspace(),
+    )
+    return rows
+
+
+def unpack_bits(words: np.ndarray) -> np.ndarray:
+    """(N, 361) bool of bitboards (N, 6)."""
+    words = np.ascontiguousarray(words, "<u8")
+    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :POINTS].astype(bool)
+
+
+def pack_bits(points: np.ndarray) -> np.ndarray:
+    """Bitboards (N, 6) of (N, 361) bool."""
+    padded = np.zeros((len(points), WORDS * 64), np.uint8)
+    padded[:, :POINTS] = points
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+class Oracle(NamedTuple):
+    files: list[str]
+    game: np.ndarray
+    ply: np.ndarray
+    to_play: np.ndarray
+    move: np.ndarray
+    planes: np.ndarray  # (N, 26, 361) uint8
+
+
+def load_oracle(path) -> Oracle:
+    z = np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False)
+    planes = np.unpackbits(z["planes"], axis=1, count=26 * POINTS).reshape(-1, 26, POINTS)
+    return Oracle([str(name) for name in z["files"]], z["game"], z["ply"], z["to_play"], z["move"], planes)
+
+
+def sample_rows(rows: Rows) -> np.ndarray:
+    """Indices of the rows that an oracle has: a move played that is no pass."""
+    used = np.zeros(len(rows.moves), bool)
+    for first, count in zip(rows.row_offsets, rows.rows):
+        used[first : first + count] = True
+    return np.flatnonzero(used & (rows.moves[:, MOVE] >= 0))
+
+
+def planes_of_rows(rows: Rows, index: np.ndarray) -> dict[int, np.ndarray]:
+    """GoNN's planes 1, 2, 17, 23, 24, 25 of store rows, each (n, 361) bool, made the obvious way."""
+    black, white = unpack_bits(rows.stones[index, :WORDS]), unpack_bits(rows.stones[index, WORDS:])
+    ladders = unpack_bits(rows.ladders[index])
+    white_moves = (rows.moves[index, FLAGS] & WHITE_TO_MOVE != 0)[:, None]
+    ko = np.zeros((len(index), POINTS), bool)
+    has_ko = rows.moves[index, KO] >= 0
+    ko[np.flatnonzero(has_ko), rows.moves[index, KO][has_ko]] = True
+    stones = black | white
+    return {
+        1: np.where(white_moves, white, black),
+        2: np.where(white_moves, black, white),
+        17: ko,
+        23: ladders & stones,  # with one liberty, which the caller knows from the oracle's liberty planes
+        25: ladders & ~stones,
+    }
+
+
