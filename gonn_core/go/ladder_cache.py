@@ -14,55 +14,45 @@ import numpy as np
 
 from gonn_core.go.jit import inlined, kernel, lowest_bit
 from gonn_core.go.ladder_search import mark, mark_chain
-from gonn_core.go.ladders import answer, mark_answer
-from gonn_core.go.points import EMPTY, STRIDE, WALL, WORDS
-from gonn_core.go.rules import (
-    HEAD,
-    LIBERTIES,
-    NEXT,
-    NOWHERE,
-    PADDED_POINT,
-    captured_head,
-    first_liberties,
-    neighbours,
-)
+from gonn_core.go.ladders import add_answer
+from gonn_core.go.points import BLACK, PADDED, STRIDE, WHITE, WORDS
+from gonn_core.go.rules import HEAD, LIBERTIES, NEXT, NOWHERE, captured_head, chains_around, first_liberties
 from gonn_core.go.workspace import PADDED_WORDS, REUSED
 
 _ONE, _63 = np.uint64(1), np.uint64(63)
 _ROW, _ROW_BACK = np.uint64(STRIDE), np.uint64(64 - STRIDE)
 
-VALID, IS_CAPTURED, FIRST_MOVE, SECOND_MOVE = range(4)
-"""Columns of `Workspace.answers`: 1 when there is an answer; is the chain captured; the working moves or NOWHERE."""
-
 
 @kernel
-def forget_answers(work):
-    """Empties the cache: a new game begins."""
-    work.answers[:, VALID] = 0
+def start_game(work):
+    """Empties the cache for the position on the board: everything in it is new."""
+    work.valid[:] = False
+    work.watched[:] = 0
     work.changed[:] = 0
+    for p in range(PADDED):
+        if work.board[p] == BLACK or work.board[p] == WHITE:
+            mark(work.changed, np.uint64(p))
 
 
 @kernel
-def _note_point(board, changed, p):
-    """Adds p and the chains on and next to it to the change."""
-    mark(changed, p)
-    if board[p] != EMPTY:
-        mark_chain(board, changed, p)
-    for q in neighbours(p):
-        if board[q] != EMPTY and board[q] != WALL:
-            mark_chain(board, changed, q)
+def _mark_chains_around(board, words, p, colour):
+    for head in chains_around(board, p, colour):
+        if head != NOWHERE:
+            mark_chain(board, words, head)
 
 
 @kernel
-def note_move(work, p, captured_chains):
-    """Notes the change of the move on p just played from undo height 0, which captured that many chains."""
+def note_move(work, p, colour, captured_chains):
+    """Notes the change of the move by `colour` on p just played from undo height 0, which captured that many chains."""
     board, changed = work.board, work.changed
-    _note_point(board, changed, p)
+    mark_chain(board, changed, p)
+    _mark_chains_around(board, changed, p, np.uint64(3) - colour)
     for i in range(captured_chains):
         head = captured_head(work.undo, 0, i)
         stone = head
         while True:
-            _note_point(board, changed, stone)
+            mark(changed, stone)
+            _mark_chains_around(board, changed, stone, colour)
             stone = np.uint64(board[NEXT + stone])
             if stone == head:
                 break
@@ -81,15 +71,21 @@ def _grow(source, out):
 
 
 @kernel
-def _still_true(work, head, ko):
-    """True when the cached answer for the chain `head` holds on the present board."""
-    if work.answers[head, VALID] == 0:
-        return False
-    footprint = work.footprints[head]
-    for i in range(PADDED_WORDS):
-        if footprint[i] & work.changed[i] != 0:
-            return False
-    return not _hangs_on_ko(work.board, head, ko)
+def _take_in_changes(work):
+    """Forgets the answers of the changed points and sees which of them are heads of chains with one or two liberties now."""
+    board = work.board
+    for word in range(PADDED_WORDS):
+        bits = work.changed[word]
+        watched = work.watched[word] & ~bits
+        while bits != 0:
+            lowest = bits & (~bits + _ONE)
+            p = np.uint64(word * 64 + lowest_bit(bits))
+            bits ^= lowest
+            work.valid[p] = False
+            is_stone = (board[p] == BLACK) | (board[p] == WHITE)
+            if is_stone & (board[HEAD + p] == p) and board[LIBERTIES + p] <= 2:
+                watched |= lowest
+        work.watched[word] = watched
 
 
 @kernel
@@ -102,43 +98,46 @@ def _hangs_on_ko(board, head, ko):
 
 
 @kernel
-def _search_anew(work, head, ko):
-    """Answers for the chain `head` by search and keeps the answer."""
-    touched, footprint, kept = work.touched, work.footprints[head], work.answers[head]
-    touched[:] = 0
-    mark_chain(work.board, touched, head)
-    captured, first, second = answer(work, head, ko)
-    _grow(touched, footprint)
-    _grow(footprint, touched)
-    _grow(touched, footprint)
-    kept[VALID] = not _hangs_on_ko(work.board, head, ko)
-    kept[IS_CAPTURED] = captured
-    kept[FIRST_MOVE] = first
-    kept[SECOND_MOVE] = second
+def _is_disjoint(footprints, head, changed):
+    common = np.uint64(0)
+    for i in range(PADDED_WORDS):
+        common |= footprints[head, i] & changed[i]
+    return common == 0
 
 
 @kernel
-def find_ladders_cached(work, stones, ko, out):
-    """`ladders.find_ladders` for the next position of a game whose moves were noted by `note_move`: the same bits, sooner.
+def _search_anew(work, head, ko):
+    """Answers for the chain `head` by search and keeps the answer with its footprint."""
+    touched, footprint, bits = work.touched, work.footprints[head], work.answers[head]
+    touched[:] = 0
+    mark_chain(work.board, touched, head)
+    bits[:] = 0
+    add_answer(work, head, ko, bits)
+    _grow(touched, footprint)
+    _grow(footprint, touched)
+    _grow(touched, footprint)
 
-    Must be called for positions of one game in order; it may be left out for some of them.
+
+@kernel
+def find_ladders_cached(work, ko, out):
+    """The same bits as `ladders.find_ladders` for the position on the board, the next one of a game, sooner.
+
+    The game was begun by `start_game`, and all its moves were noted by `note_move`.
     """
     board, answers = work.board, work.answers
+    _take_in_changes(work)
     out[:] = 0
-    for word in range(2 * WORDS):
-        bits = stones[word]
+    for word in range(PADDED_WORDS):
+        bits = work.watched[word]
         while bits != 0:
-            p = PADDED_POINT[(word % WORDS) * 64 + lowest_bit(bits)]
+            head = np.uint64(word * 64 + lowest_bit(bits))
             bits &= bits - _ONE
-            if board[HEAD + p] != p:
-                continue
-            if board[LIBERTIES + p] > 2:
-                answers[p, VALID] = 0
-                continue
-            if _still_true(work, p, ko):
+            hangs_on_ko = _hangs_on_ko(board, head, ko)
+            if work.valid[head] and not hangs_on_ko and _is_disjoint(work.footprints, head, work.changed):
                 work.counters[REUSED] += 1
             else:
-                _search_anew(work, p, ko)
-            captured = answers[p, IS_CAPTURED] != 0
-            mark_answer(board, p, captured, np.uint64(answers[p, FIRST_MOVE]), np.uint64(answers[p, SECOND_MOVE]), out)
+                _search_anew(work, head, ko)
+                work.valid[head] = not hangs_on_ko
+            for i in range(WORDS):
+                out[i] |= answers[head, i]
     work.changed[:] = 0

@@ -212,7 +212,7 @@ def is_captured(work, stone, top):
 
 
 @kernel
-def answer_two_liberties(work, head, p, q, ko):
+def working_moves(work, head, p, q, ko):
     """The attacker's moves, of the liberties p and q of a chain with two, that capture it: (p or NOWHERE, q or NOWHERE).
 
     His first move obeys the board's ko ban, whomever it binds; a ko that it takes is forgotten. Adds to `work.touched` as

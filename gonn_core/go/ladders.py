@@ -8,7 +8,7 @@ of a chain with two, that its enemy captures it when he moves first (plane 24); 
 import numpy as np
 
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.ladder_search import answer_two_liberties, is_captured
+from gonn_core.go.ladder_search import is_captured, working_moves
 from gonn_core.go.points import FROM_PADDED, TO_PADDED, WORDS
 from gonn_core.go.rules import HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, first_liberties, keep_living, set_up
 from gonn_core.go.workspace import make_workspace
@@ -35,25 +35,20 @@ def set_chain(board, words, stone):
 
 
 @kernel
-def answer(work, head, ko):
-    """The ladder question for a chain with one or two liberties: (captured, working move, working move), NOWHERE for no move."""
+def add_answer(work, head, ko, out):
+    """Asks the ladder question for a chain with one or two liberties and sets its bits in the bitboard `out` (6,)."""
     board = work.board
+    captured = False
     if board[LIBERTIES + head] == 1:
-        return is_captured(work, head, 0), NOWHERE, NOWHERE
-    p, q = first_liberties(board, head, 2)
-    p, q = answer_two_liberties(work, head, p, q, ko)
-    return p != NOWHERE or q != NOWHERE, p, q
-
-
-@kernel
-def mark_answer(board, head, captured, p, q, out):
-    """Adds the bits of one answer to the ladder bitboard `out`."""
+        captured = is_captured(work, head, 0)
+    else:
+        p, q = first_liberties(board, head, 2)
+        for works in working_moves(work, head, p, q, ko):
+            if works != NOWHERE:
+                set_bit(out, works)
+                captured = True
     if captured:
         set_chain(board, out, head)
-        if p != NOWHERE:
-            set_bit(out, p)
-        if q != NOWHERE:
-            set_bit(out, q)
 
 
 @kernel
@@ -70,8 +65,7 @@ def find_ladders(work, stones, ko, out):
             p = PADDED_POINT[(word % WORDS) * 64 + lowest_bit(bits)]
             bits &= bits - _ONE
             if board[HEAD + p] == p and board[LIBERTIES + p] <= 2:
-                captured, first, second = answer(work, p, ko)
-                mark_answer(board, p, captured, first, second, out)
+                add_answer(work, p, ko, out)
 
 
 def ladder_bits(stones: np.ndarray, ko: int = -1, workspace=None) -> np.ndarray:

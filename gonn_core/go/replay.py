@@ -9,7 +9,7 @@ over earlier ones; chains left without a liberty are then taken off, all at once
 import numpy as np
 
 from gonn_core.go.jit import kernel
-from gonn_core.go.ladder_cache import find_ladders_cached, forget_answers, note_move
+from gonn_core.go.ladder_cache import find_ladders_cached, note_move, start_game
 from gonn_core.go.ladders import set_bit
 from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
 from gonn_core.go.rules import NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, keep_living, play, set_up
@@ -60,10 +60,11 @@ def handicap_moves(colours):
 
 
 @kernel
-def _play_on(work, stones, p, colour):
+def _play_on(work, stones, p, colour, want_ladders):
     """Plays a legal move on the board and on its bitboards, notes it for the ladder cache; returns the ko point."""
     _, ko, captured_chains = play(work.board, work.undo, 0, p, colour)
-    note_move(work, p, captured_chains)
+    if want_ladders:
+        note_move(work, p, colour, captured_chains)
     set_bit(stones[WORDS:] if colour == WHITE else stones[:WORDS], p)
     for i in range(captured_chains):
         head = captured_head(work.undo, 0, i)
@@ -87,7 +88,8 @@ def replay_game(setup, moves, colours, stones_out, ladders_out, moves_out, want_
     stones = np.empty(2 * WORDS, np.uint64)
     place_setup(setup, stones)
     set_up(work.board, work.undo, stones)
-    forget_answers(work)
+    if want_ladders:
+        start_game(work)
     handicap = handicap_moves(colours)
     ko = NOWHERE
     mover = WHITE if len(colours) > 0 and colours[0] == WHITE else BLACK
@@ -112,7 +114,7 @@ def replay_game(setup, moves, colours, stones_out, ladders_out, moves_out, want_
 
         stones_out[rows] = stones
         if want_ladders:
-            find_ladders_cached(work, stones, ko, ladders_out[rows])
+            find_ladders_cached(work, ko, ladders_out[rows])
         moves_out[rows, MOVE] = move
         moves_out[rows, KO] = FROM_PADDED[ko]  # -1 for NOWHERE, a point of the rim
         moves_out[rows, PLY] = ply
@@ -120,7 +122,7 @@ def replay_game(setup, moves, colours, stones_out, ladders_out, moves_out, want_
         rows += 1
         if move == NONE:
             return rows, end
-        ko = NOWHERE if move == PASS else _play_on(work, stones, PADDED_POINT[move], np.uint64(mover))
+        ko = NOWHERE if move == PASS else _play_on(work, stones, PADDED_POINT[move], np.uint64(mover), want_ladders)
         mover = BLACK + WHITE - mover
         ply += 1
 

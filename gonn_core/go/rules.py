@@ -23,8 +23,8 @@ UP, LEFT, RIGHT, DOWN = (np.uint64(step % 2**64) for step in (-STRIDE, -1, 1, ST
 HEAD, NEXT, LIBERTIES, SIZE_OF = (np.uint64(section * PADDED) for section in (1, 2, 3, 4))
 BOARD_LENGTH = 5 * PADDED
 
-UNDO_LENGTH = 32 * POINTS * 2
-"""Room of an undo stack for 722 moves: one move pushes at most 18 numbers."""
+UNDO_PER_MOVE = 18
+"""Most numbers that one move pushes on an undo stack."""
 _SAVED = 4  # a move's record starts with the four old values at its point; the captured heads follow
 
 _ONE = np.uint64(1)
