@@ -1,0 +1,176 @@
+"""Source files -> position store: streamed, bounded in memory, safe against crashes, full disks and second builders."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gonn_core.errors import InputError, UserError
+
+from . import layout
+from .archives import Reading, read_members
+from .array_files import disk_error, write_file
+from .batches import StoreWriter
+from .report import BuildReport, Tally
+from .sgf_games import BadGame, read_games
+from .store import MANIFEST, Store, open_store, store_digest
+from .workshop import finish, locked, workshop
+
+_RULES = ("records/archives.py", "records/batches.py", "records/canonical.py", "records/layout.py", "records/sgf_games.py",
+          "records/sgf_properties.py", "records/tar_archives.py", "records/zip_archives.py")  # fmt: skip
+"""With all of go/: the sources that decide what a store holds. An old store is found again only while they are the same."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An archive, .sgf file or folder; how its ranks are meant (`sgf_properties.RANK_SCHEMES`); the collection it belongs to."""
+
+    path: Path
+    rank_scheme: str = "kgs"
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a build: which source of how many, share of the whole that has been read (0..1), games, rows, seconds so far."""
+
+    source: str
+    index: int
+    sources: int
+    fraction: float
+    games: int
+    rows: int
+    seconds: float
+
+
+def prepare_store(sources: Sequence[Source], stores: Path, progress: Callable[[Progress], None] | None = None) -> Store:
+    """The store of these sources below the folder `stores`: found by their checksums, or built. Raises UserError."""
+    if not sources:
+        raise UserError("no source files to build a position store from")
+    stores = Path(stores)
+    checksums = [_checksum(source.path) for source in sources]
+    key = _source_key(sources, checksums)
+    found = _find(stores, key)
+    if found is None:
+        with locked(stores / "index" / f"{key}.lock"):
+            # A second builder of the same sources waits at the lock and then finds what the first one made.
+            found = _find(stores, key) or _build(sources, checksums, stores, key, progress)
+    return found
+
+
+def _find(stores: Path, key: str) -> Store | None:
+    try:
+        digest = json.loads((stores / "index" / f"{key}.json").read_text())["digest"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return open_store(stores / digest) if (stores / digest).is_dir() else None
+
+
+def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
+    started, cpu_started = time.monotonic(), time.process_time()
+    report = BuildReport(sources=len(sources))
+    with workshop(stores) as folder:
+        writer = None
+        try:
+            writer = StoreWriter(folder, report)
+            described = _read_all(sources, checksums, writer, report, progress, started)
+            arrays = writer.close()
+            if report.games_used == 0:
+                raise InputError(sources[0].path, _nothing_usable(report))
+            report.digest = store_digest(arrays)
+            report.duplicates = _count_duplicates(folder)
+            report.seconds, report.cpu_seconds = round(time.monotonic() - started, 3), round(time.process_time() - cpu_started, 3)
+            manifest = {"format": layout.FORMAT, "digest": report.digest, "arrays": arrays, "sources": described, "report": report.to_json()}
+            write_file(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
+            finish(folder, stores / report.digest)
+            store = open_store(stores / report.digest)
+            _write_index(stores, key, report.digest)
+            return store
+        except OSError as error:
+            raise disk_error(stores, error) from None
+        finally:
+            if writer:
+                writer.abandon()
+
+
+def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, progress, started) -> list[dict]:
+    """Feed every game of every source to the writer; what the manifest says about each source."""
+    reading = Reading()
+    report.ignored = reading.ignored
+    described = []
+    for index, (source, checksum) in enumerate(zip(sources, checksums)):
+        used_before = report.games_used
+        before = _stamp(source.path)
+        for name, data in read_members(source.path, reading):
+            number = 0
+            for number, game in enumerate(read_games(data, source.rank_scheme), 1):
+                game_name = name if number == 1 else f"{name}#{number}"
+                report.games_read += 1
+                if isinstance(game, BadGame):
+                    report.skipped.setdefault(game.args[0], Tally()).add(game_name)
+                else:
+                    writer.add(game_name, index, game)
+                    report.games_used += 1
+            if progress and report.games_read % 256 == 0:
+                fraction = (index + reading.fraction) / len(sources)
+                progress(Progress(source.path.name, index, len(sources), fraction, report.games_read, report.rows, time.monotonic() - started))
+        if _stamp(source.path) != before:
+            raise InputError(source.path, "changed while it was read")
+        described.append({"label": source.label, "name": source.path.name, "rank_scheme": source.rank_scheme, "sha256": checksum, "games": report.games_used - used_before})
+    writer.flush()
+    if progress:
+        progress(Progress(sources[-1].path.name, len(sources) - 1, len(sources), 1.0, report.games_read, report.rows, time.monotonic() - started))
+    return described
+
+
+def _nothing_usable(report: BuildReport) -> str:
+    why = [f"{tally.count:,} {reason}" for reason, tally in (report.skipped | report.ignored).items()]
+    return f"no usable game ({'; '.join(why) or 'nothing there'})"
+
+
+def _count_duplicates(folder: Path) -> int:
+    """Games that are equal to an earlier one, mirrored or turned as they may be."""
+    canonical = np.load(folder / "games.npy", mmap_mode="r")["canonical"]
+    order = np.lexsort((canonical[:, 1], canonical[:, 0]))
+    ordered = canonical[order]
+    return int((ordered[1:] == ordered[:-1]).all(axis=1).sum())
+
+
+def _write_index(stores: Path, key: str, digest: str):
+    temporary = stores / "index" / f"{key}.json.{os.getpid()}"
+    write_file(temporary, json.dumps({"digest": digest}).encode())
+    os.replace(temporary, stores / "index" / f"{key}.json")
+
+
+def _stamp(path: Path) -> tuple:
+    info = path.stat()
+    return info.st_size, info.st_mtime_ns
+
+
+def _checksum(path: Path) -> str:
+    """sha256 of a file, or of names and contents of a folder's .sgf files."""
+    try:
+        if not path.is_dir():
+            with open(path, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.sha256()
+        for name, data in read_members(path, Reading()):
+            digest.update(f"{len(name)} {len(data)} ".encode() + name.encode("utf-8", "backslashreplace"))
+            digest.update(data)
+        return digest.hexdigest()
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None
+
+
+def _source_key(sources, checksums) -> str:
+    code = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    for path in [*sorted((package / "go").glob("*.py")), *(package / name for name in _RULES)]:
+        code.update(path.name.encode() + b"\0" + path.read_bytes())
+    tree = {"format": layout.FORMAT, "code": code.hexdigest(), "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)]}
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]

@@ -1,0 +1,206 @@
+"""Views: which rows of a store are the training, validation and test positions of a data set.
+
+A game belongs to at most one split. Splits are drawn by year or by the hash of the game, which no added game can change. Equal
+games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation before training, so
+nothing trained on is tested; within a split the first one stays.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gonn_core.errors import UserError
+
+from . import layout
+from .array_files import write_file
+from .hashing import draws, stream_key
+from .store import Store
+from .workshop import finish, workshop
+
+SPLITS = ("train", "validation", "test")
+_CHUNK = 1 << 20  # rows looked at together; a multiple of 8
+_VIEW_RULES = 1
+_BEST_RANK = 8
+
+
+@dataclass(frozen=True)
+class RowFilter:
+    """Which positions are samples (spec: GoNN 4.6, 4.7; go-NN 1.1). None: no condition.
+
+    min_rank, min_opponent_rank: of the mover and of the opponent; 1d = 0 .. 9d = 8, every professional 8. Either of them leaves out
+    games in which a rank cannot be read, as GoNN does.
+    """
+
+    min_rank: int | None = None
+    min_opponent_rank: int | None = None
+    max_handicap: int | None = None
+    min_moves: int = 0
+    drop_illegal: bool = False
+    drop_corrupt: bool = False
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """Games of a split: years first..last inclusive (games without a year are in none), and a share low <= u < high of hashed games."""
+
+    years: tuple[int, int] | None = None
+    hashed: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """Sorted row numbers of one split. `digest` names the store and the set of rows; `rows` (n,) uint32 may be memory-mapped."""
+
+    store: Store
+    split: str
+    rows: np.ndarray
+    digest: str
+
+    @property
+    def n(self) -> int:
+        """Number of positions."""
+        return len(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def games(self) -> np.ndarray:
+        """(n,) int32: game of each position, for a bootstrap over games."""
+        return np.asarray(self.store.game[self.rows])
+
+
+def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], stores: Path) -> dict[str, View]:
+    """The views of a data set on `store`, made once and then memory-mapped from <stores>/views. A split may be empty."""
+    key = _views_key(store, rows, splits)
+    folder = Path(stores) / "views" / key
+    if not folder.is_dir():
+        with workshop(folder.parent) as unfinished:
+            _write_views(store, rows, splits, unfinished)
+            finish(unfinished, folder)
+    described = json.loads((folder / "views.json").read_text())
+    return {split: View(store, split, _map(folder / f"{split}.npy", digest), digest) for split, digest in described["digests"].items()}
+
+
+def subset(view: View, minimum_positions: int, seed: int) -> View:
+    """Whole games of `view`, in an order hashed from the games and `seed`, until there are `minimum_positions`; all of it if fewer.
+
+    The order of two games does not depend on the other games, so a store with more games gives a similar subset.
+    """
+    if minimum_positions >= view.n:
+        return view
+    games = view.games()
+    present, first, counts = np.unique(games, return_index=True, return_counts=True)
+    canonical = view.store.games["canonical"][present]
+    order = np.lexsort((canonical[:, 1], draws(stream_key("subset", seed), canonical[:, 0])))
+    enough = int(np.searchsorted(np.cumsum(counts[order]), minimum_positions)) + 1
+    chosen = np.zeros(len(view.store.games), bool)
+    chosen[present[order[:enough]]] = True
+    rows = np.asarray(view.rows)[chosen[games]]
+    return View(view.store, view.split, rows, view_digest(view.store, rows))
+
+
+def view_digest(store: Store, rows: np.ndarray) -> str:
+    """20 hex digits over the store's digest and the bit mask of `rows` (sorted)."""
+    digest = hashlib.sha256(store.digest.encode())
+    mask = np.zeros(_CHUNK, bool)
+    bounds = np.searchsorted(rows, np.arange(0, len(store) + _CHUNK, _CHUNK))
+    for chunk, (low, high) in enumerate(zip(bounds[:-1], bounds[1:])):
+        mask[:] = False
+        mask[rows[low:high].astype(np.int64) - chunk * _CHUNK] = True
+        digest.update(np.packbits(mask[: min(_CHUNK, len(store) - chunk * _CHUNK)]))
+    return digest.hexdigest()[:20]
+
+
+def assign_games(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule]) -> np.ndarray:
+    """(G,) int8: index of each game's split in SPLITS, -1 for none; duplicates are settled."""
+    games = store.games
+    usable = _black_movers(games, rows) | _white_movers(games, rows)
+    assigned = np.full(len(games), -1, np.int8)
+    share = (games["canonical"][:, 0] >> np.uint64(11)).astype(np.float64) / (1 << 53)
+    for split, rule in splits.items():
+        inside = usable.copy()
+        if rule.years:
+            inside &= (games["year"] != 0) & (games["year"] >= rule.years[0]) & (games["year"] <= rule.years[1])
+        if rule.hashed:
+            inside &= (share >= rule.hashed[0]) & (share < rule.hashed[1])
+        assigned[inside] = np.maximum(assigned[inside], SPLITS.index(split))
+    # Among equal games the highest split comes first, then the first in the store; all but the first of each group go.
+    order = np.lexsort((np.arange(len(games)), -assigned, games["canonical"][:, 1], games["canonical"][:, 0]))
+    canonical = games["canonical"][order]
+    again = np.zeros(len(games), bool)
+    again[1:] = (canonical[1:] == canonical[:-1]).all(axis=1)
+    assigned[order[again]] = -1
+    return assigned
+
+
+def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str) -> np.ndarray:
+    """Sorted uint32 numbers of the rows that are samples in the games assigned to `split`."""
+    inside = assigned == SPLITS.index(split)
+    movers = (_black_movers(store.games, rows) & inside, _white_movers(store.games, rows) & inside)
+    found = [np.empty(0, np.uint32)]
+    for start in range(0, len(store), _CHUNK):
+        moves, game = store.moves[start : start + _CHUNK], store.game[start : start + _CHUNK]
+        flags = moves[:, layout.FLAGS]
+        sample = (moves[:, layout.MOVE] >= 0) & (flags & layout.HANDICAP_MOVE == 0)
+        sample &= np.where(flags & layout.WHITE_TO_MOVE, movers[1][game], movers[0][game])
+        found.append((np.flatnonzero(sample) + start).astype(np.uint32))
+    return np.concatenate(found)
+
+
+def require_positions(views: Mapping[str, View], demanded, describe: Callable[[str], str]):
+    """Raise UserError naming the first demanded split that has no position; `describe(split)` says what was asked for."""
+    for split in demanded:
+        if split not in views or not views[split].n:
+            raise UserError(f"{describe(split)}: no positions for the {split} split")
+
+
+def _usable(games: np.ndarray, rows: RowFilter) -> np.ndarray:
+    usable = games["recorded_moves"] >= rows.min_moves
+    if rows.max_handicap is not None:
+        usable &= games["handicap"] <= rows.max_handicap
+    if rows.drop_illegal:
+        usable &= games["end"] != layout.ILLEGAL_MOVE
+    if rows.drop_corrupt:
+        usable &= games["flags"] & layout.GAME_CORRUPT_COMMENT == 0
+    if rows.min_rank is not None or rows.min_opponent_rank is not None:
+        usable &= (games["black_rank"] != layout.RANK_UNPARSABLE) & (games["white_rank"] != layout.RANK_UNPARSABLE)
+    return usable
+
+
+def _rank_in(ranks: np.ndarray, minimum: int | None) -> np.ndarray:
+    if minimum is None:
+        return np.ones(len(ranks), bool)
+    return np.where(ranks >= layout.PROFESSIONAL, _BEST_RANK, ranks) >= minimum
+
+
+def _black_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
+    return _usable(games, rows) & _rank_in(games["black_rank"], rows.min_rank) & _rank_in(games["white_rank"], rows.min_opponent_rank)
+
+
+def _white_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
+    return _usable(games, rows) & _rank_in(games["white_rank"], rows.min_rank) & _rank_in(games["black_rank"], rows.min_opponent_rank)
+
+
+def _views_key(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule]) -> str:
+    tree = [_VIEW_RULES, store.digest, asdict(rows), {split: asdict(rule) for split, rule in splits.items()}]
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def _write_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], folder: Path):
+    if len(store) >= 1 << 32:
+        raise UserError(f"store {store.digest}: {len(store):,} rows; views number at most {1 << 32:,}")
+    assigned = assign_games(store, rows, splits)
+    digests = {}
+    for split in splits:
+        chosen = select_rows(store, rows, assigned, split)
+        digests[split] = view_digest(store, chosen)
+        np.save(folder / f"{split}.npy", chosen)
+    write_file(folder / "views.json", json.dumps({"digests": digests}).encode())
+
+
+def _map(path: Path, digest: str) -> np.ndarray:
+    return np.load(path, mmap_mode="r")
