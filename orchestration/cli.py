@@ -1,0 +1,226 @@
+"""The `gonn` command. Each verb imports what it needs when it runs, so that help and bad settings answer at once."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from gonn_core.errors import UserError
+
+
+def options(*decorators):
+    """Several option decorators as one."""
+
+    def decorate(function):
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+name_argument = click.argument("name", metavar="NAME")
+data_option = click.option("--data", default="starter", show_default=True, help="data set, or a folder or archive of SGF files")
+data_dir_option = click.option("--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]")
+budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
+device_option = click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+study_options = options(
+    data_option,
+    data_dir_option,
+    budget_option,
+    click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]"),
+    click.option("--base", help="base net  [default: the card's]"),
+    click.option("--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"),
+    device_option,
+)
+
+
+@click.group()
+def gonn():
+    """Ablations of Go move-prediction networks: does an enhancement help, by how much, how sure are we, what does it cost?"""
+
+
+@gonn.command("list")
+@click.argument("system", required=False)
+def list_(system):
+    """All enhancements: id, title, system, claim, base."""
+    from orchestration import catalogue
+
+    catalogue.print_list(system)
+
+
+@gonn.command()
+@name_argument
+def show(name):
+    """One enhancement: what it changes, its claims and sources."""
+    from orchestration import catalogue
+
+    catalogue.print_card(name)
+
+
+@gonn.command()
+@name_argument
+@study_options
+def plan(**settings):
+    """What a study would train, and the smallest effect it could show."""
+    from orchestration import planning
+
+    planning.print_plan(planning.Request(**settings))
+
+
+@gonn.command()
+@name_argument
+@study_options
+@click.option("--runner", type=click.Choice(["ray", "local"]), default="ray", show_default=True, help="who runs the trials")
+@click.option("--slots", type=click.IntRange(min=1), help="trials at once  [default: one per core, or by GPU]")
+@click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
+def ablate(runner, slots, track, **settings):
+    """Run a study: train what is missing, then table, figure, verdicts."""
+    from orchestration import ablate, planning
+
+    return ablate.run_study(planning.Request(**settings), runner, slots, track)
+
+
+@gonn.command()
+def status():
+    """Studies and their trials by state."""
+    from orchestration import status
+
+    status.print_status()
+
+
+@gonn.command()
+@click.argument("study", required=False)
+def report(study):
+    """Tables and figures of STUDY (or of all), from the trial directories."""
+    from orchestration import status
+
+    status.write_reports(study)
+
+
+@gonn.command()
+@click.argument("study")
+@click.option("--split", type=click.Choice(["validation", "test"]), default="test", show_default=True)
+@click.option("--history", type=click.Choice(["full", "as_published"]), default="full", show_default=True)
+@click.option("--positions", type=click.IntRange(min=1), help="at least that many, in whole games  [default: the budget's]")
+@data_dir_option
+@device_option
+def evaluate(**settings):
+    """Evaluate STUDY's trained trials again, without training."""
+    from orchestration import evaluate
+
+    evaluate.evaluate_study(**settings)
+
+
+@gonn.command()
+@click.argument("base")
+@data_option
+@data_dir_option
+@budget_option
+@click.option("--set", "values", multiple=True, metavar="PATH=VALUE", help="change a setting of the base, e.g. net.activation=relu")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--job", type=click.Path(path_type=Path), help="write the job file for `python -m gonn_core.trial` instead of training")
+@device_option
+def train(**settings):
+    """Train one trial of a BASE net."""
+    from orchestration import train
+
+    train.train_base(**settings)
+
+
+@gonn.command()
+@click.option("--port", type=click.IntRange(1, 65535), default=5000, show_default=True)
+@click.option("--study", help="open at that study  [default: the latest]")
+def ui(port, study):
+    """The MLflow UI on 127.0.0.1, opened at a study."""
+    from orchestration import status
+
+    status.open_ui(port, study)
+
+
+@gonn.command()
+def sync():
+    """Rebuild MLflow's records from the trial directories."""
+    from orchestration import status
+
+    status.sync()
+
+
+@gonn.group()
+def data():
+    """Data sets: list, build the position store, fetch archives."""
+
+
+@data.command("list")
+def data_list():
+    """Declared data sets."""
+    from orchestration import games
+
+    games.print_list()
+
+
+@data.command("build")
+@click.argument("data", default="starter")
+@data_dir_option
+def data_build(**settings):
+    """Build the position store of DATA and print its report."""
+    from orchestration import games
+
+    games.build(**settings)
+
+
+@data.command("fetch")
+@click.argument("data", default="kgs")
+@data_dir_option
+@click.option("--years", help="such as 2000-2015 or 2015,2017  [default: those that the data set names]")
+@click.option("--url", help="index page to take the archives from")
+def data_fetch(**settings):
+    """Download public game archives, with progress and resume."""
+    from orchestration import games
+
+    games.fetch(**settings)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; the exit code: 0, 1 when a trial failed, 2 for a bad setting (one line on stderr), 130 when stopped."""
+    try:
+        result = gonn.main(args=arguments, prog_name="gonn", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return 0
+    except click.UsageError as error:
+        print(_usage_line(error), file=sys.stderr)
+        return 2
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of a pipe left: nothing more to say
+        return 0
+
+
+def _usage_line(error: click.UsageError) -> str:
+    """One line for a mistake on the command line itself, with what is valid."""
+    context, text = error.ctx, " ".join(error.format_message().split())
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        valid = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+        return f"{error.option_name}: no such option; valid: {', '.join(valid)}"
+    if isinstance(context and context.command, click.Group) and text.startswith("No such command"):
+        return f"{text.rstrip('.')}; valid: {', '.join(context.command.list_commands(context))}"
+    if isinstance(error, click.MissingParameter) and context is not None:
+        return f"{text} Usage: {context.get_usage().removeprefix('Usage: ')}"
+    return text
+
+
+def main() -> None:
+    """Entry point of `gonn`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()
