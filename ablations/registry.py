@@ -1,0 +1,145 @@
+"""The registry: all declarations of a folder, read, checked against the configuration schema and against each other.
+
+    registry = load_registry()
+    card = registry.card("parametric_relu")
+
+Layout: `cards/<system>/<id>.yaml`, `bases/<id>.yaml`, `budgets/<id>.yaml`, `published/<id>.yaml`; a file's name is its declaration's
+id. Loading fails on the first thing that is wrong, with one line naming the file and the setting. Needs only pydantic and PyYAML.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from ablations.schema import Base, Budget, Condition, Enhancement, Published
+from ablations.strict_yaml import read_yaml
+from gonn_core.config import TrialConfig, parse_model, with_values
+from gonn_core.errors import InputError, SettingError, printable
+
+FOLDER = Path(__file__).parent
+SHOWN = 8
+"""At most so many ids are listed when one is not known."""
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Declarations by id, each mapping in the order of the ids."""
+
+    cards: Mapping[str, Enhancement]
+    bases: Mapping[str, Base]
+    budgets: Mapping[str, Budget]
+    published: Mapping[str, Published]
+
+    def card(self, name: str) -> Enhancement:
+        """The enhancement of that id. Raises SettingError (NAME) listing the nearest ids."""
+        return _find(self.cards, "NAME", name, "no such enhancement")
+
+    def base(self, name: str) -> Base:
+        """The base of that id. Raises SettingError (BASE)."""
+        return _find(self.bases, "BASE", name, "no such base")
+
+    def budget(self, name: str) -> Budget:
+        """The budget of that id. Raises SettingError (BUDGET)."""
+        return _find(self.budgets, "BUDGET", name, "no such budget")
+
+    def cards_of(self, system: str) -> list[Enhancement]:
+        """All enhancements of one system. Raises SettingError (SYSTEM) for one that has none."""
+        systems = sorted({card.system for card in self.cards.values()})
+        if system not in systems:
+            raise SettingError("SYSTEM", system, "no enhancements of such a system", systems)
+        return [card for card in self.cards.values() if card.system == system]
+
+
+def nearest(name: str, ids: Iterable[str]) -> list[str]:
+    """All ids, the most like `name` first; equals in alphabetical order."""
+    matcher = difflib.SequenceMatcher(b=name[:100])
+
+    def unlikeness(candidate):
+        matcher.set_seq1(candidate)
+        return -matcher.ratio(), candidate
+
+    return sorted(ids, key=unlikeness)
+
+
+def _find(declared: Mapping, setting: str, name: str, problem: str):
+    if name in declared:
+        return declared[name]
+    ids = nearest(name, declared)
+    valid = ", ".join(ids[:SHOWN]) + (f", … ({len(ids)} in all)" if len(ids) > SHOWN else "")
+    raise SettingError(setting, name, problem, valid or "none")
+
+
+def load_registry(folder: Path | None = None) -> Registry:
+    """All declarations of `folder` (those of this package unless given). Raises InputError or SettingError at the first bad one."""
+    folder = FOLDER if folder is None else Path(folder)
+    if not folder.is_dir():
+        raise InputError(folder, "no such folder of declarations")
+    registry = Registry(
+        cards=_load(folder, "cards", "*/*.yaml", Enhancement),
+        bases=_load(folder, "bases", "*.yaml", Base),
+        budgets=_load(folder, "budgets", "*.yaml", Budget),
+        published=_load(folder, "published", "*.yaml", Published),
+    )
+    for budget in registry.budgets.values():
+        _check_budget(registry, budget)
+    for card in registry.cards.values():
+        _check_card(registry, card)
+    return registry
+
+
+def _load(folder: Path, kind: str, pattern: str, model) -> Mapping:
+    declared = {}
+    for path in sorted((folder / kind).glob(pattern)):
+        name = printable(path.relative_to(folder).as_posix())
+        made = parse_model(model, read_yaml(path), name)
+        if made.id != path.stem:
+            raise SettingError(f"{name}.id", made.id, "differs from the file's name", printable(path.stem))
+        if made.id in declared:
+            raise SettingError(f"{name}.id", made.id, "another card has this id")
+        if model is Enhancement and made.system != path.parent.name:
+            raise SettingError(f"{name}.system", made.system, "differs from the folder's name", printable(path.parent.name))
+        declared[made.id] = made
+    return MappingProxyType(dict(sorted(declared.items())))
+
+
+def _check_card(registry: Registry, card: Enhancement) -> None:
+    file = f"cards/{card.system}/{card.id}.yaml"
+    plain = TrialConfig()
+    for where, toggles in [("toggles", card.toggles), *((f"forms.{base}", form) for base, form in card.forms.items())]:
+        for state in ("off", "on"):
+            with_values(plain, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
+        for path in set(toggles) - set(card.toggles):
+            raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
+    named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{base}": base for base in card.forms}}
+    for where, base in named.items():
+        if base is not None and base not in registry.bases:
+            raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, registry.bases))
+    for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
+        for condition in conditions:
+            _check_condition(registry, condition, f"{file}.{where}")
+    for budget in registry.budgets.values():
+        for path in {path for path in card.toggles if path in budget.overrides}:
+            raise SettingError(f"budgets/{budget.id}.yaml.overrides", path, f"toggled by {card.id}: a budget would undo it")
+
+
+def _check_condition(registry: Registry, condition: Condition, where: str) -> None:
+    if condition.card is not None:
+        if condition.card not in registry.cards:
+            raise SettingError(f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, registry.cards)[:SHOWN])
+    else:
+        with_values(TrialConfig(), {condition.path: condition.value}, where)
+
+
+def _check_budget(registry: Registry, budget: Budget) -> None:
+    file = f"budgets/{budget.id}.yaml"
+    if "training.samples" in budget.overrides:
+        raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
+    schedule = [path for path in budget.overrides if path in ("training.schedule.kind", "training.schedule.compression")]
+    if budget.compress and schedule:
+        raise SettingError(f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out")
+    samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
+    for base in registry.bases.values():
+        if samples or budget.overrides:
+            with_values(base.config, {**budget.overrides, **samples}, f"{file}.overrides")

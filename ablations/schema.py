@@ -1,0 +1,247 @@
+"""What a declaration may say: enhancements, their documented claims, base nets, budgets and published results.
+
+All models are frozen and strict. What one file can tell by itself is checked here; what needs other files (paths against
+`TrialConfig`, ids of bases) is checked by `ablations.registry`.
+
+Units: nats; top-1, top-4, probability and win rate as shares of 1 (0.2 points are 0.002); rank in places; samples/s as ratio on/off.
+"""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from gonn_core.config import Strict, TrialConfig
+
+Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
+Text = Annotated[str, Field(min_length=1, max_length=2000)]
+Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
+System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]
+Evidence = Literal["stated", "read_from_code", "unverified_memory"]
+"""stated: words or numbers of the document; read_from_code: of its code or history; unverified_memory: compared, never judged."""
+
+Metric = Literal[
+    "nats", "top1", "top4", "rank", "probability", "train_nats", "samples_per_s_ratio", "parameters", "win_rate", "weight_statistic", "probe"
+]
+WeightStatistic = Literal[
+    "prelu_slope_mean", "prelu_slope_sd", "prelu_pooled_slope_mean", "kernel_rms_center", "kernel_center_to_edge", "kernel_corner_to_edge"
+]
+"""prelu_slope_mean, _sd: over the slopes of each layer but the pooled one; prelu_pooled_slope_mean: of the head's pooled layer;
+kernel_rms_center: r.m.s. over channels of the centre tap of each 3x3 kernel in the blocks; kernel_center_to_edge,
+kernel_corner_to_edge: ratios of the r.m.s. at those taps. Where layers differ a claim gives their range."""
+
+_SHARES = ("top1", "top4", "probability", "win_rate", "probe")
+
+
+def _both_ends(ends):
+    low, high = ends
+    if low is None and high is None:
+        raise ValueError("a range needs at least one end")
+    if low is not None and high is not None and low > high:
+        raise ValueError("a range goes from low to high")
+    return ends
+
+
+class Toggle(Strict):
+    """The two values of one config path; JSON values as they stand in a config tree."""
+
+    off: Any
+    on: Any
+
+    @model_validator(mode="after")
+    def _differ(self):
+        if self.off == self.on:
+            raise ValueError("off and on must differ")
+        return self
+
+
+class Probe(Strict):
+    """Probability of one move in one of the documents' test positions (spec: GoNN 7)."""
+
+    position: Id
+    move: Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
+
+
+class Claim(Strict):
+    """One statement of a document about one metric.
+
+    A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction told against an
+    untrained net. Neither value nor range: only a direction is claimed.
+    """
+
+    id: Id
+    metric: Metric
+    quantity: Literal["difference", "on", "off"] = "difference"
+    direction: Literal["decrease", "increase", "no_change"]
+    value: float | None = None
+    range: Annotated[tuple[float | None, float | None], AfterValidator(_both_ends)] | None = None
+    """Low and high end; an open end is null."""
+    statistic: WeightStatistic | None = None
+    probe: Probe | None = None
+    samples: Annotated[int, Field(ge=1)] | None = None
+    """Samples trained when it was measured; null: not told, or without influence."""
+    base: Id | None
+    """The base it was measured on; null: the document's net is not known or is none of ours."""
+    planes: Text | None = None
+    data: Text
+    document: Document
+    section: Text
+    evidence: Evidence
+    note: Text | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The claimed range, an open end infinite, a single value as both ends; None for a mere direction."""
+        if self.value is not None:
+            return self.value, self.value
+        if self.range is None:
+            return None
+        low, high = self.range
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    @model_validator(mode="after")
+    def _consistent(self):
+        if self.value is not None and self.range is not None:
+            raise ValueError("give a value or a range, not both")
+        if (self.metric == "weight_statistic") != (self.statistic is not None):
+            raise ValueError("statistic belongs to the metric weight_statistic, and it needs one")
+        if (self.metric == "probe") != (self.probe is not None):
+            raise ValueError("probe belongs to the metric probe, and it needs one")
+        if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
+            raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
+        ends = [end for end in self.bounds or () if math.isfinite(end)]
+        if self.metric in _SHARES and any(abs(end) > 1 for end in ends):
+            raise ValueError("this metric is a share of 1: write 0.002 for 0.2 points")
+        if self.metric == "parameters" and any(not end.is_integer() for end in ends):
+            raise ValueError("parameters are counted in whole numbers")
+        still = 1.0 if self.metric == "samples_per_s_ratio" else 0.0
+        wrong = {"decrease": lambda end: end > still, "increase": lambda end: end < still, "no_change": lambda end: False}[self.direction]
+        if self.quantity == "difference" and any(map(wrong, ends)):
+            raise ValueError(f"the value does not go with the direction {self.direction} (a difference is on minus off)")
+        return self
+
+
+class Condition(Strict):
+    """Another card that must be on, or a config path that must have a value."""
+
+    card: Id | None = None
+    path: Text | None = None
+    value: Any = None
+
+    @model_validator(mode="after")
+    def _one_kind(self):
+        if (self.card is None) == (self.path is None) or (self.card is not None and self.value is not None):
+            raise ValueError("a condition is either `card: id` or `path: …` with `value: …`")
+        return self
+
+
+class Enhancement(Strict):
+    """A toggle: config paths with their off and on values, and what the documents claim for it."""
+
+    id: Id
+    title: Text
+    system: System
+    summary: Text
+    toggles: Annotated[dict[str, Toggle], Field(min_length=1)]
+    forms: dict[Id, Annotated[dict[str, Toggle], Field(min_length=1)]] = {}
+    """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays as it is."""
+    base: Id = "gonn-b5"
+    pairing: Literal["by_position", "none"] = "by_position"
+    """none: the arms cannot see the same positions in the same order."""
+    requires: tuple[Condition, ...] = ()
+    excludes: tuple[Condition, ...] = ()
+    moves_best_rate: bool = False
+    """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
+    claims: tuple[Claim, ...]
+
+    def on_base(self, base_id: str) -> "Enhancement":
+        """This card with the toggles in the form that a base has them."""
+        return self.model_copy(update={"toggles": self.forms[base_id]}) if base_id in self.forms else self
+
+    @model_validator(mode="after")
+    def _claims_have_names(self):
+        names = [claim.id for claim in self.claims]
+        if len(set(names)) < len(names):
+            raise ValueError("two claims have the same id")
+        return self
+
+
+class Base(Strict):
+    """A base net with the way it was trained."""
+
+    id: Id
+    title: Text
+    system: System
+    config: TrialConfig
+    parameters: Annotated[int, Field(ge=1)] | None = None
+    """As published; null where no count was."""
+    schedule_end: Annotated[int, Field(ge=1)]
+    """Samples at which the published run ended."""
+    document: Document
+    section: Text
+    evidence: Evidence
+    inferred: tuple[Text, ...] = ()
+    """What is our deduction, not the document's word."""
+    missing: tuple[Text, ...] = ()
+    """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
+
+    @model_validator(mode="after")
+    def _no_data_no_seeds(self):
+        default, training = TrialConfig(), self.config.training
+        if self.config.data.view != default.data.view or (training.init_seed, training.data_seed) != (0, 0):
+            raise ValueError("a base names no data view and no seeds: a study does")
+        return self
+
+
+class Budget(Strict):
+    """How long and how large: what it overrides in a base, for how many samples, seeds and evaluation positions."""
+
+    id: Id
+    title: Text
+    cost: Text
+    """What a trial is expected to cost, in words."""
+    base_from: Literal["card", "claim"] = "card"
+    """card: the card's default base; claim: the base on which its leading claim was made."""
+    samples: Annotated[int, Field(ge=1)] | Literal["claim"]
+    overrides: dict[str, Any] = {}
+    compress: bool = False
+    """Run through the base's published schedule, to its end, in these samples."""
+    seeds: Annotated[int, Field(ge=1, le=100)]
+    evaluation_positions: Annotated[int, Field(ge=1)] | Literal["all"]
+    """At least so many, in whole games."""
+
+
+class PublishedRow(Strict):
+    """One row of a published table of results; what the document leaves blank is null."""
+
+    structure: Text
+    source: Text
+    parameters: Annotated[int, Field(ge=1)] | None = None
+    data: Text
+    top1: Annotated[float, Field(gt=0, lt=1)] | None = None
+    top4: Annotated[float, Field(gt=0, lt=1)] | None = None
+    nats: Annotated[float, Field(gt=0)] | None = None
+    steps: Text | None = None
+    """Samples trained, as printed."""
+    gnugo: Text | None = None
+    pachi: Text | None = None
+    evidence: Evidence
+    note: Text | None = None
+
+
+class EloPoint(Strict):
+    """One row of the rough correspondence of accuracy, loss and playing strength."""
+
+    top1: Annotated[float, Field(gt=0, lt=1)]
+    nats: Annotated[float, Field(gt=0)]
+    elo: Annotated[float, Field(ge=0)]
+
+
+class Published(Strict):
+    """Published results of one system."""
+
+    id: Id
+    document: Document
+    section: Text
+    rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
+    correspondence: tuple[EloPoint, ...] = ()
