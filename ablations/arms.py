@@ -47,38 +47,53 @@ def leading_claim(card: Enhancement) -> Claim | None:
 
 
 def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
-    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises SettingError."""
+    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises SettingError.
+
+    A compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
+    """
     samples = samples if budget.samples == "claim" else budget.samples
     values = {**budget.overrides, "training.samples": samples}
-    if budget.compress and base.config.training.schedule.kind == "gonn":
+    if budget.compress:
+        kind = base.config.training.schedule.kind
+        if kind != "gonn":
+            raise SettingError("BUDGET", budget.id, f"cannot compress the schedule of {base.id} ({kind})", "a base with the schedule gonn")
         values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
     return with_values(base.config, values, f"{base.id} under budget {budget.id}")
 
 
-def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
-    """The arms of a card. `claim` is an id within the card; without it the leading claim counts where the budget asks for one.
+def base_and_samples(registry: Registry, card: Enhancement, budget: Budget, base: str | None = None, claim: str | None = None) -> tuple[Base, int, Claim | None]:
+    """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes nothing from one).
 
-    A budget with `base_from: claim` takes the claim's base unless `base` is given; one with `samples: claim` takes its samples, or,
-    where the document tells none, trains to the end of the base's published run. Raises SettingError (NAME, BASE, BUDGET, CLAIM).
+    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's. Where the claim tells no
+    samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
     """
-    chosen, plan = registry.card(card), registry.budget(budget)
     asked = None
-    if plan.base_from == "claim" or plan.samples == "claim":
-        asked = leading_claim(chosen) if claim is None else _claim(chosen, claim)
+    if budget.base_from == "claim" or budget.samples == "claim":
+        asked = leading_claim(card) if claim is None else _claim(card, claim)
     elif claim is not None:
-        raise SettingError("CLAIM", claim, f"budget {plan.id} takes nothing from a claim", "a budget such as gpu or paper, or no CLAIM")
+        raise SettingError("CLAIM", claim, f"budget {budget.id} takes nothing from a claim", "a budget such as gpu or paper, or no CLAIM")
     if base is None:
-        base = asked.base if plan.base_from == "claim" and asked is not None and asked.base is not None else chosen.base
+        base = asked.base if budget.base_from == "claim" and asked is not None and asked.base is not None else card.base
     stand = registry.base(base)
-    samples = asked.samples if asked is not None and asked.samples is not None else stand.schedule_end
+    if budget.samples != "claim":
+        return stand, budget.samples, asked
+    return stand, asked.samples if asked is not None and asked.samples is not None else stand.schedule_end, asked
+
+
+def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
+    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE, BUDGET, CLAIM)."""
+    chosen, plan = registry.card(card), registry.budget(budget)
+    stand, samples, asked = base_and_samples(registry, chosen, plan, base, claim)
     control = budget_config(stand, plan, samples)
     formed = chosen.on_base(stand.id)
-    _check_conditions(registry, formed, stand)
+    unmet = _unmet(registry, formed, stand)
+    if unmet is not None:
+        raise SettingError("BASE", stand.id, unmet, bases_of(registry, chosen))
     state = card_state(control, formed.toggles)
     if state == "neither":
-        found = ", ".join(f"{path} = {get_path(control, path)}" for path in formed.toggles)
+        found = ", ".join(f"{path} = {_told(get_path(control, path))}" for path in formed.toggles)
         raise SettingError("BASE", stand.id, f"has {chosen.id} neither off nor on ({found})", bases_of(registry, chosen))
-    off, on = (with_values(control, _values(formed, state), formed.id) for state in ("off", "on"))
+    off, on = (with_values(control, _values(formed, value), formed.id) for value in ("off", "on"))
     return Arms(formed, stand, plan, asked, off, on, "add-one" if state == "off" else "leave-one-out")
 
 
@@ -93,26 +108,27 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     return fitting
 
 
-def differences(registry: Registry, arms: Arms, claim: Claim) -> tuple[str, ...]:
-    """The conditions in which a comparison differs from a claim's: planes, net, samples. Empty: the claim is tested as it was made.
+def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: Claim) -> tuple[str, ...]:
+    """In what a comparison differs from a claim's conditions (planes, net, samples); empty: the claim is tested as it was made.
 
-    The data set is not among them: it is stated beside the verdict. A claim without samples holds at any count.
+    `card` has the toggles that were used, `off` is the configuration without it. The data set is not compared: it is stated beside
+    the verdict. A claim without samples holds at any count.
     """
     if claim.base is None:
-        return ("the document's net is not one of the bases",)
+        return ("the net (the document's is none of the bases)",)
     base = registry.base(claim.base)
-    formed = arms.card if claim.base == arms.base.id else registry.card(arms.card.id).on_base(claim.base)
+    formed = registry.card(card.id).on_base(claim.base)
     claimed = with_values(base.config, _values(formed, "off"), formed.id)
-    apart = [f"{missing} is missing" for missing in base.missing]
+    apart = [f"the missing {part}" for part in base.missing]
+    if card.toggles != formed.toggles:
+        apart.append(f"the enhancement's form (here not as on {claim.base})")
     for path in config_paths():
         if path.split(".")[0] in ("features", "net") and path not in formed.toggles:
-            here, there = get_path(arms.off, path), get_path(claimed, path)
+            here, there = get_path(off, path), get_path(claimed, path)
             if here != there:
-                apart.append(f"{path} {_told(here)} instead of {_told(there)}")
-    if arms.card.toggles != formed.toggles:
-        apart.append(f"the form that {arms.base.id} has")
-    if claim.samples is not None and claim.samples != arms.on.training.samples:
-        apart.append(f"{arms.on.training.samples:,} samples instead of {claim.samples:,}")
+                apart.append(f"{path} ({_told(here)} instead of {_told(there)})")
+    if claim.samples is not None and claim.samples != off.training.samples:
+        apart.append(f"samples ({off.training.samples:,} instead of {claim.samples:,})")
     return tuple(apart)
 
 
@@ -158,9 +174,3 @@ def _unmet(registry: Registry, card: Enhancement, base: Base) -> str | None:
                 what = condition.card or f"{condition.path} = {condition.value}"
                 return f"{card.id} {'needs' if wanted else 'excludes'} {what}"
     return None
-
-
-def _check_conditions(registry: Registry, card: Enhancement, base: Base) -> None:
-    unmet = _unmet(registry, card, base)
-    if unmet is not None:
-        raise SettingError("BASE", base.id, unmet, bases_of(registry, registry.card(card.id)))

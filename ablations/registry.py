@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from ablations.schema import Base, Budget, Condition, Enhancement, Published
 from ablations.strict_yaml import read_yaml
-from gonn_core.config import TrialConfig, parse_model, with_values
+from gonn_core.config import TrialConfig, get_path, parse_model, with_values
 from gonn_core.errors import InputError, SettingError, printable
 
 FOLDER = Path(__file__).parent
@@ -82,6 +82,8 @@ def load_registry(folder: Path | None = None) -> Registry:
         budgets=_load(folder, "budgets", "*.yaml", Budget),
         published=_load(folder, "published", "*.yaml", Published),
     )
+    for base in registry.bases.values():
+        _check_base(base)
     for budget in registry.budgets.values():
         _check_budget(registry, budget)
     for card in registry.cards.values():
@@ -91,7 +93,10 @@ def load_registry(folder: Path | None = None) -> Registry:
 
 def _load(folder: Path, kind: str, pattern: str, model) -> Mapping:
     declared = {}
-    for path in sorted((folder / kind).glob(pattern)):
+    paths = sorted((folder / kind).glob(pattern))
+    for path in sorted({*(folder / kind).rglob("*.yaml"), *(folder / kind).rglob("*.yml")} - set(paths)):
+        raise InputError(path, f"not where declarations lie: {kind}/{pattern.replace('*/', '<system>/').replace('*', '<id>')}")
+    for path in paths:
         name = printable(path.relative_to(folder).as_posix())
         made = parse_model(model, read_yaml(path), name)
         if made.id != path.stem:
@@ -110,7 +115,7 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
     for where, toggles in [("toggles", card.toggles), *((f"forms.{base}", form) for base, form in card.forms.items())]:
         for state in ("off", "on"):
             with_values(plain, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
-        for path in set(toggles) - set(card.toggles):
+        for path in sorted(set(toggles) - set(card.toggles)):
             raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
     named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{base}": base for base in card.forms}}
     for where, base in named.items():
@@ -120,7 +125,7 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
         for condition in conditions:
             _check_condition(registry, condition, f"{file}.{where}")
     for budget in registry.budgets.values():
-        for path in {path for path in card.toggles if path in budget.overrides}:
+        for path in sorted(set(card.toggles) & set(budget.overrides)):
             raise SettingError(f"budgets/{budget.id}.yaml.overrides", path, f"toggled by {card.id}: a budget would undo it")
 
 
@@ -130,6 +135,12 @@ def _check_condition(registry: Registry, condition: Condition, where: str) -> No
             raise SettingError(f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, registry.cards)[:SHOWN])
     else:
         with_values(TrialConfig(), {condition.path: condition.value}, where)
+
+
+def _check_base(base: Base) -> None:
+    for path in ("data.view", "training.init_seed", "training.data_seed"):
+        if get_path(base.config, path) != get_path(TrialConfig(), path):
+            raise SettingError(f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base")
 
 
 def _check_budget(registry: Registry, budget: Budget) -> None:

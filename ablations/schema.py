@@ -173,6 +173,7 @@ class Base(Strict):
     title: Text
     system: System
     config: TrialConfig
+    """Data view and seeds stay open: a study sets them."""
     parameters: Annotated[int, Field(ge=1)] | None = None
     """As published; null where no count was."""
     schedule_end: Annotated[int, Field(ge=1)]
@@ -184,13 +185,6 @@ class Base(Strict):
     """What is our deduction, not the document's word."""
     missing: tuple[Text, ...] = ()
     """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
-
-    @model_validator(mode="after")
-    def _no_data_no_seeds(self):
-        default, training = TrialConfig(), self.config.training
-        if self.config.data.view != default.data.view or (training.init_seed, training.data_seed) != (0, 0):
-            raise ValueError("a base names no data view and no seeds: a study does")
-        return self
 
 
 class Budget(Strict):

@@ -1,0 +1,157 @@
+"""Bases, budgets and cards put together: arms, their control, and how far they are from a claim's conditions."""
+
+import dataclasses
+
+import pytest
+
+from ablations.arms import base_and_samples, bases_of, budget_config, check_together, differences, leading_claim, resolve
+from ablations.registry import load_registry
+from ablations.schema import Condition
+from gonn_core.config import canonical, get_path, trial_id
+from gonn_core.errors import SettingError
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry()
+
+
+def error_of(call, *arguments, **named):
+    with pytest.raises(SettingError) as error:
+        call(*arguments, **named)
+    return str(error.value)
+
+
+def test_every_card_resolves_on_every_base_it_names(registry):
+    for card in registry.cards.values():
+        named = {card.base, *card.forms, *(claim.base for claim in card.claims if claim.base)}
+        assert named <= set(bases_of(registry, card)), card.id
+        for base in bases_of(registry, card):
+            for budget in registry.budgets:
+                arms = resolve(registry, card.id, budget, base=base)
+                assert trial_id(arms.off) != trial_id(arms.on)
+                differing = {path for path in card.toggles if get_path(arms.off, path) != get_path(arms.on, path)}
+                assert differing == set(arms.card.toggles)
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu"])
+def test_all_cards_share_the_control_of_the_published_net(registry, budget):
+    arms = [resolve(registry, card.id, budget) for card in registry.cards.values()]
+    assert {a.base.id for a in arms} == {"gonn-b5"}
+    assert len({trial_id(a.control) for a in arms}) == 1
+    assert len({trial_id(a.treatment) for a in arms}) == len(arms)
+
+
+def test_design_follows_from_what_the_base_has(registry):
+    for card, base, design in [
+        ("parametric_relu", "gonn-b5", "leave-one-out"),
+        ("parametric_relu", "gonn-b4", "add-one"),
+        ("global_pooling_trunk", "gonn-b5", "add-one"),
+        ("stdev_pooling", "gonn-b5", "add-one"),
+        ("stdev_pooling", "gonn-b4", "leave-one-out"),
+        ("dilated_convolutions", "gonn-b12", "leave-one-out"),
+        ("five_moves_of_history", "gonn-b4", "add-one"),
+        ("liberty_planes", "gonn-b4", "leave-one-out"),
+        ("prelu_init", "gonn-b5", "add-one"),
+    ]:
+        arms = resolve(registry, card, "gpu", base=base)
+        assert arms.design == design, (card, base)
+        assert arms.control == budget_config(arms.base, arms.budget)
+        assert arms.treatment is (arms.on if design == "add-one" else arms.off)
+
+
+def test_budgets_set_net_and_schedule(registry):
+    cpu = resolve(registry, "parametric_relu", "cpu").control
+    assert (cpu.net.trunk.width, cpu.net.trunk.blocks, cpu.training.batch_size, cpu.training.samples) == (32, 3, 32, 100_000)
+    assert cpu.training.schedule.kind == "linear"
+    gpu = resolve(registry, "parametric_relu", "gpu")
+    assert gpu.base.id == "gonn-b4" and gpu.claim.id == "early_loss"
+    assert canonical(gpu.control)["training"] == {"batch_size": 100, "optimiser": {"learning_rate": 0.032}}  # 5M samples and gonn are defaults
+    assert (gpu.control.data.view, gpu.control.training.init_seed, gpu.control.training.data_seed) == ("0" * 20, 0, 0)
+
+
+def test_paper_takes_the_claims_samples(registry):
+    def ground(card, base=None, claim=None):
+        stand, samples, _ = base_and_samples(registry, registry.card(card), registry.budget("paper"), base, claim)
+        return stand.id, samples
+
+    assert ground("global_pooling_trunk") == ("gonn-b12", 60_000_000)
+    assert ground("parametric_relu", claim="later_loss") == ("gonn-b4", 15_000_000)
+    assert ground("parametric_relu", base="gonn-b5") == ("gonn-b5", 5_000_000)
+    # No samples told: to the end of the published run. No base told: the card's own.
+    assert ground("dilated_convolutions") == ("gonn-b5", 205_000_000)
+    assert ground("center_init") == ("gonn-b5", 205_000_000)
+    assert leading_claim(registry.card("center_init")) is None
+    # The first with samples leads, though another stands before it.
+    assert leading_claim(registry.card("stem_center_kernel")).id == "later_loss"
+
+
+def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
+    budget = registry.budget("cpu").model_copy(update={"compress": True, "overrides": {"training.batch_size": 32}})
+    config = budget_config(registry.base("gonn-b5"), budget)
+    assert config.training.schedule.kind == "gonn" and config.training.schedule.compression == 2050.0
+    longer = budget.model_copy(update={"samples": 400_000_000})
+    assert budget_config(registry.base("gonn-b5"), longer).training.schedule.compression == 1.0
+    base = registry.base("gonn-b5")
+    linear = base.config.training.model_copy(update={"schedule": base.config.training.schedule.model_copy(update={"kind": "linear"})})
+    base = base.model_copy(update={"config": base.config.model_copy(update={"training": linear})})
+    assert error_of(budget_config, base, budget) == "BUDGET=cpu: cannot compress the schedule of gonn-b5 (linear); valid: a base with the schedule gonn"
+
+
+def test_errors_of_resolve(registry):
+    assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith("CLAIM=early_loss: budget cpu takes nothing from a claim")
+    assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith("CLAIM=early: no such claim of prelu_init; valid: train_loss, ")
+    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-b12, gonn-b4-2018-02, gonn-b5"
+    assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
+
+
+def with_card(registry, **changes):
+    """The registry with parametric_relu changed."""
+    card = registry.card("parametric_relu").model_copy(update=changes)
+    return dataclasses.replace(registry, cards={**registry.cards, card.id: card})
+
+
+def test_a_base_that_has_a_card_neither_off_nor_on(registry):
+    other = registry.card("dilated_convolutions").model_copy(update={"forms": {}})
+    changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
+    expected = "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: gonn-b4, gonn-b4-2018-02, gonn-b5"
+    assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
+
+
+def test_conditions(registry):
+    needs_depth = with_card(registry, requires=(Condition(path="net.trunk.blocks", value=12),))
+    assert bases_of(needs_depth, needs_depth.card("parametric_relu")) == ["gonn-b12"]
+    no_ladders = with_card(registry, excludes=(Condition(path="features.ladders", value=True),))
+    assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == ["gonn-b4"]
+    assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
+    with pytest.raises(ValueError, match="either"):
+        Condition(card="x", path="y")
+
+
+def test_cards_that_cannot_be_combined(registry):
+    def cards(*names):
+        return [registry.card(name) for name in names]
+
+    check_together(registry, cards("parametric_relu", "ladder_input", "dilated_convolutions"))
+    message = error_of(check_together, registry, cards("parametric_relu", "last_move_input", "five_moves_of_history"))
+    assert message == "NAME=last_move_input+five_moves_of_history: both change features.history and cannot be combined"
+    apart = with_card(registry, excludes=(Condition(card="ladder_input"),))
+    pair = [apart.card("ladder_input"), apart.card("parametric_relu")]
+    assert error_of(check_together, apart, pair) == "NAME=ladder_input+parametric_relu: parametric_relu excludes ladder_input"
+
+
+def test_differences_from_a_claims_conditions(registry):
+    def apart(card, claim, budget, base=None):
+        arms = resolve(registry, card, budget, base=base)
+        return differences(registry, arms.card, arms.off, next(c for c in arms.card.claims if c.id == claim))
+
+    assert apart("parametric_relu", "early_loss", "gpu") == ()
+    assert apart("parametric_relu", "later_loss", "gpu") == ("samples (5,000,000 instead of 15,000,000)",)
+    assert apart("parametric_relu", "parameters", "gpu", base="gonn-b5") == ()
+    assert apart("dilated_convolutions", "loss", "gpu") == ()
+    here = apart("parametric_relu", "early_loss", "cpu")
+    assert "net.trunk.width (32 instead of 192)" in here and "features.ladders (True instead of False)" in here
+    assert "samples (100,000 instead of 5,000,000)" in here
+    assert apart("stem_center_kernel", "later_loss", "paper") == ("the missing ladder block (C = 6) after block 2", "the missing wide low-rank block after block 3")
+    assert apart("center_init", "loss", "gpu") == ("the net (the document's is none of the bases)",)
+    assert "the enhancement's form (here not as on gonn-b5)" in apart("last_move_input", "slow_move", "gpu", base="gonn-b4")

@@ -1,0 +1,233 @@
+"""The declarations that come with the package, and the errors for bad ones."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ablations.registry import FOLDER, load_registry, nearest
+from gonn_core.config import TrialConfig, config_paths, with_values
+from gonn_core.errors import InputError, SettingError
+
+POSITIONS = Path(__file__).parents[1] / "fixtures" / "gonn_positions.json"
+GONN_CARDS = {
+    "parametric_relu", "global_pooling_head", "global_pooling_trunk", "stdev_pooling", "dilated_convolutions", "stem_center_kernel", "center_init",
+    "center_learning_rate", "batchnorm_gamma", "history_dropping", "five_moves_of_history", "last_move_input", "ladder_input", "liberty_planes",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the package's declarations, to be spoiled."""
+    for kind in ("cards", "bases", "budgets", "published"):
+        shutil.copytree(FOLDER / kind, tmp_path / kind)
+    return tmp_path
+
+
+def spoil(folder, file, old, new):
+    path = folder / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def error_of(call, *arguments, **named):
+    with pytest.raises((SettingError, InputError)) as error:
+        call(*arguments, **named)
+    return str(error.value)
+
+
+# What is declared
+
+
+def test_everything_named_in_the_design_is_there(registry):
+    assert set(registry.cards) >= GONN_CARDS
+    assert set(registry.bases) == {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-02"}
+    assert set(registry.budgets) == {"smoke", "cpu", "gpu", "paper"}
+    assert len(registry.published["gonn"].rows) >= 14 and len(registry.published["gonn"].correspondence) == 9
+
+
+def test_every_path_is_real_and_off_differs_from_on(registry):
+    for card in registry.cards.values():
+        for toggles in (card.toggles, *card.forms.values()):
+            assert set(toggles) <= set(config_paths())
+            off, on = (with_values(TrialConfig(), {path: getattr(toggle, state) for path, toggle in toggles.items()}) for state in ("off", "on"))
+            assert off != on, card.id
+
+
+def test_claims_are_well_formed(registry):
+    for card in registry.cards.values():
+        for claim in card.claims:
+            where = f"{card.id}.{claim.id}"
+            assert claim.document and claim.section and claim.data, where
+            if claim.document != "gonn_sandbox":
+                assert claim.base is None, f"{where}: no base stands for that document's net"
+            if claim.metric == "parameters":
+                assert claim.samples is None and claim.value is not None and claim.base is not None, where
+            if claim.base is not None and claim.samples is not None:
+                assert claim.samples % registry.base(claim.base).config.training.batch_size == 0, where
+
+
+def test_claimed_numbers(registry):
+    def told(card, claim):
+        found = next(c for c in registry.card(card).claims if c.id == claim)
+        return found.bounds, found.samples, found.base
+
+    assert told("parametric_relu", "early_loss") == ((-0.025, -0.025), 5_000_000, "gonn-b4")
+    assert told("parametric_relu", "later_loss") == ((-0.015, -0.010), 15_000_000, "gonn-b4")
+    assert told("parametric_relu", "slopes_turn_negative") == ((-0.40, -0.15), None, "gonn-b4-2018-02")
+    assert told("global_pooling_trunk", "loss") == ((-0.02, -0.02), 60_000_000, "gonn-b12")
+    assert told("center_emphasis", "loss") == ((-0.01, -0.01), 50_000_000, "gonn-b4-2018-02")
+    assert told("global_pooling_head", "loss_at_convergence")[0] == (float("-inf"), -0.01)
+    assert told("dilated_convolutions", "loss")[0] is None
+
+
+def test_memory_is_never_called_stated(registry):
+    claims = registry.card("liberty_planes").claims
+    assert all((claim.evidence == "unverified_memory") == claim.id.endswith("_value") for claim in claims if claim.document == "clark_storkey_2014")
+
+
+def test_probes_name_stored_positions_and_agree_with_their_published_output(registry):
+    stored = json.loads(POSITIONS.read_text())
+    probes = [claim for card in registry.cards.values() for claim in card.claims if claim.metric == "probe"]
+    assert len(probes) == 6
+    for claim in probes:
+        position = stored[claim.probe.position]
+        assert claim.probe.move not in position["black"] + position["white"]
+        moves = position["published_output"].split()
+        published = dict(zip(moves[::2], map(float, moves[1::2])))
+        # A difference is at most what one arm shows.
+        level = published[claim.probe.move] / 100
+        assert all(abs(end) <= level + 1e-9 or claim.direction == "decrease" for end in claim.bounds)
+
+
+def test_budgets_follow_the_rules(registry):
+    cpu, gpu, paper = (registry.budget(name) for name in ("cpu", "gpu", "paper"))
+    assert cpu.samples == 100_000 and cpu.evaluation_positions >= 20_000
+    assert gpu.samples == 5_000_000 and gpu.base_from == "claim" and gpu.overrides == {} and gpu.evaluation_positions >= 200_000
+    assert paper.samples == "claim" and paper.evaluation_positions == "all"
+    assert registry.budget("smoke").samples <= 10_000
+
+
+def test_cards_of_a_system(registry):
+    assert {card.id for card in registry.cards_of("gonn")} >= GONN_CARDS
+    assert error_of(registry.cards_of, "lczero") == "SYSTEM=lczero: no enhancements of such a system; valid: gonn"
+
+
+def test_parameters_of_bases_and_claims(registry):
+    nets = pytest.importorskip("gonn_core.nets", reason="needs torch")
+    from ablations.arms import resolve
+
+    def count(config):
+        f = config.features
+        planes = 3 + 2 * f.liberties + 2 * f.liberties_after + f.ko + f.history + 3 * f.ladders
+        return nets.count_parameters(config.net, planes)
+
+    for base in registry.bases.values():
+        assert base.parameters in (None, count(base.config)), base.id
+    assert count(registry.base("gonn-b4").config) == 2_835_488
+    for card in registry.cards.values():
+        for claim in card.claims:
+            if claim.metric == "parameters":
+                arms = resolve(registry, card.id, "gpu", base=claim.base)
+                assert count(arms.on) - count(arms.off) == claim.value, card.id
+
+
+# Errors
+
+
+def test_unknown_names_list_the_nearest_first(registry):
+    assert nearest("b", ["c", "ab", "b"]) == ["b", "ab", "c"]
+    text = error_of(registry.card, "parametric_rel")
+    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
+    assert text.endswith(f", … ({len(registry.cards)} in all)")
+    assert error_of(registry.base, "gonn-b6") == "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-02"
+    assert error_of(registry.budget, "cpus") == "BUDGET=cpus: no such budget; valid: cpu, gpu, paper, smoke"
+    assert "\x1b" not in error_of(registry.card, "\x1b[31m" * 5000)
+
+
+CARD = "cards/gonn/parametric_relu.yaml"
+
+
+@pytest.mark.parametrize(
+    "file, old, new, message",
+    [
+        (CARD, "net.activation:", "net.activatoin:", f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation"),
+        (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu' or 'prelu'"),
+        (CARD, "on: prelu", "on: relu", f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ'),
+        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-02"),
+        (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', 'rank', 'probability', "
+         "'train_nats', 'samples_per_s_ratio', 'parameters', 'win_rate', 'weight_statistic' or 'probe'"),
+        (CARD, "id: parametric_relu", "id: prelu", f"{CARD}.id=prelu: differs from the file's name; valid: parametric_relu"),
+        (CARD, "system: gonn", "system: cazenave", f"{CARD}.system=cazenave: differs from the folder's name; valid: gonn"),
+        (CARD, "summary:", "sumary:", f"{CARD}.summary=(missing): field required"),
+        (CARD, "value: -0.025", "value: 0.025", None),
+        (CARD, "value: -0.025", "range: [-0.01, -0.02]", f"{CARD}.claims.0.range=[-0.01, -0.02]: a range goes from low to high"),
+        ("cards/gonn/prelu_init.yaml", "card: parametric_relu", "card: prelu",
+         "cards/gonn/prelu_init.yaml.requires.card=prelu: no such enhancement; valid: prelu_init"),
+        ("cards/gonn/last_move_input.yaml", "gonn-b4: {features.history: {off: 0, on: 3}}", "gonn-b4: {features.ko: {off: false, on: true}}",
+         "cards/gonn/last_move_input.yaml.forms.gonn-b4=features.ko: not among the card's toggles; valid: features.history"),
+        ("bases/gonn-b5.yaml", "activation: prelu", "activaton: prelu",
+         "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, family, head, norm_gamma, prelu_init, stem, trunk"),
+        ("bases/gonn-b5.yaml", "    batch_size: 200", "    batch_size: 200\n    init_seed: 3", "bases/gonn-b5.yaml.config.training.init_seed=3: set by a study, not by a base"),
+        ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.widht: 32", None),
+        ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.width: 33", None),
+        ("budgets/cpu.yaml", "samples: 100_000", "samples: 100_001", None),
+        ("budgets/cpu.yaml", "net.trunk.width: 32", "net.activation: relu", "budgets/cpu.yaml.overrides=net.activation: toggled by parametric_relu: a budget would undo it"),
+        ("budgets/cpu.yaml", "net.trunk.width: 32", "training.samples: 32", "budgets/cpu.yaml.overrides=training.samples: belongs to the budget's own field; valid: samples"),
+        ("budgets/cpu.yaml", "samples: 100_000", "samples: 100_000\ncompress: true",
+         "budgets/cpu.yaml.overrides=training.schedule.kind: compress: true keeps the base's schedule; leave one of them out"),
+    ],
+)  # fmt: skip
+def test_bad_declarations_are_named(folder, file, old, new, message):
+    spoil(folder, file, old, new)
+    text = error_of(load_registry, folder)
+    assert text.startswith(f"{file}.") and "\n" not in text
+    assert message is None or text.startswith(message), text
+
+
+def test_bad_files_are_named(folder):
+    path = folder / CARD
+    text = path.read_text()
+    for spoiled, problem in [
+        (text.replace("toggles:", "toggles: &t", 1), "line 5: anchors (&name) are not allowed"),
+        (text + "title: again\n", f"line {len(text.splitlines()) + 1}: duplicate key 'title'"),
+        (text + "# " + "x" * 300_000, "larger than 256 KiB"),
+    ]:
+        path.write_text(spoiled)
+        assert error_of(load_registry, folder) == f"{path}: {problem}"
+    path.write_text("")
+    assert error_of(load_registry, folder).startswith(CARD)
+    assert error_of(load_registry, folder / "nowhere") == f"{folder / 'nowhere'}: no such folder of declarations"
+
+
+def test_files_out_of_place_are_not_passed_over(folder):
+    path = folder / "cards" / "mine.yaml"
+    path.write_text("id: mine\n")
+    assert error_of(load_registry, folder) == f"{path}: not where declarations lie: cards/<system>/<id>.yaml"
+    path.rename(folder / "bases" / "mine.yml")
+    assert error_of(load_registry, folder) == f"{folder / 'bases' / 'mine.yml'}: not where declarations lie: bases/<id>.yaml"
+
+
+def test_a_second_card_of_the_same_id(folder):
+    (folder / "cards" / "cazenave").mkdir()
+    text = (folder / CARD).read_text().replace("system: gonn", "system: cazenave")
+    (folder / "cards" / "cazenave" / "parametric_relu.yaml").write_text(text)
+    assert error_of(load_registry, folder) == f"{CARD}.id=parametric_relu: another card has this id"
+
+
+def test_registry_needs_no_heavy_imports():
+    code = (
+        "import sys, ablations.arms; from ablations.registry import load_registry; load_registry();"
+        "print([m for m in ('torch', 'ray', 'mlflow', 'numba', 'pandas', 'numpy', 'optuna') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=FOLDER.parent)
+    assert done.stdout.strip() == "[]"

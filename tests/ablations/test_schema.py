@@ -1,0 +1,43 @@
+"""What a claim may say."""
+
+import pytest
+
+from ablations.schema import Claim
+from gonn_core.config import parse_model
+from gonn_core.errors import SettingError
+
+CLAIM = {"id": "loss", "metric": "nats", "direction": "decrease", "base": None, "data": "GoGoD", "document": "gonn_sandbox", "section": "x", "evidence": "stated"}
+
+
+def claim(**changes):
+    return parse_model(Claim, {**CLAIM, **changes}, "claim")
+
+
+def test_bounds():
+    assert claim().bounds is None
+    assert claim(value=-0.02).bounds == (-0.02, -0.02)
+    assert claim(range=[None, -0.01]).bounds == (float("-inf"), -0.01)
+    assert claim(range=[-0.02, -0.01]).bounds == (-0.02, -0.01)
+
+
+@pytest.mark.parametrize(
+    "changes, problem",
+    [
+        ({"value": -0.1, "range": [-0.2, -0.1]}, "give a value or a range, not both"),
+        ({"value": 0.1}, "the value does not go with the direction decrease (a difference is on minus off)"),
+        ({"range": [None, None]}, "a range needs at least one end"),
+        ({"range": [2.0, 1.0]}, "a range goes from low to high"),
+        ({"metric": "top1", "direction": "increase", "value": 1.8}, "this metric is a share of 1: write 0.002 for 0.2 points"),
+        ({"metric": "parameters", "direction": "increase", "value": 0.5}, "parameters are counted in whole numbers"),
+        ({"metric": "samples_per_s_ratio", "direction": "increase", "value": 0.9}, "the value does not go with the direction increase (a difference is on minus off)"),
+        ({"metric": "weight_statistic"}, "statistic belongs to the metric weight_statistic, and it needs one"),
+        ({"statistic": "prelu_slope_mean"}, "statistic belongs to the metric weight_statistic, and it needs one"),
+        ({"metric": "probe"}, "probe belongs to the metric probe, and it needs one"),
+        ({"quantity": "on"}, "only a weight_statistic or a probe can be claimed as a level (quantity on or off)"),
+        ({"metric": "probe", "probe": {"position": "lastmove", "move": "I5"}}, "string should match pattern"),
+    ],
+)
+def test_claims_that_make_no_sense(changes, problem):
+    with pytest.raises(SettingError) as error:
+        claim(**changes)
+    assert problem in str(error.value)
