@@ -91,15 +91,22 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
     sources = []
     for path in map(Path, paths):
         if path.is_dir():
-            below = [child for child, info in _walk(path) if stat.S_ISREG(info.st_mode)]
-            if any(child.suffix.lower() == ".sgf" for child in below):
+            if any(child.suffix.lower() == ".sgf" and stat.S_ISREG(info.st_mode) for child, info in _walk(path)):
                 sources.append(path)
-            sources += [child for child in below if is_archive(child)]
+            sources += list_archives(path)
         elif is_archive(path) or path.suffix.lower() == ".sgf":
             sources.append(path)
     if not sources:
         raise SettingError("DATA", where, "no .sgf file and no archive there", "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob")
     return list(dict.fromkeys(sources))
+
+
+def list_archives(folder: Path) -> list[Path]:
+    """All archives below a folder, in a fixed order; links are not followed. Raises InputError when it cannot be read."""
+    try:
+        return [path for path, info in _walk(folder) if stat.S_ISREG(info.st_mode) and is_archive(path)]
+    except OSError as error:
+        raise InputError(folder, error.strerror or str(error)) from None
 
 
 def read_members(path: Path, reading: Reading) -> Iterator[Member]:

@@ -14,7 +14,7 @@ from gonn_core.errors import InputError, UserError
 
 from . import layout
 from .archives import Reading, read_members
-from .array_files import disk_error, write_file
+from .array_files import write_file
 from .batches import StoreWriter
 from .report import BuildReport, Tally
 from .sgf_games import BadGame, read_games
@@ -91,8 +91,6 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
             store = open_store(stores / report.digest)
             _write_index(stores, key, report.digest)
             return store
-        except OSError as error:
-            raise disk_error(stores, error) from None
         finally:
             if writer:
                 writer.abandon()

@@ -7,16 +7,16 @@ nothing trained on is tested; within a split the first one stays.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import UserError
+from gonn_core.errors import InputError, UserError
 
 from . import layout
-from .array_files import write_file
+from .array_files import GrowingArray, write_file
 from .hashing import draws, stream_key
 from .store import Store
 from .workshop import finish, workshop
@@ -81,8 +81,11 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
         with workshop(folder.parent) as unfinished:
             _write_views(store, rows, splits, unfinished)
             finish(unfinished, folder)
-    described = json.loads((folder / "views.json").read_text())
-    return {split: View(store, split, _map(folder / f"{split}.npy", digest), digest) for split, digest in described["digests"].items()}
+    try:
+        digests = json.loads((folder / "views.json").read_text())["digests"]
+        return {split: View(store, split, np.load(folder / f"{split}.npy", mmap_mode="r"), digest) for split, digest in digests.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(folder, f"damaged views ({error}); delete the folder and they are made again") from None
 
 
 def subset(view: View, minimum_positions: int, seed: int) -> View:
@@ -151,13 +154,6 @@ def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str)
     return np.concatenate(found)
 
 
-def require_positions(views: Mapping[str, View], demanded, describe: Callable[[str], str]):
-    """Raise UserError naming the first demanded split that has no position; `describe(split)` says what was asked for."""
-    for split in demanded:
-        if split not in views or not views[split].n:
-            raise UserError(f"{describe(split)}: no positions for the {split} split")
-
-
 def _usable(games: np.ndarray, rows: RowFilter) -> np.ndarray:
     usable = games["recorded_moves"] >= rows.min_moves
     if rows.max_handicap is not None:
@@ -198,9 +194,7 @@ def _write_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule],
     for split in splits:
         chosen = select_rows(store, rows, assigned, split)
         digests[split] = view_digest(store, chosen)
-        np.save(folder / f"{split}.npy", chosen)
+        file = GrowingArray(folder / f"{split}.npy", np.uint32)
+        file.append(chosen)
+        file.close()
     write_file(folder / "views.json", json.dumps({"digests": digests}).encode())
-
-
-def _map(path: Path, digest: str) -> np.ndarray:
-    return np.load(path, mmap_mode="r")

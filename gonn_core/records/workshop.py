@@ -45,6 +45,8 @@ def workshop(parent: Path) -> Iterator[Path]:
         raise disk_error(parent, error) from None
     try:
         yield folder
+    except OSError as error:
+        raise disk_error(parent, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.close()
