@@ -1,0 +1,127 @@
+"""Per-game sums of a metric, and the noise that a finite set of evaluation games puts on a difference between arms.
+
+Positions of one game share players, opening and fights, so games, not positions, are the independent units. Every metric here is
+a mean over positions (nats, top-1 as 0/1, ...), hence a ratio of two sums over games.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def sums_by_game(values: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums `values` (positions,) or (seeds, positions) over the positions of each game; `games` (positions,) holds any integer ids.
+
+    Returns the sums (games,) or (seeds, games) in float64 and the positions per game (games,), both in ascending order of game id.
+    """
+    _, index, counts = np.unique(games, return_inverse=True, return_counts=True)
+    rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    sums = np.stack([np.bincount(index, weights=row, minlength=len(counts)) for row in rows])
+    return (sums[0] if np.ndim(values) == 1 else sums), counts
+
+
+@dataclass(frozen=True, eq=False)
+class ArmResult:
+    """One metric of one arm on one evaluation subset.
+
+    seeds: the seeds of its trials, without repeats; sums: (seeds, games) sums of the metric over each game's positions; counts:
+    (games,) positions per game. All arms of a table must use the same subset with games in the same order.
+    """
+
+    seeds: tuple[int, ...]
+    sums: np.ndarray
+    counts: np.ndarray
+
+    def __post_init__(self):
+        object.__setattr__(self, "seeds", tuple(self.seeds))
+        object.__setattr__(self, "sums", np.asarray(self.sums, dtype=np.float64))
+        object.__setattr__(self, "counts", np.asarray(self.counts, dtype=np.float64))
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds {self.seeds}: want at least one and no repeats")
+        if self.counts.ndim != 1 or len(self.counts) < 2 or self.counts.min() <= 0:
+            raise ValueError("counts: want the positions of at least 2 games, each at least 1")
+        if self.sums.shape != (len(self.seeds), len(self.counts)):
+            raise ValueError(f"sums: shape {self.sums.shape}, want {(len(self.seeds), len(self.counts))} (seeds, games)")
+        if not np.isfinite(self.sums).all():
+            raise ValueError("sums: not finite (a diverged trial has no place in a mean; name it beside the table)")
+
+    @property
+    def means(self) -> np.ndarray:
+        """(seeds,) the metric of each seed: its mean over all positions."""
+        return self.sums.sum(1) / self.counts.sum()
+
+    def of_seeds(self, seeds: tuple[int, ...]) -> np.ndarray:
+        """(len(seeds), games) the sums of these seeds in this order."""
+        row = {seed: index for index, seed in enumerate(self.seeds)}
+        return self.sums[[row[seed] for seed in seeds]]
+
+
+def residuals(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(..., games) what each game adds to the error of the mean over positions: (sum - mean x count) / all positions.
+
+    The linearised ratio estimator: the mean's sampling variance over games is about the sum of squares of these.
+    """
+    total = counts.sum()
+    mean = sums.sum(-1, keepdims=True) / total
+    return (sums - mean * counts) / total
+
+
+def cluster_variance(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(...) closed-form variance over games of the means over positions of `sums` (..., games); what a bootstrap over games tends to."""
+    games = len(counts)
+    return games / (games - 1) * (residuals(sums, counts) ** 2).sum(-1)
+
+
+def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int = 1000, seed: int = 0) -> np.ndarray:
+    """(replicates, ...) means over positions of `sums` (..., games) with whole games drawn with replacement; the same for the same `seed`.
+
+    The tables use the closed form (`cluster_variance`), which agrees and is exact to repeat; this is its independent check.
+    """
+    generator = np.random.default_rng(seed)
+    games = len(counts)
+    out = np.empty((replicates, *sums.shape[:-1]))
+    for index in range(replicates):
+        drawn = np.bincount(generator.integers(games, size=games), minlength=games)
+        out[index] = sums @ drawn / (counts @ drawn)
+    return out
+
+
+@dataclass(frozen=True)
+class EvaluationNoise:
+    """Variance over games of a seed-mean difference, split by whether more seeds would shrink it.
+
+    A game may favour the treatment with every seed (`common`) or only with this one (`specific`, for the whole difference: already
+    divided by the numbers of seeds). A difference between seeds' means holds its share of the specific part already, so seed
+    variance/n + `common` is the variance of the difference over new seeds AND new games; adding the variance of the bootstrap as it
+    is (common + specific) would count the specific part twice. At 10,000 positions it is a sixth to a half of the seed variance
+    (spec: feasibility 3), too much to count twice.
+    """
+
+    total: float
+    specific: float
+    games: int
+
+    @property
+    def common(self) -> float:
+        """The part that no number of seeds removes; never below 0 (with one seed nothing can be split off: all of it)."""
+        return max(0.0, self.total - self.specific)
+
+
+def evaluation_noise(groups: list[tuple[float, np.ndarray]], counts: np.ndarray) -> EvaluationNoise:
+    """The noise of Σ sign x (mean over seeds) for `groups` of (sign, sums (seeds, games)).
+
+    A paired difference is one group, [(1, treatment - control)]; arms without pairs are two, [(1, treatment), (-1, control)].
+    Two-way layout seeds x games without replication: the specific part is the mean square of the interaction.
+    """
+    games = len(counts)
+    correction = games / (games - 1)
+    combined = np.zeros(games)
+    specific = 0.0
+    for sign, sums in groups:
+        seeds = len(sums)
+        rest = residuals(sums, counts)
+        mean = rest.mean(0)
+        combined += sign * mean
+        if seeds > 1:
+            specific += correction * ((rest - mean) ** 2).sum() / (seeds - 1) / seeds
+    return EvaluationNoise(float(correction * (combined**2).sum()), float(specific), games)

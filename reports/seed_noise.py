@@ -1,0 +1,94 @@
+"""Seed noise of paired differences, pooled over the toggles of one base and budget.
+
+With 4 seeds a toggle's own variance has 3 degrees of freedom and its t interval is 1.6 times as wide as a normal one. Toggles on one
+base and budget have paired standard deviations of the same size (.008-.014 nats, spec: feasibility 3), so they share one estimate.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc
+
+Deltas = Mapping[int, float]  # seed -> treatment - control
+
+SHARED_CONTROL_CORRELATION = 0.5
+"""Correlation of two toggles' differences by seed: they have the control in common, and with arms of equal residual noise the control is
+half of each difference's variance, whatever the arms have in common by seed (that cancels within the pair)."""
+
+
+@dataclass(frozen=True)
+class SeedPool:
+    """Pooled variance between seeds of a paired difference (metric squared), its degrees of freedom, and who is in it.
+
+    own: toggles to be analysed with their own variance instead, with the reason in words.
+    """
+
+    variance: float
+    df: float
+    members: tuple[str, ...]
+    own: Mapping[str, str]
+
+
+def pool_seed_noise(deltas: Mapping[str, Deltas], outlier_ratio: float, outlier_level: float) -> SeedPool | None:
+    """Pools the variances of paired differences, weighted by degrees of freedom; None when no toggle is left that has two seeds.
+
+    What is pooled is the variance of the *differences*, not of the arms: a difference holds the control's noise in full, so the pool
+    stays right when the control is noisier or quieter than the treatments. Left out and named:
+    a toggle whose differences are all equal (arms that compute the same thing say nothing about seed noise and would make the others
+    look sure), and one with more than `outlier_ratio` times the variance of the others' pool (the largest first, again until none).
+    Two toggles with 3 seeds show that ratio by chance in one table of six, and a pool robbed of its larger half is too small: such a
+    toggle is analysed with its own variance but stays in the pool for the others until an F test at `outlier_level` excludes chance.
+    """
+    variances = {name: float(np.var(list(by_seed.values()), ddof=1)) for name, by_seed in deltas.items() if len(by_seed) > 1}
+    own = {name: "the same difference with every seed" for name, variance in variances.items() if variance == 0.0}
+    usual = [name for name in variances if name not in own]
+    maybe_chance = []
+    while len(usual) > 1:
+        suspect = max(usual, key=variances.__getitem__)
+        others = [name for name in usual if name != suspect]
+        ratio = variances[suspect] / _pooled(variances, deltas, others)
+        if ratio <= outlier_ratio:
+            break
+        chance = float(fdtrc(len(deltas[suspect]) - 1, pooled_df({name: deltas[name] for name in others}), ratio))
+        own[suspect] = f"{ratio:.0f} times the seed variance of the others"
+        if chance >= outlier_level:
+            own[suspect] += ", perhaps by chance: kept in the pool of the others"
+            maybe_chance.append(suspect)
+        usual = others
+    members = [name for name in variances if name in usual or name in maybe_chance]
+    if not members:
+        return None
+    return SeedPool(_pooled(variances, deltas, members), pooled_df({name: deltas[name] for name in members}), tuple(members), own)
+
+
+def _pooled(variances: Mapping[str, float], deltas: Mapping[str, Deltas], members: list[str]) -> float:
+    weights = [len(deltas[name]) - 1 for name in members]
+    return float(np.average([variances[name] for name in members], weights=weights))
+
+
+def pooled_df(deltas: Mapping[str, Deltas]) -> float:
+    """Degrees of freedom of the pooled variance, from its own variance 2 sigma^4 / df.
+
+    Toggles that share a control are correlated by r = SHARED_CONTROL_CORRELATION, their sums of squares about the mean by r^2 times
+    tr(C_t C_u), C the centring matrices of their seeds. T toggles with the same n seeds: (n-1) T / (1 + (T-1)/4), at most 4 (n-1).
+    """
+    seeds = [set(by_seed) for by_seed in deltas.values()]
+    inverse = 0.0
+    for t, mine in enumerate(seeds):
+        for u, other in enumerate(seeds):
+            common, sizes = len(mine & other), len(mine) * len(other)
+            trace = common - common / len(mine) - common / len(other) + common**2 / sizes
+            inverse += trace if t == u else SHARED_CONTROL_CORRELATION**2 * trace
+    return sum(len(mine) - 1 for mine in seeds) ** 2 / inverse
+
+
+def pair_correlation(pairs: list[tuple[np.ndarray, np.ndarray]]) -> float | None:
+    """Correlation over seeds within (control, treatment) pairs, each a pair of (n,) metrics; covariances and variances pooled over pairs.
+
+    None when no pair has two seeds or an arm has no variance. 0: pairing by seed gains nothing; 1: it removes all seed noise.
+    """
+    within = [(control - control.mean(), treatment - treatment.mean()) for control, treatment in pairs if len(control) > 1]
+    covariance = sum(float(c @ t) for c, t in within)
+    scale = np.sqrt(sum(float(c @ c) for c, _ in within) * sum(float(t @ t) for _, t in within))
+    return covariance / scale if scale > 0 else None
