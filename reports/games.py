@@ -108,20 +108,20 @@ class EvaluationNoise:
 
 
 def evaluation_noise(groups: list[tuple[float, np.ndarray]], counts: np.ndarray) -> EvaluationNoise:
-    """The noise of Σ sign x (mean over seeds) for `groups` of (sign, sums (seeds, games)).
+    """The noise of Σ weight x (mean over seeds) for `groups` of (weight, sums (seeds, games)), independent between groups.
 
-    A paired difference is one group, [(1, treatment - control)]; arms without pairs are two, [(1, treatment), (-1, control)].
+    A paired difference is one group, [(1, treatment - control)]; arms without pairs are one each, [(1, treatment), (-1, control)].
     Two-way layout seeds x games without replication: the specific part is the mean square of the interaction.
     """
     games = len(counts)
     correction = games / (games - 1)
     combined = np.zeros(games)
     specific = 0.0
-    for sign, sums in groups:
+    for weight, sums in groups:
         seeds = len(sums)
         rest = residuals(sums, counts)
         mean = rest.mean(0)
-        combined += sign * mean
+        combined += weight * mean
         if seeds > 1:
-            specific += correction * ((rest - mean) ** 2).sum() / (seeds - 1) / seeds
+            specific += weight**2 * correction * ((rest - mean) ** 2).sum() / (seeds - 1) / seeds
     return EvaluationNoise(float(correction * (combined**2).sum()), float(specific), games)

@@ -4,7 +4,7 @@ import math
 
 from scipy.special import nctdtrinc
 
-from reports.seed_noise import SeedPool, pooled_df
+from reports.seed_noise import Differences, SeedPool, pooled_df
 from reports.statistics import quantile
 from reports.verdicts import Thresholds
 
@@ -16,7 +16,7 @@ def smallest_effect(
 ) -> float | None:
     """The |effect| that `seeds` paired seeds show (helps or hurts) with `thresholds.power`; None without a pool to plan from.
 
-    Paired t with variance pool/n + evaluation_variance (the part that seeds do not shrink; `TableAnalysis.evaluation_variance`, about
+    Treatments with one control. Paired t with variance pool/n + evaluation_variance (the part that seeds do not shrink; `TableAnalysis.evaluation_variance`, about
     proportional to 1/games). Level alpha/toggles: Holm's first step, which one true effect among `toggles` has to pass.
     Degrees of freedom: those of this study's own pool or of the pool so far, whichever are
     more (the evaluation's are not counted, to be on the safe side). ValueError below two seeds.
@@ -25,7 +25,8 @@ def smallest_effect(
         raise ValueError(f"seeds {seeds}: want at least 2")
     if pool is None:
         return None
-    df = max(pool.df, pooled_df({str(toggle): dict.fromkeys(range(seeds), 0.0) for toggle in range(toggles)}))
+    planned = [Differences(dict.fromkeys(range(seeds), 0.0), {f"treatment {index}": 1.0, "control": -1.0}) for index in range(toggles)]
+    df = max(pool.df, pooled_df(planned))
     critical = quantile(1 - thresholds.alpha / toggles / 2, df)
 
     # The noncentral t whose lower tail at the critical value is 1 - power; significance with the wrong sign is no success.

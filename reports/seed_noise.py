@@ -4,22 +4,44 @@ With 4 seeds a toggle's own variance has 3 degrees of freedom and its t interval
 base and budget have paired standard deviations of the same size (.008-.014 nats, spec: feasibility 3), so they share one estimate.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtrc
 
-Deltas = Mapping[int, float]  # seed -> treatment - control
 
-SHARED_CONTROL_CORRELATION = 0.5
-"""Correlation of two toggles' differences by seed: they have the control in common, and with arms of equal residual noise the control is
-half of each difference's variance, whatever the arms have in common by seed (that cancels within the pair)."""
+@dataclass(frozen=True)
+class Differences:
+    """One toggle's differences by seed, and the weight that each arm has in them.
+
+    weights: arm -> weight, adding up to 0: {treatment: 1, control: -1} for a pair, means of several arms in a factorial design. Toggles
+    are correlated by the arms they share, so an arm must have the same key wherever it is used.
+    """
+
+    by_seed: Mapping[int, float]
+    weights: Mapping[str, float]
+
+    @property
+    def scale(self) -> float:
+        """Variance relative to a plain pair of arms, which has twice that of an arm."""
+        return sum(weight**2 for weight in self.weights.values()) / 2
+
+    @property
+    def variance(self) -> float:
+        """Variance between seeds (n - 1 in the denominator) of a plain pair, as these differences tell it."""
+        return float(np.var(list(self.by_seed.values()), ddof=1)) / self.scale
+
+    def correlation(self, other: "Differences") -> float:
+        """With `other`, at the same seed, when all arms have the same noise: 1/2 for two treatments and one control. What all arms of a
+        seed have in common cancels in each difference."""
+        shared = sum(weight * other.weights.get(arm, 0.0) for arm, weight in self.weights.items())
+        return shared / (2 * np.sqrt(self.scale * other.scale))
 
 
 @dataclass(frozen=True)
 class SeedPool:
-    """Pooled variance between seeds of a paired difference (metric squared), its degrees of freedom, and who is in it.
+    """Pooled variance between seeds of the difference of a pair of arms (metric squared), its degrees of freedom, and who is in it.
 
     own: toggles to be analysed with their own variance instead, with the reason in words.
     """
@@ -30,7 +52,7 @@ class SeedPool:
     own: Mapping[str, str]
 
 
-def pool_seed_noise(deltas: Mapping[str, Deltas], outlier_ratio: float, outlier_level: float) -> SeedPool | None:
+def pool_seed_noise(toggles: Mapping[str, Differences], outlier_ratio: float, outlier_level: float) -> SeedPool | None:
     """Pools the variances of paired differences, weighted by degrees of freedom; None when no toggle is left that has two seeds.
 
     What is pooled is the variance of the *differences*, not of the arms: a difference holds the control's noise in full, so the pool
@@ -40,17 +62,17 @@ def pool_seed_noise(deltas: Mapping[str, Deltas], outlier_ratio: float, outlier_
     Two toggles with 3 seeds show that ratio by chance in one table of six, and a pool robbed of its larger half is too small: such a
     toggle is analysed with its own variance but stays in the pool for the others until an F test at `outlier_level` excludes chance.
     """
-    variances = {name: float(np.var(list(by_seed.values()), ddof=1)) for name, by_seed in deltas.items() if len(by_seed) > 1}
+    variances = {name: toggle.variance for name, toggle in toggles.items() if len(toggle.by_seed) > 1}
     own = {name: "the same difference with every seed" for name, variance in variances.items() if variance == 0.0}
     usual = [name for name in variances if name not in own]
     maybe_chance = []
     while len(usual) > 1:
         suspect = max(usual, key=variances.__getitem__)
         others = [name for name in usual if name != suspect]
-        ratio = variances[suspect] / _pooled(variances, deltas, others)
+        ratio = variances[suspect] / _pooled(variances, toggles, others)
         if ratio <= outlier_ratio:
             break
-        chance = float(fdtrc(len(deltas[suspect]) - 1, pooled_df({name: deltas[name] for name in others}), ratio))
+        chance = float(fdtrc(len(toggles[suspect].by_seed) - 1, pooled_df([toggles[name] for name in others]), ratio))
         own[suspect] = f"{ratio:.0f} times the seed variance of the others"
         if chance >= outlier_level:
             own[suspect] += ", perhaps by chance: kept in the pool of the others"
@@ -59,28 +81,28 @@ def pool_seed_noise(deltas: Mapping[str, Deltas], outlier_ratio: float, outlier_
     members = [name for name in variances if name in usual or name in maybe_chance]
     if not members:
         return None
-    return SeedPool(_pooled(variances, deltas, members), pooled_df({name: deltas[name] for name in members}), tuple(members), own)
+    return SeedPool(_pooled(variances, toggles, members), pooled_df([toggles[name] for name in members]), tuple(members), own)
 
 
-def _pooled(variances: Mapping[str, float], deltas: Mapping[str, Deltas], members: list[str]) -> float:
-    weights = [len(deltas[name]) - 1 for name in members]
+def _pooled(variances: Mapping[str, float], toggles: Mapping[str, Differences], members: list[str]) -> float:
+    weights = [len(toggles[name].by_seed) - 1 for name in members]
     return float(np.average([variances[name] for name in members], weights=weights))
 
 
-def pooled_df(deltas: Mapping[str, Deltas]) -> float:
+def pooled_df(toggles: Sequence[Differences]) -> float:
     """Degrees of freedom of the pooled variance, from its own variance 2 sigma^4 / df.
 
-    Toggles that share a control are correlated by r = SHARED_CONTROL_CORRELATION, their sums of squares about the mean by r^2 times
-    tr(C_t C_u), C the centring matrices of their seeds. T toggles with the same n seeds: (n-1) T / (1 + (T-1)/4), at most 4 (n-1).
+    Two toggles correlated by r have sums of squares about the mean that covary by r^2 times tr(C_t C_u), C the centring matrices of
+    their seeds. T toggles with one control and the same n seeds: (n-1) T / (1 + (T-1)/4), at most 4 (n-1).
     """
-    seeds = [set(by_seed) for by_seed in deltas.values()]
     inverse = 0.0
-    for t, mine in enumerate(seeds):
-        for u, other in enumerate(seeds):
-            common, sizes = len(mine & other), len(mine) * len(other)
-            trace = common - common / len(mine) - common / len(other) + common**2 / sizes
-            inverse += trace if t == u else SHARED_CONTROL_CORRELATION**2 * trace
-    return sum(len(mine) - 1 for mine in seeds) ** 2 / inverse
+    for mine in toggles:
+        for other in toggles:
+            common = len(mine.by_seed.keys() & other.by_seed.keys())
+            sizes = len(mine.by_seed), len(other.by_seed)
+            trace = common - common / sizes[0] - common / sizes[1] + common**2 / (sizes[0] * sizes[1])
+            inverse += mine.correlation(other) ** 2 * trace
+    return float(sum(len(toggle.by_seed) - 1 for toggle in toggles) ** 2 / inverse)
 
 
 def pair_correlation(pairs: list[tuple[np.ndarray, np.ndarray]]) -> float | None:

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reports.analysis import analyse
+from reports.analysis import Comparison, analyse, analyse_comparisons
 from reports.games import ArmResult, bootstrap_over_games, cluster_variance, evaluation_noise, sums_by_game
 from reports.looks import looks_text
-from reports.seed_noise import pair_correlation, pool_seed_noise, pooled_df
+from reports.seed_noise import Differences, pair_correlation, pool_seed_noise, pooled_df
 from reports.statistics import holm, sign_flip_p, spread
 from reports.verdicts import EffectVerdict, Thresholds
 from tests.reports.simulation import Noise, simulate
@@ -26,8 +26,12 @@ def table(**arms: list[float]) -> dict[str, ArmResult]:
     return {name: ArmResult(range(len(by_seed)), np.outer(by_seed, counts), counts) for name, by_seed in arms.items()}
 
 
+def pair(name: str, by_seed: dict[int, float]) -> Differences:
+    return Differences(by_seed, {name: 1.0, "control": -1.0})
+
+
 def pool(**deltas: list[float]):
-    return pool_seed_noise({name: dict(enumerate(by_seed)) for name, by_seed in deltas.items()}, 10.0, 0.01)
+    return pool_seed_noise({name: pair(name, dict(enumerate(by_seed))) for name, by_seed in deltas.items()}, 10.0, 0.01)
 
 
 # Games
@@ -88,11 +92,11 @@ def test_one_toggle_pools_to_its_own_variance():
 
 @pytest.mark.parametrize(("toggles", "seeds", "want"), [(1, 4, 3.0), (2, 4, 4.8), (5, 4, 7.5), (2, 8, 11.2)])
 def test_pooled_df_pays_for_the_shared_control(toggles, seeds, want):
-    assert pooled_df({str(toggle): dict.fromkeys(range(seeds), 0.0) for toggle in range(toggles)}) == pytest.approx(want)
+    assert pooled_df([pair(str(toggle), dict.fromkeys(range(seeds), 0.0)) for toggle in range(toggles)]) == pytest.approx(want)
 
 
 def test_toggles_without_a_seed_in_common_pool_in_full():
-    assert pooled_df({"a": dict.fromkeys(range(4), 0.0), "b": dict.fromkeys(range(4, 7), 0.0)}) == pytest.approx(5)
+    assert pooled_df([pair("a", dict.fromkeys(range(4), 0.0)), pair("b", dict.fromkeys(range(4, 7), 0.0))]) == pytest.approx(5)
 
 
 def test_pooled_df_matches_the_spread_of_pooled_variances():
@@ -219,20 +223,48 @@ def test_gross_outlier_uses_its_own_variance_and_spares_the_others():
 def test_earlier_toggles_add_degrees_of_freedom_only():
     arms = table(control=[2.5, 2.52, 2.51], t=[2.52, 2.53, 2.54])
     alone = analyse(arms, "control", THRESHOLDS, "lower")
-    pooled = analyse(arms, "control", THRESHOLDS, "lower", earlier={"old": {0: 0.01, 1: 0.0, 2: 0.02}})
+    pooled = analyse(arms, "control", THRESHOLDS, "lower", earlier={"old": pair("old", {0: 0.01, 1: 0.0, 2: 0.02})})
     assert pooled.pool.df > alone.pool.df and list(pooled.effects) == ["t"]
     assert pooled.effects["t"].delta == alone.effects["t"].delta
 
 
+FACTORIAL = {
+    "a": Comparison(("a", "ab"), ("none", "b")),
+    "b": Comparison(("b", "ab"), ("none", "a")),
+}
+
+
+def test_main_effects_of_a_factorial_design():
+    """Two toggles over four arms: orthogonal (no correlation) and with half the variance of a plain pair."""
+    arms = table(none=[2.50, 2.52, 2.51], a=[2.45, 2.46, 2.46], b=[2.51, 2.52, 2.53], ab=[2.46, 2.46, 2.47])
+    found = analyse_comparisons(arms, FACTORIAL, THRESHOLDS, "lower")
+    assert found.effects["a"].deltas == pytest.approx((-0.05, -0.06, -0.055)) and found.differences["a"].scale == 0.5
+    assert found.differences["a"].correlation(found.differences["b"]) == 0 and found.pool.df == pytest.approx(4)
+    variances = [np.var(found.effects[name].deltas, ddof=1) for name in "ab"]
+    assert found.effects["b"].se_seed == pytest.approx(np.sqrt(np.mean(variances) / 3))
+
+
+def test_neighbours_of_a_cumulative_design_share_the_arm_between_them():
+    first, second = Comparison(("plus-a",), ("control",)), Comparison(("plus-b",), ("plus-a",))
+    differences = [Differences({0: 0.0, 1: 0.0}, comparison.weights) for comparison in (first, second)]
+    assert differences[0].correlation(differences[1]) == -0.5
+    assert pooled_df(differences) == pytest.approx(1.6)
+
+
+def test_comparisons_name_each_arm_once():
+    with pytest.raises(ValueError, match="each once"):
+        analyse_comparisons(table(a=[1.0, 2.0]), {"t": Comparison(("a",), ("a",))}, THRESHOLDS, "lower")
+
+
 def test_higher_is_better_for_hits():
     found = analyse(table(control=[0.35, 0.351, 0.352], t=[0.38, 0.382, 0.381]), "control", THRESHOLDS, "higher", metric="top1")
-    assert found.verdicts["t"] is EffectVerdict.HELPS and found.margins["t"] == THRESHOLDS.smallest_rate
+    assert found.verdicts["t"] is EffectVerdict.HELPS and found.margins["t"] == THRESHOLDS.smallest_share
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"control": "nobody"}, "control 'nobody'"),
+        ({"control": "nobody"}, "no arm nobody"),
         ({"unpaired": ["nobody"]}, "unpaired: nobody"),
         ({"other_games": True}, "different games"),
         ({"other_seeds": True}, "no seed in common"),

@@ -6,7 +6,7 @@ import pytest
 
 from gonn_core.errors import SettingError
 from reports.statistics import Effect, Interval
-from reports.verdicts import Claim, ClaimVerdict, EffectVerdict, Thresholds, judge_claim, judge_effect
+from reports.verdicts import ClaimedEffect, ClaimVerdict, EffectVerdict, Thresholds, judge_claim, judge_effect
 
 THRESHOLDS = Thresholds()
 UNIT = 0.002
@@ -55,13 +55,13 @@ def test_significant_before_holm_only_is_no_verdict():
     assert judge_effect(effect, "lower", 0.002, THRESHOLDS) is EffectVerdict.INCONCLUSIVE
 
 
-def judged(ruler: str, claim: Claim, n: int = 5):
+def judged(ruler: str, claim: ClaimedEffect, n: int = 5):
     margin = THRESHOLDS.margin("nats", claim.size)
-    return judge_claim(drawn(ruler, n), claim, "lower", margin, THRESHOLDS)
+    return judge_claim(drawn(ruler, n), claim, margin, THRESHOLDS)
 
 
 # The claim: 0.024 nats better, delta = 0.006, so the zone is 9 to 15 characters left of the bar.
-VALUE = Claim("better", -0.024, -0.024)
+VALUE = ClaimedEffect("decrease", -0.024, -0.024)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def test_claimed_values(ruler, verdict):
 
 
 def test_ranges_open_and_closed():
-    closed = Claim("better", -0.030, -0.010)
+    closed = ClaimedEffect("decrease", -0.030, -0.010)
     assert closed.size == pytest.approx(0.020)
     assert judged("              [  o  ]      |", closed).verdict is ClaimVerdict.REPLICATED
-    at_least = Claim("better", float("-inf"), -0.010)
+    at_least = ClaimedEffect("decrease", float("-inf"), -0.010)
     assert at_least.size == 0.010
     assert judged("[  o ]                     |", at_least).verdict is ClaimVerdict.REPLICATED
 
@@ -94,34 +94,34 @@ def test_ranges_open_and_closed():
 @pytest.mark.parametrize(
     ("ruler", "direction", "verdict"),
     [
-        ("[ o ]   |        ", "better", ClaimVerdict.REPLICATED),
-        ("[ o ]   |        ", "worse", ClaimVerdict.CONTRADICTED),
-        ("[ o ]   |        ", "none", ClaimVerdict.CONTRADICTED),
-        ("        |        [ o ]", "worse", ClaimVerdict.REPLICATED),
-        ("   [    o|   ]   ", "better", ClaimVerdict.INCONCLUSIVE),
-        ("   [    o|   ]   ", "none", ClaimVerdict.INCONCLUSIVE),
+        ("[ o ]   |        ", "decrease", ClaimVerdict.REPLICATED),
+        ("[ o ]   |        ", "increase", ClaimVerdict.CONTRADICTED),
+        ("[ o ]   |        ", "no_change", ClaimVerdict.CONTRADICTED),
+        ("        |        [ o ]", "increase", ClaimVerdict.REPLICATED),
+        ("   [    o|   ]   ", "decrease", ClaimVerdict.INCONCLUSIVE),
+        ("   [    o|   ]   ", "no_change", ClaimVerdict.INCONCLUSIVE),
     ],
 )
 def test_directions_without_a_value(ruler, direction, verdict):
-    assert judged(ruler, Claim(direction)).verdict is verdict
+    assert judged(ruler, ClaimedEffect(direction)).verdict is verdict
 
 
 def test_no_effect_decides_claims_of_direction():
     effect = replace(drawn("[o|  ]"), delta=0.0, interval95=Interval(-0.0012, 0.0012), interval90=Interval(-0.001, 0.001))
-    assert judge_claim(effect, Claim("none"), "lower", 0.002, THRESHOLDS).verdict is ClaimVerdict.REPLICATED
-    assert judge_claim(effect, Claim("better"), "lower", 0.002, THRESHOLDS).verdict is ClaimVerdict.CONTRADICTED
+    assert judge_claim(effect, ClaimedEffect("no_change"), 0.002, THRESHOLDS).verdict is ClaimVerdict.REPLICATED
+    assert judge_claim(effect, ClaimedEffect("decrease"), 0.002, THRESHOLDS).verdict is ClaimVerdict.CONTRADICTED
 
 
 def test_other_conditions_are_never_judged():
-    claim = Claim("better", -0.024, -0.024, differs=("samples", "base"))
+    claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples", "base"))
     found = judged("                           |  [ o ] ", claim)
-    assert found.verdict is ClaimVerdict.NOT_TESTED and found.note == "differs from the claim in samples, base; here: hurts"
+    assert found.verdict is ClaimVerdict.NOT_TESTED and found.note == "differs from the claim in samples, base; here: increase"
     assert "same direction" in judged("[ o ] |", claim).note
     assert "not settled" in judged("[ o | ]", claim).note
 
 
 def test_memory_is_compared_and_never_judged():
-    claim = Claim("better", -0.024, -0.024, differs=("samples",), from_memory=True)
+    claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples",), from_memory=True)
     assert judged("[ o ] |", claim).verdict is ClaimVerdict.COMPARED
 
 
@@ -130,16 +130,21 @@ def test_claims_need_seeds():
 
 
 def test_claims_that_contradict_themselves_are_refused():
-    with pytest.raises(ValueError, match="not better where lower"):
-        judged("[ o ] |", Claim("better", 0.02, 0.02))
+    with pytest.raises(ValueError, match="is no decrease"):
+        ClaimedEffect("decrease", 0.02, 0.02)
     with pytest.raises(ValueError, match="low <= high"):
-        Claim("better", -0.01, -0.02)
+        ClaimedEffect("decrease", -0.01, -0.02)
     with pytest.raises(ValueError, match="go together"):
-        Claim("better", -0.01)
+        ClaimedEffect("decrease", -0.01)
+
+
+def test_thresholds_survive_a_study_file_of_floats():
+    again = Thresholds(**{name: float(value) for name, value in vars(THRESHOLDS).items()})
+    assert again == THRESHOLDS and isinstance(again.min_seeds, int)
 
 
 def test_margin_is_a_quarter_of_the_claim_but_not_less_than_the_smallest_effect():
     assert THRESHOLDS.margin("nats") == 0.002 and THRESHOLDS.margin("nats", -0.004) == 0.002
     assert THRESHOLDS.margin("nats", -0.1) == pytest.approx(0.025)
-    with pytest.raises(SettingError, match="valid: nats, top1, top4, train_nats"):
+    with pytest.raises(SettingError, match="valid: nats, probability, probe, rank, top1"):
         THRESHOLDS.margin("elo")
