@@ -1,0 +1,19 @@
+"""Move-prediction networks: `build_net` makes one from a `NetConfig`; cost, factors and pairs say what a trial needs to know of it.
+
+Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everything that a net computes and starts from follows from the
+configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
+"""
+
+from gonn_core.nets.cost import count_parameters, flops_per_sample, multiply_adds, training_flops_per_sample
+from gonn_core.nets.factors import decayed, gradient_factors
+from gonn_core.nets.registry import build_net
+
+__all__ = [
+    "build_net",
+    "count_parameters",
+    "decayed",
+    "flops_per_sample",
+    "gradient_factors",
+    "multiply_adds",
+    "training_flops_per_sample",
+]

@@ -1,0 +1,49 @@
+"""The GoNN family: stem, residual trunk, norm and activation, policy head (spec: GoNN 2).
+
+Names of parameters are stable: a toggle adds or removes names (`stem.center`, `blocks.3.slopes1`, `head.pooled.matrix`), it never moves
+one. Initial weights are keyed by these names, so what two nets share starts equal.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from gonn_core.config import NetConfig
+from gonn_core.nets.activations import activate, make_slopes
+from gonn_core.nets.blocks import make_block
+from gonn_core.nets.head import PolicyHead
+from gonn_core.nets.norm import BatchNorm
+from gonn_core.nets.stem import Stem
+
+
+class TrunkEnd(nn.Module):
+    """Norm and activation after the last block."""
+
+    def __init__(self, net: NetConfig):
+        super().__init__()
+        self.norm = BatchNorm(net.trunk.width, net.norm_gamma)
+        self.slopes = make_slopes(net, net.trunk.width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return activate(self.norm(x), self.slopes)
+
+
+class GonnNet(nn.Module):
+    """Planes (N, C, 19, 19) float -> logits (N, 361) float32; `plane_names` says what each of the C planes is."""
+
+    def __init__(self, net: NetConfig, plane_names: Sequence[str], draws):
+        super().__init__()
+        self.plane_names = tuple(plane_names)
+        if not self.plane_names or len(set(self.plane_names)) != len(self.plane_names):
+            raise ValueError(f"plane names must be given and distinct: {self.plane_names}")
+        self.stem = Stem(draws, "stem", net.stem, net.trunk.width, self.plane_names)
+        self.blocks = nn.ModuleDict({str(b): make_block(draws, f"blocks.{b}", net, b) for b in range(1, net.trunk.blocks + 1)})
+        self.trunk_end = TrunkEnd(net)
+        self.head = PolicyHead(draws, "head", net)
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        x = self.stem(planes)
+        for block in self.blocks.values():
+            x = block(x)
+        return self.head(self.trunk_end(x))

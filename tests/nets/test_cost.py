@@ -1,0 +1,62 @@
+"""Parameter counts exactly as published, and operations (spec: GoNN 2.7)."""
+
+import pytest
+
+from gonn_core.config import NetConfig, StemConfig, TrunkConfig
+from gonn_core.nets import count_parameters, flops_per_sample, multiply_adds, training_flops_per_sample
+from tests.nets.examples import B5, B12, TINY, built, changed
+
+GLOBAL12 = changed(B12, trunk={"global_pooling": True})
+
+
+@pytest.mark.parametrize("net, expected", [(B5, 3_597_792), (B12, 8_250_720), (GLOBAL12, 8_062_304)])
+def test_published_counts(net, expected):
+    assert count_parameters(net, 26) == expected
+
+
+def test_april_net_without_gammas():
+    assert count_parameters(changed(GLOBAL12, norm_gamma=False), 26) == 8_062_304 - 4_880
+
+
+@pytest.mark.parametrize(
+    "variant, difference",
+    [
+        (changed(B5, head={"pooling": "none"}), -58_464),
+        (changed(B5, head={"pooling": "mean_max_stdev"}), +1_536),
+        (changed(B5, activation="relu"), -2_144),
+        (changed(B5, stem={"center_kernel": False}), -4_992),
+        (changed(B5, norm_gamma=False), -2_192),
+        (changed(B5, trunk={"blocks": 6}), +664_704),
+        (changed(B5, trunk={"dilations": ()}), 0),
+        (changed(B5, trunk={"global_pooling": True}), 570_496 - 664_704),
+        (changed(B5, trunk={"center_init": 0.0}), 0),
+    ],
+)
+def test_variants(variant, difference):
+    assert count_parameters(variant, 26) - count_parameters(B5, 26) == difference
+
+
+def test_planes():
+    assert count_parameters(B5, 26) - count_parameters(B5, 13) == 13 * 26 * 192
+
+
+def test_count_equals_the_built_net():
+    assert count_parameters(TINY, 26) == sum(values.numel() for values in built(TINY).parameters())
+
+
+@pytest.mark.parametrize("net, published", [(B5, 1.30e9), (B12, 2.97e9)])
+def test_published_multiply_adds(net, published):
+    assert multiply_adds(net, 26) == pytest.approx(published, rel=0.01)
+
+
+def test_multiply_adds_by_hand():
+    net = NetConfig(stem=StemConfig(kernel=3, center_kernel=True), trunk=TrunkConfig(width=8, blocks=1))
+    convolutions = 9 * 2 * 8 + 2 * 9 * 8 * 8 + 9 * 8 * 4 + 25 * 8 * 1
+    assert multiply_adds(net, 2) == 361 * convolutions
+    matrix = (2 * 4) * 4
+    assert multiply_adds(changed(net, head={"pooling": "mean_max"}), 2) == 361 * (convolutions + 9 * 8 * 4) + matrix
+
+
+def test_operations():
+    assert flops_per_sample(B5, 26) == 2 * multiply_adds(B5, 26)
+    assert training_flops_per_sample(B5, 26) == 6 * multiply_adds(B5, 26)

@@ -1,0 +1,97 @@
+"""Whole nets: shapes, gradients, precisions, memory formats, checkpoints, and golden logits."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gonn_core import numerics
+from gonn_core.features.gonn import PLANE_NAMES
+from gonn_core.nets import build_net
+from tests.nets.examples import TINY, built, changed, random_planes
+
+VARIANTS = {
+    "b5": TINY,
+    "bare": changed(TINY, activation="relu", norm_gamma=False, stem={"center_kernel": False}, trunk={"dilations": (), "center_init": 0.0}, head={"pooling": "none"}),
+    "global": changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}),
+    "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
+}
+GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386, -0.18391, 0.36187, 6.13908]}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_logits_and_gradients(variant):
+    net = built(VARIANTS[variant])
+    logits = net(random_planes())
+    assert logits.shape == (4, 361) and logits.dtype == torch.float32 and torch.isfinite(logits).all()
+    F.cross_entropy(logits, torch.tensor([0, 60, 180, 360])).backward()
+    for name, values in net.named_parameters():
+        assert values.grad is not None and torch.isfinite(values.grad).all() and values.grad.abs().sum() > 0, name
+
+
+def test_any_number_of_planes():
+    assert built(TINY, PLANE_NAMES[:3])(random_planes(2, 3)).shape == (2, 361)
+
+
+def test_planes_need_distinct_names():
+    for names in ((), ("ko", "ko")):
+        with pytest.raises(ValueError, match="distinct"):
+            build_net(TINY, names, 0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_channels_last_equals_contiguous(variant):
+    nets = [built(VARIANTS[variant]), built(VARIANTS[variant]).to(memory_format=torch.channels_last)]
+    planes = random_planes()
+    moves = torch.tensor([5, 60, 180, 360])
+    logits = [net(x) for net, x in zip(nets, (planes, planes.contiguous(memory_format=torch.channels_last)))]
+    torch.testing.assert_close(logits[0], logits[1], rtol=1e-4, atol=1e-4)
+    for outputs in logits:
+        F.cross_entropy(outputs, moves).backward()
+    for (name, a), b in zip(nets[0].named_parameters(), nets[1].parameters()):
+        assert (a.grad - b.grad).norm() < 0.01 * a.grad.norm(), name  # a rounding may move an activation across its kink
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bfloat16_autocast_is_close(variant):
+    net = built(VARIANTS[variant])
+    planes, moves = random_planes(16), torch.arange(16) * 20
+    exact = net(planes)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = net(planes)
+    assert rounded.dtype == torch.float32
+    assert (rounded - exact).std() < 0.05 * exact.std()
+    gradients = []
+    for logits in (exact, rounded):
+        net.zero_grad()
+        F.cross_entropy(logits, moves).backward()
+        assert all(values.grad.dtype == torch.float32 for values in net.parameters())
+        gradients.append(torch.cat([values.grad.flatten() for values in net.parameters()]))
+    assert F.cosine_similarity(*gradients, dim=0) > 0.95  # roundings move activations across their kinks
+
+
+def test_training_mode_moves_only_the_running_statistics():
+    net = built(TINY)
+    before = {name: values.clone() for name, values in net.state_dict().items()}
+    net(random_planes())
+    changed_names = {name for name, values in net.state_dict().items() if not torch.equal(values, before[name])}
+    assert changed_names == {name for name in before if name.endswith((".mean", ".variance"))}
+    net.eval()
+    first = net(random_planes(1))
+    torch.testing.assert_close(net(random_planes(3))[:1], first, rtol=1e-4, atol=1e-4)  # a position's logits do not depend on its batch
+
+
+def test_state_dict_round_trip():
+    net, other = built(TINY), built(TINY, init_seed=1)
+    net(random_planes())
+    assert not torch.equal(net.eval()(random_planes()), other.eval()(random_planes()))
+    other.load_state_dict(net.state_dict())
+    assert torch.equal(net(random_planes()), other(random_planes()))
+
+
+def test_golden_logits():
+    """A change here beyond rounding is a new `numerics.NETS`."""
+    net = built(VARIANTS["global"], init_seed=7)
+    with torch.no_grad():
+        logits = net(random_planes(2))
+    found = [*logits[0, :6].tolist(), logits.mean().item(), logits.std().item(), F.cross_entropy(logits, torch.tensor([3, 300])).item()]
+    assert found == pytest.approx(GOLDEN_LOGITS[numerics.NETS], rel=2e-4, abs=2e-4)

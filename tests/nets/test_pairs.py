@@ -1,0 +1,102 @@
+"""Arms with the same seed start equal wherever both have the same."""
+
+import pytest
+import torch
+
+from gonn_core.config import FeatureConfig, TrainingConfig, TrialConfig
+from gonn_core.features.gonn import PLANE_NAMES
+from gonn_core.nets.pairs import equal_start_share
+from tests.nets.examples import TINY, changed, weights
+
+GLOBAL = changed(TINY, trunk={"global_pooling": True})
+
+
+def assert_equal_but_for(first, second, different=()):
+    """Parameters of the same name are equal, except those named, which do differ."""
+    for name in first.keys() & second.keys():
+        assert torch.equal(first[name], second[name]) == (name not in different), name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        changed(TINY, activation="relu"),
+        changed(TINY, norm_gamma=False),
+        changed(TINY, stem={"center_kernel": False}),
+        changed(TINY, trunk={"dilations": ()}),
+        changed(TINY, trunk={"dilated_share": "2/3"}),
+        changed(TINY, trunk={"blocks": 7}),
+        changed(TINY, head={"pooling": "none"}),
+    ],
+)
+def test_toggles_that_leave_everything_else_equal(other):
+    assert_equal_but_for(weights(TINY), weights(other))
+
+
+def test_another_seed_is_another_start():
+    share = equal_start_share(TrialConfig(net=changed(TINY, norm_gamma=False)), TrialConfig(net=changed(TINY, norm_gamma=False), training=TrainingConfig(init_seed=1)))
+    assert share < 0.1  # what starts at a constant
+
+
+def test_stdev_pooling_adds_columns():
+    two, three = weights(TINY), weights(changed(TINY, head={"pooling": "mean_max_stdev"}))
+    assert torch.equal(three["head.pooled.matrix"][:, :8], two["head.pooled.matrix"])
+    del two["head.pooled.matrix"]
+    assert_equal_but_for(two, three)
+
+
+def test_a_global_block_keeps_its_first_kernel():
+    plain, pooled = weights(TINY), weights(GLOBAL)
+    assert torch.equal(plain["blocks.3.conv1"], pooled["blocks.3.conv1"])
+    rest = {name for name in plain if not name.startswith("blocks.3.")}
+    assert_equal_but_for({name: plain[name] for name in rest}, pooled)
+
+
+def test_center_init_adds_to_the_same_base():
+    plain, strong = weights(changed(TINY, trunk={"center_init": 0.0})), weights(TINY)
+    kernels = {name for name in plain if name.startswith("blocks.") and "conv" in name}
+    assert_equal_but_for(plain, strong, different=kernels)
+    ring = torch.ones(3, 3, dtype=torch.bool)
+    ring[1, 1] = False
+    twice = weights(changed(TINY, trunk={"center_init": 0.6}))
+    for name in kernels:
+        assert torch.equal(plain[name][:, :, ring], strong[name][:, :, ring])
+        added = strong[name] - plain[name]
+        assert (added[:, :, 1, 1] != 0).all()
+        torch.testing.assert_close(twice[name] - plain[name], 2 * added, rtol=1e-3, atol=1e-6)
+
+
+def test_a_planes_weights_do_not_depend_on_the_other_planes():
+    full = weights(TINY)
+    kept = [name for name in PLANE_NAMES if not name.startswith(("ladder", "own_liberties"))]
+    fewer = weights(TINY, kept[::-1])
+    for name in ("stem.kernel", "stem.center"):
+        assert torch.equal(fewer[name], full[name][:, [PLANE_NAMES.index(plane) for plane in kept[::-1]]])
+
+
+def trial(net, **features):
+    return TrialConfig(net=net, features=FeatureConfig(**features))
+
+
+def test_share_of_equal_arms():
+    assert equal_start_share(trial(TINY), trial(TINY)) == 1.0
+    assert equal_start_share(trial(TINY), trial(changed(TINY, trunk={"dilations": ()}))) == 1.0
+
+
+def test_share_counts_the_larger_arm():
+    total = sum(values.numel() for values in weights(TINY).values())
+    slopes = sum(values.numel() for name, values in weights(TINY).items() if "slopes" in name)
+    for arms in ((TINY, changed(TINY, activation="relu")), (changed(TINY, activation="relu"), TINY)):
+        assert equal_start_share(*map(trial, arms)) == pytest.approx((total - slopes) / total)
+
+
+def test_share_without_some_planes():
+    total = sum(values.numel() for values in weights(TINY).values())
+    missing = 3 * 12 * 26  # three ladder planes, width 12, 25 taps and the centre kernel
+    assert equal_start_share(trial(TINY), trial(TINY, ladders=False)) == pytest.approx((total - missing) / total)
+
+
+def test_share_with_wider_matrix():
+    larger = changed(TINY, head={"pooling": "mean_max_stdev"})
+    total = sum(values.numel() for values in weights(larger).values())
+    assert equal_start_share(trial(TINY), trial(larger)) == pytest.approx((total - 16) / total)

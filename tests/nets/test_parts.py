@@ -1,0 +1,132 @@
+"""Stem, blocks, pooling and head against explicit arithmetic."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
+from gonn_core.nets.blocks import GlobalBlock, ResidualBlock
+from gonn_core.nets.head import PolicyHead
+from gonn_core.nets.init import Draws
+from gonn_core.nets.norm import BatchNorm
+from gonn_core.nets.pooling import PooledBias, pool_board
+from gonn_core.nets.stem import Stem
+from tests.nets.examples import random_planes
+
+WIDTH = 12
+NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=WIDTH))
+
+
+def trunk_values(seed=0, count=3):
+    return torch.randn(count, WIDTH, 19, 19, generator=torch.Generator().manual_seed(seed))
+
+
+def normalised(x):
+    return F.batch_norm(x, None, None, training=True, eps=1e-3)
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_stem_centre_kernel_is_a_second_convolution(size):
+    names = ("a", "b", "c")
+    stem = Stem(Draws(0), "stem", StemConfig(kernel=size, center_kernel=True), WIDTH, names)
+    planes = random_planes(2, 3)
+    plain = Stem(Draws(0), "stem", StemConfig(kernel=size), WIDTH, names)
+    close(stem(planes), plain(planes) + F.conv2d(planes, stem.center))
+    stem(planes).square().sum().backward()
+    close(stem.center.grad[:, :, 0, 0], stem.kernel.grad[:, :, size // 2, size // 2])
+
+
+def test_ordinary_block():
+    block, x = ResidualBlock(Draws(0), "blocks.1", NET), trunk_values()
+    slopes = torch.full((WIDTH,), 0.2)
+    y = F.conv2d(F.prelu(normalised(x), slopes), block.conv1, padding=1)
+    close(block(x), x + F.conv2d(F.prelu(normalised(y), slopes), block.conv2, padding=1))
+
+
+def test_dilated_block():
+    block, x = ResidualBlock(Draws(0), "blocks.2", NET, dilated=4, dilation=3), trunk_values()
+    slopes = torch.full((WIDTH,), 0.2)
+    y = F.prelu(normalised(x), slopes)
+    y = torch.cat((F.conv2d(y, block.conv1[:8], padding=1), F.conv2d(y, block.conv1[8:], padding=3, dilation=3)), 1)
+    close(block(x), x + F.conv2d(F.prelu(normalised(y), slopes), block.conv2, padding=1))
+
+
+@pytest.mark.parametrize("dilated", [4, WIDTH])
+def test_dilation_one_is_the_ordinary_block(dilated):
+    x = trunk_values()
+    close(ResidualBlock(Draws(0), "b", NET, dilated, dilation=1)(x), ResidualBlock(Draws(0), "b", NET)(x))
+
+
+def test_all_rows_may_be_dilated():
+    block, x = ResidualBlock(Draws(0), "b", NET, dilated=WIDTH, dilation=2), trunk_values()
+    y = F.conv2d(F.prelu(normalised(x), torch.full((WIDTH,), 0.2)), block.conv1, padding=2, dilation=2)
+    assert block(x).shape == y.shape == x.shape
+
+
+def test_global_block():
+    block, x = GlobalBlock(Draws(0), "blocks.3", NET, pooled=4), trunk_values()
+    slope = torch.tensor(0.2)
+    y = F.conv2d(F.prelu(normalised(x), slope), block.conv1, padding=1)
+    pooled = F.prelu(normalised(y[:, 8:]), slope).flatten(2)
+    bias = torch.cat((pooled.mean(2), pooled.max(2).values), 1) @ block.pooled.matrix.T
+    y = F.prelu(normalised(y[:, :8] + bias[:, :, None, None]), slope)
+    close(block(x), x + F.conv2d(y, block.conv2, padding=1))
+
+
+def test_statistics_of_a_drawn_board():
+    x = torch.zeros(1, 2, 19, 19)
+    x[0, 0, 3, 15] = 361.0  # one point alone
+    x[0, 1] = -2.0  # the same everywhere
+    mean, maximum, stdev = pool_board(x, ("mean", "max", "stdev")).reshape(3, 2)
+    assert mean.tolist() == pytest.approx([1, -2])
+    assert maximum.tolist() == [361, -2]
+    assert stdev.tolist() == pytest.approx([(360 + 1e-4) ** 0.5, 0.01])  # variance 361 - 1
+
+
+def test_a_constant_channel_has_a_gradient():
+    x = torch.zeros(1, 1, 19, 19, requires_grad=True)
+    pool_board(x, ("mean", "max", "stdev")).sum().backward()
+    assert torch.isfinite(x.grad).all()
+
+
+def test_pooled_bias_by_hand():
+    """Two channels, in inference mode with running statistics 0 and 1 - epsilon: the norm changes nothing."""
+    net = NetConfig(activation="relu")
+    bias = PooledBias(Draws(0), "pooled", net, ("mean", "max"), channels=2, out=1, fan_in=2, scale=1.0).eval()
+    bias.norm.variance.fill_(1 - 1e-3)
+    with torch.no_grad():
+        bias.matrix.copy_(torch.tensor([[1.0, 10.0, 100.0, 1000.0]]))  # mean a, mean b, max a, max b
+    x = torch.zeros(1, 2, 19, 19)
+    x[0, 0, 0, 0], x[0, 0, 0, 1], x[0, 1] = 3.61, -50.0, 2.0  # ReLU drops the -50
+    assert bias(x).item() == pytest.approx(0.01 * 1 + 2 * 10 + 3.61 * 100 + 2 * 1000, rel=1e-5)
+
+
+@pytest.mark.parametrize("pooling, statistics", [("none", 0), ("mean_max", 2), ("mean_max_stdev", 3)])
+def test_head(pooling, statistics):
+    net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(pooling=pooling))
+    head, t = PolicyHead(Draws(0), "head", net), trunk_values()
+    z = F.conv2d(t, head.conv, padding=1)
+    if statistics:
+        pooled = F.relu(normalised(F.conv2d(t, head.pooled_conv, padding=1))).flatten(2)
+        found = (pooled.mean(2), pooled.amax(2), (pooled.var(2, unbiased=False) + 1e-4).sqrt())[:statistics]
+        assert head.pooled.matrix.shape == (4, 4 * statistics)
+        z = z + (torch.cat(found, 1) @ head.pooled.matrix.T)[:, :, None, None]
+    else:
+        assert head.pooled is None and head.pooled_conv is None
+    z = normalised(z)
+    close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), head.out, padding=2).reshape(3, 361))
+
+
+@pytest.mark.parametrize("gamma", [True, False])
+def test_norm_and_its_running_statistics(gamma):
+    norm, x = BatchNorm(WIDTH, gamma), 3 * trunk_values() + 1
+    close(norm(x), normalised(x))
+    close(norm.mean, 0.01 * x.mean((0, 2, 3)))
+    close(norm.variance, 0.99 + 0.01 * x.var((0, 2, 3)))
+    assert [name for name, _ in norm.named_parameters()] == (["gamma", "beta"] if gamma else ["beta"])
+    assert list(norm.state_dict()) == (["gamma", "beta"] if gamma else ["beta"]) + ["mean", "variance"]
+    close(norm.eval()(x), (x - norm.mean.view(1, -1, 1, 1)) / (norm.variance.view(1, -1, 1, 1) + 1e-3).sqrt())
