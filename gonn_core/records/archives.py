@@ -109,22 +109,26 @@ def list_archives(folder: Path) -> list[Path]:
         raise InputError(folder, error.strerror or str(error)) from None
 
 
-def read_members(path: Path, reading: Reading) -> Iterator[Member]:
-    """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on damage."""
+def read_members(path: Path, reading: Reading, name: str | None = None) -> Iterator[Member]:
+    """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on damage.
+
+    `name` is the name whose suffix says what the file is, by default its own.
+    """
     from .tar_archives import read_tar
     from .zip_archives import read_zip
 
     reading.fraction = 0.0
+    name = name or path.name
     try:
         if path.is_dir():
             yield from _read_folder(path, reading)
-        elif str(path).lower().endswith(".zip"):
+        elif name.lower().endswith(".zip"):
             yield from read_zip(path, reading)
-        elif is_archive(path):
-            yield from read_tar(path, reading)
+        elif is_archive(name):
+            yield from read_tar(path, reading, name)
         else:
             reading.add_member(path)
-            yield from _read_file(path, path.name, reading)
+            yield from _read_file(path, name, reading)
     except OSError as error:
         raise InputError(path, error.strerror or str(error)) from None
 

@@ -65,9 +65,9 @@ def _decompressed(file, name: str):
 class _TarStream:
     """Exact reads from the uncompressed stream, counted; a short one is the archive's end cut off."""
 
-    def __init__(self, path: Path, file, reading: Reading):
+    def __init__(self, path: Path, file, reading: Reading, name: str):
         self._path, self._reading = path, reading
-        self._stream, self._buffer, self._start = _decompressed(file, path.name), b"", 0
+        self._stream, self._buffer, self._start = _decompressed(file, name), b"", 0
         self.offset, self.member = 0, ""
 
     def _fill(self) -> bool:
@@ -111,10 +111,10 @@ class _TarStream:
             self._start = len(self._buffer)
 
 
-def read_tar(path: Path, reading: Reading) -> Iterator[Member]:
-    """Game files of a tar archive, plain or compressed, in archive order. Raises InputError."""
+def read_tar(path: Path, reading: Reading, archive_name: str) -> Iterator[Member]:
+    """Game files of a tar archive, compressed as `archive_name` says, in archive order. Raises InputError."""
     with open(path, "rb") as file:
-        stream = _TarStream(path, file, reading)
+        stream = _TarStream(path, file, reading, archive_name)
         size_on_disk = max(1, path.stat().st_size)
         extended: dict[str, str] = {}
         while True:

@@ -1,0 +1,163 @@
+"""Downloads the public KGS archives: resumed where they stopped, checked, and only then given their names. Standard library only."""
+
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterable
+from http.client import HTTPException
+from pathlib import Path
+
+from gonn_core.errors import InputError, UserError, printable
+
+from .archives import Reading, read_members
+from .array_files import disk_error
+
+KGS_URL = "https://dl.u-go.net/gamerecords/"
+_HREF = re.compile(r"""href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+_NAME = re.compile(r"KGS-(\d{4})(?:_\d{2})?-19-(\d{1,7})-(?:new)?\.(tar\.gz|tar\.bz2|zip)")
+_PREFERENCE = ("tar.gz", "tar.bz2", "zip")
+_MAX_INDEX = 4 << 20
+_MAX_ARCHIVE = 2 << 30
+_CHUNK = 1 << 16
+_TIMEOUT = 30
+_RETRIES = 5
+_NETWORK = (urllib.error.URLError, HTTPException, TimeoutError, ConnectionError)
+
+Report = Callable[[str, int, int], None]
+"""progress(file name, bytes so far, bytes in all or 0)"""
+
+
+def fetch_kgs(data_dir: Path, base_url: str = KGS_URL, years: Iterable[int] | None = None, progress: Report | None = None) -> list[Path]:
+    """Download the KGS archives of `years` (None: all) into <data_dir>/kgs; files already there are left. Their paths, by name.
+
+    A download that breaks off stays as `.part` and is continued, in this call or in a later one. Each archive is read to its end
+    and its games counted against its name before it is renamed. Raises UserError with what to do by hand when there is no network.
+    """
+    folder = Path(data_dir) / "kgs"
+    years = None if years is None else set(years)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = _choose(_index(base_url, folder, years), years)
+        if not wanted:
+            raise UserError(f"{base_url}: lists no archives for {_text(years)}")
+        return [_fetch(url, folder / name, progress) for name, url in sorted(wanted.items())]
+    except _NETWORK as error:
+        raise UserError(_by_hand(base_url, folder, years, error)) from None
+    except OSError as error:
+        raise disk_error(folder, error) from None
+
+
+def _open(url: str, headers: dict | None = None):
+    return urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "gonn-fetch/1", **(headers or {})}), timeout=_TIMEOUT)
+
+
+def _index(base_url: str, folder: Path, years) -> list[str]:
+    """URLs of the index page's links, on its own host only."""
+    scheme, host = urllib.parse.urlsplit(base_url)[:2]
+    if scheme not in ("http", "https"):
+        raise UserError(f"base_url={printable(base_url)}: valid: an http or https address")
+    with _open(base_url) as answer:
+        page = answer.read(_MAX_INDEX).decode("utf-8", "replace")
+    links = [urllib.parse.urljoin(base_url, link.replace("&amp;", "&")) for link in _HREF.findall(page)]
+    return [link for link in links if urllib.parse.urlsplit(link)[:2] == (scheme, host)]
+
+
+def _choose(links: list[str], years: set[int] | None) -> dict[str, str]:
+    """Archive name -> URL; of one archive in several formats the one that reads best. Only well-formed names become file names."""
+    chosen: dict[str, tuple[int, str, str]] = {}
+    for link in links:
+        name = urllib.parse.unquote(urllib.parse.urlsplit(link).path.rsplit("/", 1)[-1])
+        match = _NAME.fullmatch(name)
+        if match and (years is None or int(match[1]) in years):
+            rank = _PREFERENCE.index(match[3])
+            stem = name.removesuffix(match[3])
+            if stem not in chosen or rank < chosen[stem][0]:
+                chosen[stem] = (rank, name, link)
+    return {name: link for _, name, link in chosen.values()}
+
+
+def _fetch(url: str, path: Path, progress: Report | None) -> Path:
+    if path.exists():
+        return path
+    part = path.with_name(path.name + ".part")
+    failures = 0
+    while True:
+        before = _size(part)
+        try:
+            if _download(url, part, path.name, progress):
+                break
+            error = ConnectionError("the connection ended early")
+        except _NETWORK as problem:
+            if isinstance(problem, urllib.error.HTTPError) and problem.code != 416 and problem.code < 500:
+                raise
+            error = problem
+        failures = 0 if _size(part) > before else failures + 1
+        if failures >= _RETRIES:
+            raise error
+    _verify(part, path)
+    os.replace(part, path)
+    return path
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
+    """Continue `part` once; whether it is now complete."""
+    have = _size(part)
+    try:
+        answer = _open(url, {"Range": f"bytes={have}-"} if have else None)
+    except urllib.error.HTTPError as error:
+        if error.code == 416:  # nothing after `have`: complete, or longer than the file there
+            total = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
+            if total and int(total[1]) == have:
+                return True
+            part.unlink()
+        raise
+    with answer:
+        resumed = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", "")) if answer.status == 206 else None
+        if resumed and int(resumed[1]) == have:
+            total = int(resumed[2])
+        else:
+            have, total = 0, int(answer.headers.get("Content-Length") or 0)
+        if total > _MAX_ARCHIVE:
+            raise UserError(f"{url}: {total:,} bytes; archives of at most {_MAX_ARCHIVE:,} are fetched")
+        with open(part, "ab" if have else "wb") as file:
+            while chunk := answer.read(_CHUNK):
+                file.write(chunk)
+                have += len(chunk)
+                if progress:
+                    progress(name, have, total)
+                if have > _MAX_ARCHIVE:
+                    raise UserError(f"{url}: more than {_MAX_ARCHIVE:,} bytes; archives of at most that are fetched")
+            file.flush()
+            os.fsync(file.fileno())
+    return not total or have >= total
+
+
+def _verify(part: Path, path: Path):
+    """Read the archive to its end; the number of games must be the one in its name. A bad file is removed."""
+    expected = int(_NAME.fullmatch(path.name)[2])
+    try:
+        games = sum(1 for _ in read_members(part, Reading(), path.name))
+        problem = f"it holds {games:,} games, not {expected:,}" if games != expected else ""
+    except InputError as error:
+        problem = str(error)
+    if problem:
+        part.unlink()
+        raise InputError(path, f"the download was bad and is removed ({problem}); fetch it again")
+
+
+def _text(years: set[int] | None) -> str:
+    return f"years {', '.join(map(str, sorted(years)))}" if years else "any year"
+
+
+def _by_hand(base_url: str, folder: Path, years, error) -> str:
+    reason = getattr(error, "reason", None) or error
+    return (
+        f"cannot fetch from {printable(base_url)} ({printable(str(reason))}); get KGS-<year>-19-<games>-.tar.gz for {_text(years)} "
+        f"there on a machine with network and put the files into {printable(str(folder))}"
+    )

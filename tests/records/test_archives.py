@@ -1,0 +1,243 @@
+"""Archives as streams: order, what is passed over, what stops with one line, and what never happens."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import socket
+import struct
+import tarfile
+import zipfile
+
+import pytest
+
+from gonn_core.errors import InputError, SettingError
+from gonn_core.records import tar_archives, zip_archives
+from gonn_core.records.archives import Reading, find_sources, read_members
+
+from .sgf_tools import numbered_game, tar_bytes, zip_bytes
+
+GAMES = {f"kgs/{i}.sgf": numbered_game(i, 60) for i in (3, 1, 2)}
+FORMATS = {
+    ".tar": lambda m: tar_bytes(m), ".tar.gz": lambda m: tar_bytes(m, "w:gz"), ".tgz": lambda m: tar_bytes(m, "w:gz"),
+    ".tar.bz2": lambda m: tar_bytes(m, "w:bz2"), ".tar.xz": lambda m: tar_bytes(m, "w:xz"), ".zip": zip_bytes,
+}  # fmt: skip
+
+
+def write(path, data: bytes):
+    path.write_bytes(data)
+    return path
+
+
+def read(path, **limits) -> tuple[dict[str, bytes], Reading]:
+    reading = Reading(**limits)
+    return {member.name: member.data for member in read_members(path, reading)}, reading
+
+
+def ignored(reading: Reading) -> dict[str, int]:
+    return {why: tally.count for why, tally in reading.ignored.items()}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_members_come_in_archive_order(tmp_path, suffix):
+    members, reading = read(write(tmp_path / f"a{suffix}", FORMATS[suffix](GAMES)))
+    assert list(members.items()) == list(GAMES.items()) and reading.members == 3 and not reading.ignored
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("part", [0.3, 0.7, 0.95])
+def test_a_truncated_archive_names_file_and_place(tmp_path, suffix, part):
+    import random
+
+    noise = {f"{i}.sgf": random.Random(i).randbytes(5000) for i in range(40)}
+    data = FORMATS[suffix](noise)
+    path = write(tmp_path / f"cut{suffix}", data[: int(len(data) * part)])
+    with pytest.raises(InputError) as caught:
+        read(path)
+    text = str(caught.value)
+    assert str(path) in text and "truncated" in text and "\n" not in text
+    if suffix != ".zip":
+        assert "byte" in text
+
+
+@pytest.mark.parametrize("suffix", [*FORMATS, ".sgf"])
+@pytest.mark.parametrize("data", [b"", b"\0" * 100, b"not an archive at all" * 100])
+def test_no_archive_at_all(tmp_path, suffix, data):
+    path = write(tmp_path / f"a{suffix}", data)
+    if suffix == ".sgf":
+        assert read(path)[0] == {"a.sgf": data}  # the SGF reader will count it
+    else:
+        with pytest.raises(InputError, match="a" + suffix.replace(".", r"\.")):
+            read(path)
+
+
+@pytest.mark.parametrize("suffix", [".tar.gz", ".zip"])
+def test_damage_inside_is_found(tmp_path, suffix):
+    data = bytearray(FORMATS[suffix]({"a.sgf": os.urandom(4000)}))
+    data[2000] ^= 0xFF
+    with pytest.raises(InputError, match="damaged"):
+        read(write(tmp_path / f"a{suffix}", bytes(data)))
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_escaping_names_are_only_names(tmp_path, suffix):
+    names = ["../up.sgf", "/abs.sgf", "a/../../b.sgf", "c\x1b[31m.sgf", "\u202eevil.sgf", "x" * 300 + ".sgf"]
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    members, _ = read(write(inside / f"a{suffix}", FORMATS[suffix]({name: b"(;)" for name in names})))
+    assert list(members) == names
+    assert [path.name for path in tmp_path.rglob("*")] == ["inside", f"a{suffix}"]
+
+
+def special_tar() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for name, kind in [("folder", tarfile.DIRTYPE), ("link.sgf", tarfile.SYMTYPE), ("hard.sgf", tarfile.LNKTYPE), ("null.sgf", tarfile.CHRTYPE), ("pipe.sgf", tarfile.FIFOTYPE)]:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+        for name, data in [("nested.tar.gz", b"x"), ("inner.zip", b"x"), ("notes.txt", b"x"), ("good.sgf", b"(;)")]:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def test_links_devices_and_nested_archives_are_passed_over(tmp_path):
+    members, reading = read(write(tmp_path / "a.tar", special_tar()))
+    assert members == {"good.sgf": b"(;)"}
+    assert ignored(reading) == {"link": 2, "device": 2, "nested archive": 2, "not an SGF file": 1}
+    assert reading.ignored["link"].names == ["link.sgf", "hard.sgf"]
+
+
+def test_links_encryption_and_methods_in_zip_are_passed_over(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        link = zipfile.ZipInfo("link.sgf")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("odd.sgf", b"(;)", zipfile.ZIP_LZMA)
+        archive.writestr("dir/", b"")
+        archive.writestr("secret.sgf", b"(;)")
+        archive.writestr("good.sgf", b"(;)")
+    data = bytearray(out.getvalue())
+    entry = data.rindex(b"PK\1\2", 0, data.rindex(b"secret.sgf"))
+    data[entry + 8] |= 1
+    members, reading = read(write(tmp_path / "a.zip", bytes(data)))
+    assert members == {"good.sgf": b"(;)"}
+    assert ignored(reading) == {"link": 1, "unsupported compression": 1, "encrypted": 1}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_oversized_members_are_skipped_by_name(tmp_path, suffix):
+    path = write(tmp_path / f"a{suffix}", FORMATS[suffix]({"big.sgf": b"x" * ((1 << 20) + 1), "good.sgf": b"(;)"}))
+    members, reading = read(path)
+    assert members == {"good.sgf": b"(;)"} and ignored(reading) == {"too large": 1} and reading.ignored["too large"].names == ["big.sgf"]
+
+
+def test_a_zip_that_lies_about_sizes_is_bounded(tmp_path):
+    data = bytearray(zip_bytes({"bomb.sgf": b"\0" * (8 << 20), "good.sgf": b"(;)"}))
+    directory = data.rindex(b"PK\1\2", 0, data.rindex(b"bomb.sgf"))
+    struct.pack_into("<L", data, directory + 24, 100)
+    with pytest.raises(InputError, match="damaged"):
+        read(write(tmp_path / "a.zip", bytes(data)))
+
+
+def test_limits_over_everything(tmp_path):
+    path = write(tmp_path / "a.tar.gz", tar_bytes({f"{i}.sgf": b"(;)" for i in range(50)} | {"bomb.bin": b"\0" * (4 << 20)}, "w:gz"))
+    with pytest.raises(InputError, match="more than 40 members"):
+        read(path, max_members=40)
+    with pytest.raises(InputError, match="GiB uncompressed"):
+        read(path, max_total_bytes=1 << 20)
+
+
+def test_extended_headers_are_bounded(tmp_path):
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 1 << 40
+    with pytest.raises(InputError, match="extended header"):
+        read(write(tmp_path / "a.tar", info.tobuf(tarfile.GNU_FORMAT) + b"\0" * 4096))
+
+
+def test_names_of_both_long_kinds(tmp_path):
+    name = "d/" * 120 + "game.sgf"
+    for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+            for n in (name, "short.sgf"):
+                info = tarfile.TarInfo(n)
+                info.size = 3
+                archive.addfile(info, io.BytesIO(b"(;)"))
+        assert list(read(write(tmp_path / "a.tar", out.getvalue()))[0]) == [name, "short.sgf"]
+
+
+def test_xz_memory_is_bounded(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.tar.xz", lzma.compress(tar_bytes(GAMES), filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]))
+    with pytest.raises(InputError, match="memory limit of the xz decoder"):
+        read(path)
+
+
+def test_xz_of_several_streams(tmp_path):
+    data = tar_bytes(GAMES)
+    path = write(tmp_path / "a.tar.xz", lzma.compress(data[:1000]) + b"\0" * 8 + lzma.compress(data[1000:]))
+    assert read(path)[0] == GAMES
+
+
+def test_a_big_zip_directory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(zip_archives, "_MAX_DIRECTORY", 100)
+    with pytest.raises(InputError, match="zip directory"):
+        read(write(tmp_path / "a.zip", zip_bytes(GAMES)))
+
+
+def test_tar_headers_with_bad_sizes(tmp_path):
+    info = tarfile.TarInfo("a.sgf")
+    block = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    block[124:136] = b"\xff" * 12  # a negative size in base 256
+    block[148:156] = b"        "
+    block[148:156] = b"%06o\0 " % sum(block)
+    with pytest.raises(InputError, match="header"):
+        read(write(tmp_path / "a.tar", bytes(block) + bytes(1024)))
+
+
+def test_a_folder_is_read_in_order_of_names_without_following_links(tmp_path):
+    folder = tmp_path / "games"
+    (folder / "b").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    write(tmp_path / "outside" / "x.sgf", b"(;)")
+    for name in ("c.sgf", "a.SGF", "b/1.sgf", "notes.txt", "nested.rar"):
+        write(folder / name, name.encode())
+    write(folder / "b" / "more.tar", tar_bytes(GAMES))
+    os.symlink(tmp_path / "outside", folder / "link")
+    os.symlink(tmp_path / "outside" / "x.sgf", folder / "link.sgf")
+    os.mkfifo(folder / "pipe.sgf")
+    members, reading = read(folder)
+    assert list(members) == ["a.SGF", "c.sgf", "b/1.sgf"]
+    assert ignored(reading) == {"link": 2, "device": 1, "not an SGF file": 1, "nested archive": 1}
+    assert find_sources(folder) == [folder, folder / "b" / "more.tar"]
+    assert find_sources(str(tmp_path / "games" / "*.sgf"))[0].name == "c.sgf"
+
+
+@pytest.mark.parametrize("what", ["missing", "empty folder", "no match", "wrong kind"])
+def test_nothing_there_says_what_is_valid(tmp_path, what):
+    write(tmp_path / "file.pdf", b"x")
+    (tmp_path / "empty").mkdir()
+    where = {"missing": "nope", "empty folder": "empty", "no match": "*.zip", "wrong kind": "file.pdf"}[what]
+    with pytest.raises(SettingError) as caught:
+        find_sources(tmp_path / where)
+    assert "DATA=" in str(caught.value) and ".tar.xz" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_decoders_are_the_bounded_ones():
+    assert isinstance(tar_archives._decompressed(io.BytesIO(gzip.compress(b"")), "a.tgz"), gzip.GzipFile)
+    assert isinstance(tar_archives._decompressed(io.BytesIO(bz2.compress(b"")), "a.tbz2"), bz2.BZ2File)
+    assert isinstance(tar_archives._decompressed(io.BytesIO(b""), "a.txz"), tar_archives._XzStream)
+
+
+def test_a_socket_in_a_folder_is_a_device(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # socket paths are short
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("s.sgf")
+    try:
+        assert ignored(read(tmp_path)[1]) == {"device": 1}
+    finally:
+        listener.close()
