@@ -8,13 +8,21 @@ import os
 import signal
 import threading
 import traceback
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
+from typing import NamedTuple
 
 from gonn_core.errors import UserError
-from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, Event, OnEvent, Outcome, describe, distinct, load_function, places, progress_event
+from gonn_core.trial.job import Job
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, describe, distinct, ended, load_function, places, retried
+
+
+class Task(NamedTuple):
+    """A job at its first or a later attempt."""
+
+    job: Job
+    attempt: int
 
 
 class LocalRunner:
@@ -23,44 +31,51 @@ class LocalRunner:
     def __init__(self, function: str = RUN_TRIAL):
         self._function = function
 
-    def run(self, jobs: Sequence, slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next call."""
-        pending = distinct(jobs)
-        if not pending:
+        tasks = (Task(job, 1) for job in distinct(jobs))
+        first = next(tasks, None)
+        if first is None:
             return []
-        where = places(list(pending.values()), slots)
-        queue = deque((trial, job, 1) for trial, job in pending.items())
-        outcomes = {}
+        where = places(jobs, slots, first.job.run.device)
+        retries, outcomes = [first], {}
         workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.slots)]
         try:
-            while len(outcomes) < len(pending):
+            while True:
                 for worker in workers:
-                    if worker.task is None and queue:
-                        worker.give(queue.popleft())
-                for ready in connection.wait([worker.pipe for worker in workers if worker.task]):
-                    worker = next(worker for worker in workers if worker.pipe is ready)
-                    trial, job, attempt = worker.task
-                    try:
-                        message = worker.pipe.recv()
-                    except (EOFError, OSError):  # also in the middle of a message
-                        why = worker.autopsy()
-                        if attempt < ATTEMPTS:
-                            queue.appendleft((trial, job, attempt + 1))
-                            on_event(Event("retried", trial, message=why))
-                            continue
-                        message = Outcome(trial, "failed", f"{why}, {attempt} times")
-                    if isinstance(message, Event):
-                        on_event(message)
+                    if worker.task is None and (task := retries.pop() if retries else next(tasks, None)):
+                        outcomes.setdefault(task.job.id, None)
+                        worker.give(task)
+                busy = {worker.pipe: worker for worker in workers if worker.task}
+                if not busy:
+                    return list(outcomes.values())
+                for pipe in connection.wait(busy):
+                    said = busy[pipe].listen()
+                    task = busy[pipe].task
+                    if isinstance(said, dict):
+                        if on_event(said) is False:
+                            busy[pipe].ask_to_pause()
                         continue
-                    outcomes[trial] = message
-                    worker.task = None
-                    if message.state == "failed":  # a CUDA error or an exhausted heap outlives the trial that met it
-                        worker.stop()
-                    on_event(Event("finished" if message.state == "done" else "failed", trial, message=message.error))
+                    busy[pipe].task = None
+                    if isinstance(said, Death) and task.attempt < ATTEMPTS:
+                        retries.append(Task(task.job, task.attempt + 1))
+                        on_event(retried(task.job, said.why))
+                        continue
+                    if isinstance(said, Death):
+                        said = Outcome(task.job.id, "failed", f"{said.why}, {ATTEMPTS} times")
+                    elif said.state == "failed":
+                        busy[pipe].stop()  # a CUDA error or an exhausted heap outlives the trial that met it
+                    outcomes[task.job.id] = said
+                    on_event(ended(task.job, said))
         finally:
             for worker in workers:
                 worker.stop()
-        return [outcomes[trial] for trial in pending]
+
+
+class Death(NamedTuple):
+    """A worker's process ended in the middle of a task."""
+
+    why: str
 
 
 class _Worker:
@@ -70,8 +85,8 @@ class _Worker:
         self._function, self._gpu = function, gpu
         self.task = self._process = None
 
-    def give(self, task):
-        """Hand over (trial, job, attempt); the process is started with the first."""
+    def give(self, task: Task) -> None:
+        """Hand over a task; the process is started with the first."""
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
@@ -80,22 +95,25 @@ class _Worker:
                 self._process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.task = task
+        self._send(task.job)
+
+    def ask_to_pause(self) -> None:
+        """Have the trial stop at its next checkpoint."""
+        self._send("pause")
+
+    def listen(self) -> dict | Outcome | Death:
+        """The next message; Death, with the process cleared away, when there is none any more."""
         try:
-            self.pipe.send(task[:2])
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it died while idle: the pipe's end is read next and the task retried
+            return self.pipe.recv()
+        except (EOFError, OSError):  # also in the middle of a message
+            self._process.join(1)
+            code = self._process.exitcode
+            self.stop()
+            if code is None:
+                return Death("the worker process lost its pipe")
+            return Death(f"the worker process was killed by {signal.Signals(-code).name}" if code < 0 else f"the worker process ended with code {code}")
 
-    def autopsy(self) -> str:
-        """How the process ended, once its pipe has; the next task starts another."""
-        self._process.join(1)
-        code = self._process.exitcode
-        self.stop()
-        self.task = None
-        if code is None:
-            return "the worker process lost its pipe"
-        return f"the worker process was killed by {signal.Signals(-code).name}" if code < 0 else f"the worker process ended with code {code}"
-
-    def stop(self):
+    def stop(self) -> None:
         """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next task starts another."""
         if self._process is not None:
             self._process.kill()
@@ -103,6 +121,12 @@ class _Worker:
             self._process.close()
             self.pipe.close()
             self._process = None
+
+    def _send(self, message) -> None:
+        try:
+            self.pipe.send(message)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it just died: `listen` finds out, and the task is retried
 
 
 @contextmanager
@@ -127,18 +151,28 @@ def _work(pipe, function: str):
     run_trial = load_function(function)
     while True:
         try:
-            trial, job = pipe.recv()
+            job = pipe.recv()
         except EOFError:
             return
-        pipe.send(Event("started", trial))
-        try:
-            run_trial(job, lambda line, trial=trial: pipe.send(progress_event(trial, line)))
-        except UserError as error:
-            pipe.send(Outcome(trial, "failed", describe(error)))
-        except Exception as error:  # whatever a trial raises is its outcome: the study goes on
-            pipe.send(Outcome(trial, "failed", describe(error), traceback.format_exc()))
-        else:
-            pipe.send(Outcome(trial, "done"))
+        if isinstance(job, Job):  # else a wish to pause that came too late
+            pipe.send(_run(run_trial, job, pipe))
+
+
+def _run(run_trial, job: Job, pipe) -> Outcome:
+    """One trial to its end, telling the driver on the way."""
+
+    def tell(event: dict) -> bool:
+        if event["event"] != "finished":  # the driver says that itself, once it has the outcome
+            pipe.send(event)
+        return not pipe.poll()  # all that the driver ever sends meanwhile is the wish to pause
+
+    try:
+        result = run_trial(job, tell)
+    except UserError as error:
+        return Outcome(job.id, "failed", describe(error))
+    except Exception as error:  # whatever a trial raises is its outcome: the study goes on
+        return Outcome(job.id, "failed", describe(error), traceback.format_exc())
+    return Outcome(job.id, result["state"])
 
 
 def _end_with_driver():

@@ -9,12 +9,13 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gonn_core.config import trial_id
 from gonn_core.errors import SettingError, UserError
+from gonn_core.trial.events import event
+from gonn_core.trial.job import Job
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
 """What a worker calls with `(job, on_progress)`: an importable path, so that it can be named to another process."""
@@ -22,25 +23,12 @@ RUN_TRIAL = "gonn_core.trial.run:run_trial"
 ATTEMPTS = 2
 """A trial whose process dies (killed, out of memory) is taken up once more from its directory."""
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 """Environment of a worker, set before it imports torch: trials run side by side with one thread each."""
 
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened to a trial, told to the driver while it runs."""
-
-    kind: Literal["started", "progress", "waiting", "retried", "finished", "failed"]
-    """waiting: another command trains this trial, its result is taken; retried: its process died, another one carries on."""
-    trial: str
-    samples: int = 0
-    """Positions trained on so far."""
-    nats: float | None = None
-    """Last cross-entropy on the progress subset."""
-    rate: float | None = None
-    """Samples per second of wall time."""
-    message: str = ""
-    """Why, for retried and failed: one line."""
+OnEvent = Callable[[dict], bool | None]
+"""Told the events of `gonn_core.trial.events` and three more: `retried` (its process died, another one carries on), `failed`, both
+with a `message` of one line, and `paused`. Returning False pauses the trial as it does in `run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -48,36 +36,35 @@ class Outcome:
     """How a trial ended."""
 
     trial: str
-    state: Literal["done", "failed"]
+    state: Literal["done", "failed", "paused"]
     error: str = ""
-    """One line, empty when done."""
+    """One line; empty unless failed."""
     traceback: str = ""
-    """Full text; empty when done, for an error the user can cause, and when the process died."""
-
-
-OnEvent = Callable[[Event], None]
+    """Full text; empty unless failed, for an error the user can cause, and when the process died without a word."""
 
 
 class Runner(Protocol):
     """Runs jobs side by side."""
 
-    def run(self, jobs: Sequence, slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """Run `jobs`, at most `slots` at a time (None: as many as the machine is good for).
 
-        Each trial id runs once however many jobs name it. Outcomes come in the order of the jobs, one per trial id. A trial
-        that fails is an outcome, not an exception. `on_event` is called from the calling thread alone.
+        The next job is asked for when a slot is free, so `jobs` may be a generator that decides on what it was told so far. Each
+        trial id runs once, however many jobs name it; outcomes come in the order of the jobs, one per trial id. A trial that fails
+        is an outcome, not an exception. `on_event` is called from the calling thread alone.
         """
         ...
 
 
-def distinct(jobs: Sequence) -> dict[str, object]:
-    """Jobs by trial id, the first of each, in order. Raises ValueError when jobs of one trial ask for different things."""
-    found = {}
+def distinct(jobs: Iterable[Job]) -> Iterator[Job]:
+    """The first job of each trial id, in order. Raises ValueError when jobs of one trial ask for different things."""
+    seen = {}
     for job in jobs:
-        first = found.setdefault(trial_id(job.config), job)
-        if first.run != job.run:
-            raise ValueError(f"two jobs of trial {trial_id(job.config)} with different run settings")
-    return found
+        if job.id not in seen:
+            seen[job.id] = job
+            yield job
+        elif seen[job.id].run != job.run:
+            raise ValueError(f"two jobs of trial {job.id} with different run settings")
 
 
 def load_function(path: str) -> Callable:
@@ -86,11 +73,19 @@ def load_function(path: str) -> Callable:
     return getattr(importlib.import_module(module), name)
 
 
-def progress_event(trial: str, line: dict) -> Event:
-    """A line of metrics.jsonl as an event."""
-    if line.get("waiting"):
-        return Event("waiting", trial)
-    return Event("progress", trial, line["samples"], line.get("nats"), line.get("samples_per_s"))
+def retried(job: Job, why: str) -> dict:
+    """The event that a trial's process died and another one carries on."""
+    return event("retried", job.id, 0, job.config.training.samples, None, None, message=why)
+
+
+def ended(job: Job, outcome: Outcome) -> dict:
+    """The last event of a trial: finished, failed or paused."""
+    total = job.config.training.samples
+    if outcome.state == "failed":
+        return event("failed", job.id, 0, total, None, None, message=outcome.error)
+    if outcome.state == "paused":
+        return event("paused", job.id, 0, total, None, None)
+    return event("finished", job.id, total, total, None, None)
 
 
 def describe(error: BaseException) -> str:
@@ -130,11 +125,11 @@ class Places:
         return 1 / math.ceil(self.slots / len(self.gpus)) if self.gpus else 0
 
 
-def places(jobs: Sequence, slots: int | None) -> Places:
-    """Slots and GPUs for these jobs. By default a slot per GPU, or one per CPU core where none is wanted or there is none."""
+def places(jobs: Iterable[Job], slots: int | None, device: str = "auto") -> Places:
+    """Slots and GPUs for `jobs` on `device`. By default a slot per GPU, or one per CPU core where none is wanted or there is none."""
     if slots is not None and slots < 1:
         raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
-    gpus = visible_gpus() if any(job.run.device != "cpu" for job in jobs) else []
+    gpus = visible_gpus() if device != "cpu" else []
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = slots or len(gpus) or cores
-    return Places(max(1, min(wanted, len(jobs))), tuple(gpus))
+    return Places(max(1, min(wanted, len(jobs))) if isinstance(jobs, Sized) else wanted, tuple(gpus))

@@ -5,39 +5,30 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from gonn_core.config import TrialConfig, trial_id, with_values
+from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import UserError
+from gonn_core.trial.events import event
+from gonn_core.trial.job import Job, RunSettings
+from gonn_core.trial.process import this_process
 
 
-@dataclass(frozen=True)
-class FakeSettings:
-    runs: str
-    device: str = "cpu"
-    behaviour: str = ""
+def fake_job(folder, seed: int, behaviour: str = "") -> Job:
+    """A job whose trial behaves as its commit says."""
+    config = with_values(TrialConfig(), {"training.init_seed": seed, "training.samples": 20, "training.batch_size": 10})
+    return Job(config=config, run=RunSettings(runs=str(folder), store="", device="cpu", commit=behaviour or "unknown"))
 
 
-@dataclass(frozen=True)
-class FakeJob:
-    config: TrialConfig
-    run: FakeSettings
-    labels: dict = field(default_factory=dict, compare=False)
-
-
-def fake_job(folder, seed: int, behaviour: str = "") -> FakeJob:
-    return FakeJob(with_values(TrialConfig(), {"training.init_seed": seed}), FakeSettings(str(folder), behaviour=behaviour))
-
-
-def run_fake(job, on_progress):
+def run_fake(job, on_progress) -> dict:
     """Appends its process id to `attempts`, then behaves as the job says."""
-    folder = Path(job.run.runs) / trial_id(job.config)
+    folder = Path(job.run.runs) / job.id
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "attempts", "a") as file:
         print(os.getpid(), os.environ.get("OMP_NUM_THREADS"), os.environ.get("CUDA_VISIBLE_DEVICES"), file=file)
     attempt = len((folder / "attempts").read_text().splitlines())
-    match job.run.behaviour:
+    match job.run.commit:
         case "raises":
             raise RuntimeError("the loss is not finite")
         case "user error":
@@ -51,9 +42,47 @@ def run_fake(job, on_progress):
             os._exit(7)
         case "hangs once" if attempt == 1:
             time.sleep(60)
-    lines = [{"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "samples_per_s": 50.0} for samples in (10, 20)]
-    for line in lines:
+    tell = partial(event, trial=job.id, total=20)
+    on_progress(tell("started", samples=0, nats=None, samples_per_s=None, device="none", resumed=0))
+    for samples in (10, 20):
+        line = {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1}
         with open(folder / "metrics.jsonl", "a") as file:
             print(json.dumps(line), file=file)
-        on_progress(line)
-    (folder / "result.json").write_text(json.dumps({"seed": job.config.training.init_seed}))
+        if on_progress(tell("point", **line)) is False:
+            return {"state": "paused", "samples": samples}
+        if job.run.commit == "slow":
+            time.sleep(0.5)
+    (folder / "result.json").write_text(json.dumps({"format": 1, "id": job.id, "seed": job.config.training.init_seed}))
+    return {"state": "done"}
+
+
+def config_tree() -> dict:
+    return with_values(TrialConfig(), {"net.trunk.dilations": [2, 3]}).model_dump(mode="json")
+
+
+def write_trial(folder: Path, state: str, points: int = 2) -> None:
+    """A trial directory in the given state, with what the tracker reads."""
+    for name in ("eval", "snapshots"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name in ("lease.json", "failure.json"):
+        (folder / name).unlink(missing_ok=True)
+
+    def write(name, tree):
+        (folder / name).write_text(json.dumps({"format": 1, **tree}))
+
+    session = {"started": "2026-01-02T03:04:05+00:00", "device": "cpu", "commit": "abc123", "dirty": True, "versions": {"torch": "2.13"}}
+    write("config.json", {"config": config_tree(), "sessions": [session], "numerics": {"nets": 1}, "run": {}, "labels": {}})
+    lines = [
+        {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1, "wall_seconds": samples / 50}
+        for samples in range(10, 10 * points + 1, 10)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    if state == "running":
+        write("lease.json", {"token": "t", "process": this_process()._asdict()})
+    if state == "failed":
+        write("failure.json", {"error": "RuntimeError: the loss is not finite", "traceback": "Traceback …"})
+    if state == "done":
+        write("result.json", {"id": folder.name, "weights": "0123456789abcdef", "parameters": 1234})
+        (folder / "checkpoint.safetensors").write_bytes(b"weights")
+        summary = {"id": "e" * 16, "split": "test", "history": "full", "samples": 20, "nats": 2.6, "top1": 0.4, "top4": 0.7, "metric_set": 1, "requests": []}
+        write(f"eval/{'e' * 16}.json", summary)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
 from orchestration.local_runner import LocalRunner
 from orchestration.runner import Places, places
@@ -20,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def attempts(folder, job) -> list[list[str]]:
-    return [line.split() for line in (folder / trial_id(job.config) / "attempts").read_text().splitlines()]
+    return [line.split() for line in (folder / job.id / "attempts").read_text().splitlines()]
 
 
 def run(jobs, slots=2):
@@ -32,14 +31,14 @@ def test_trials_reuse_one_process_per_slot_with_one_thread_each(tmp_path):
     jobs = [fake_job(tmp_path, seed) for seed in range(6)]
     outcomes, events = run(jobs)
     assert [outcome.state for outcome in outcomes] == ["done"] * 6
-    assert [outcome.trial for outcome in outcomes] == [trial_id(job.config) for job in jobs]
+    assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs]
     ran = [attempts(tmp_path, job) for job in jobs]
     assert all(len(lines) == 1 for lines in ran)
     assert 1 <= len({lines[0][0] for lines in ran}) <= 2
     assert {lines[0][1] for lines in ran} == {"1"}
-    first = [event for event in events if event.trial == outcomes[0].trial]
-    assert [event.kind for event in first] == ["started", "progress", "progress", "finished"]
-    assert (first[2].samples, first[2].nats, first[2].rate) == (20, 5.3, 50.0)
+    first = [event for event in events if event["trial"] == outcomes[0].trial]
+    assert [event["event"] for event in first] == ["started", "point", "point", "finished"]
+    assert [first[2][name] for name in ("samples", "nats", "samples_per_s")] == [20, 5.3, 50.0]
 
 
 def test_a_trial_named_twice_runs_once(tmp_path):
@@ -59,7 +58,7 @@ def test_a_failed_trial_shows_its_traceback_and_the_others_run(tmp_path):
     assert "in run_fake" in failed.traceback
     assert done.state == "done"
     assert refused.error == "STORE=/nowhere: no such folder" and refused.traceback == ""
-    assert [event.kind for event in events if event.trial == failed.trial] == ["started", "failed"]
+    assert [event["event"] for event in events if event["trial"] == failed.trial] == ["failed"]
     assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], "a process that failed is not used again"
 
 
@@ -70,7 +69,7 @@ def test_a_killed_worker_fails_no_other_trial_and_its_own_is_retried_once(tmp_pa
     assert [len(attempts(tmp_path, job)) for job in jobs] == [2, 1, 2, 2]
     assert outcomes[2].error == "the worker process was killed by SIGKILL, 2 times"
     assert outcomes[3].error == "the worker process ended with code 7, 2 times"
-    assert [event.kind for event in events if event.trial == outcomes[0].trial] == ["started", "retried", "started", "progress", "progress", "finished"]
+    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == ["retried", "started", "point", "point", "finished"]
 
 
 def wait_for(condition, seconds=20):
@@ -99,7 +98,7 @@ if __name__ == "__main__":
     LocalRunner({RUN_FAKE!r}).run(jobs, 2, print)
 """
     driver = subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    files = [tmp_path / trial_id(job.config) / "attempts" for job in jobs]
+    files = [tmp_path / job.id / "attempts" for job in jobs]
     wait_for(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
     workers = [int(attempts(tmp_path, job)[0][0]) for job in jobs]
     assert all(map(alive, workers))
@@ -108,6 +107,24 @@ if __name__ == "__main__":
     wait_for(lambda: not any(map(alive, workers)))
     outcomes, _ = run(jobs)
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
+
+
+def test_a_trial_is_paused_when_told_so_and_jobs_are_asked_for_one_by_one(tmp_path):
+    told = []
+
+    def ask():
+        for seed in range(3):
+            yield fake_job(tmp_path, seed, "slow")
+            told.append(f"after {seed}")
+
+    def on_event(event):
+        told.append(event["event"])
+        return event["event"] != "point"
+
+    outcomes = LocalRunner(RUN_FAKE).run(ask(), 1, on_event)
+    assert [outcome.state for outcome in outcomes] == ["paused"] * 3
+    assert told == ["started", "point", "point", "paused", "after 0", "started", "point", "point", "paused", "after 1", "started", "point", "point", "paused", "after 2"]
+    assert run([fake_job(tmp_path, 0, "slow")])[0][0].state == "done"
 
 
 def test_places(tmp_path, monkeypatch):

@@ -1,0 +1,282 @@
+"""Trials under Ray Tune: on this machine's cores, fractions of its GPUs, or a cluster. The only module that imports Ray.
+
+Tune schedules trials, reuses their processes and passes on what they say; it stores and restores nothing. The state of a trial is
+its directory, so Ray's own checkpoints, loggers and result folders stay unused.
+"""
+
+import logging
+import os
+import queue
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gonn_core.errors import SettingError, UserError
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.job import Job
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, ended, load_function, places, retried
+
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": "(?s).*",  # a dead worker is told in one line, as an event
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",  # relative folders mean the driver's
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",  # its handler waits for running trials to end
+    "TUNE_GLOBAL_CHECKPOINT_S": "86400",
+    "TUNE_WARN_THRESHOLD_S": "60",
+}
+"""Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
+
+_OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
+
+
+class RayRunner:
+    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`."""
+
+    def __init__(self, address: str | None = None, function: str = RUN_TRIAL):
+        self._address, self._function = address, function
+
+    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+        """See `Runner.run`. On a cluster, the folders of jobs must be shared and absolute, and slots None means all its resources allow."""
+        source = distinct(jobs)
+        first = next(source, None)
+        if first is None:
+            return []
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        where = places(jobs, slots, first.run.device)
+        with _scratch() as folder, _cluster(self._address, where, folder):
+            from ray import tune
+
+            study = _Study(first, source, on_event)
+            tune.Tuner(
+                tune.with_resources(_trainable(self._function), {"cpu": 1, **({"gpu": where.gpu_share} if where.gpus else {})}),
+                tune_config=tune.TuneConfig(
+                    search_alg=_searcher(study),
+                    num_samples=-1,
+                    max_concurrent_trials=slots if self._address else where.slots,
+                    reuse_actors=True,
+                    trial_name_creator=lambda trial: trial.trial_id,
+                    trial_dirname_creator=lambda trial: trial.trial_id,
+                ),
+                run_config=tune.RunConfig(
+                    name="study",
+                    storage_path=str(folder / "tune"),
+                    verbose=0,
+                    stop=_stopper(study),
+                    checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+                    failure_config=tune.FailureConfig(max_failures=ATTEMPTS - 1),
+                    callbacks=[_callback(study)],
+                ),
+            ).fit()
+        return list(study.outcomes.values())
+
+
+class _Study:
+    """The driver's side: which job is next, what Tune's trials say, how they ended. Knows Tune's trials by their ids."""
+
+    def __init__(self, first: Job, rest: Iterator[Job], on_event: OnEvent):
+        self._first, self._rest, self._on_event = first, rest, on_event
+        self._jobs: dict[str, Job] = {}
+        self.outcomes: dict[str, Outcome | None] = {}
+
+    def __getstate__(self):
+        return {}  # Tune writes everything it is given to disk, for a restore that never comes
+
+    def next_job(self, tune_id: str) -> Job | None:
+        job, self._first = self._first or next(self._rest, None), None
+        if job is not None:
+            self._jobs[tune_id] = job
+            self.outcomes[job.id] = None
+        return job
+
+    def hear(self, tune_id: str, said: list) -> bool:
+        """Pass on what a trial said; True when it is to stop."""
+        go_on = True
+        for item in said:
+            if isinstance(item, Outcome):
+                self._end(tune_id, item)
+            else:
+                go_on = (self._on_event(item) is not False) and go_on
+        if not go_on and self.outcomes[self._jobs[tune_id].id] is None:
+            self._end(tune_id, Outcome(self._jobs[tune_id].id, "paused"))
+        return not go_on
+
+    def died(self, tune_id: str, for_good: bool) -> None:
+        """A trial's process died, for the first time or too often."""
+        job = self._jobs[tune_id]
+        if not for_good:
+            self._on_event(retried(job, "the worker process died"))
+            return
+        failure = TrialDirectory(Path(job.run.runs) / job.id).failure()  # what it left, if it had the time
+        text = failure["traceback"] if failure else ""
+        why = f"the worker process died, {ATTEMPTS} times" + (f": {failure['error']}" if failure else "")
+        self._end(tune_id, Outcome(job.id, "failed", why, text))
+
+    def _end(self, tune_id: str, outcome: Outcome) -> None:
+        self.outcomes[outcome.trial] = outcome
+        self._on_event(ended(self._jobs[tune_id], outcome))
+
+
+def _trainable(function: str):
+    """The Trainable; made here because its base class is Ray's."""
+    from ray import tune
+
+    class Trial(tune.Trainable):
+        """Runs a trial in a thread; every step passes on what it said since the last. An error is a result: Tune retries only the dead."""
+
+        def setup(self, config):
+            self._thread = None
+
+        def reset_config(self, new_config):
+            self._join()
+            return True  # no more to reset: run_trial sets all of torch's global state at its start
+
+        def step(self):
+            if self._thread is None:
+                self._said, self._pause = queue.SimpleQueue(), False
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+            said = [self._said.get()]
+            while not self._said.empty():
+                said.append(self._said.get())
+            return {"said": said, "done": isinstance(said[-1], Outcome)}
+
+        def cleanup(self):
+            self._join()
+
+        def _join(self):
+            if self._thread is not None:
+                self._pause = True
+                self._thread.join()
+                self._thread = None
+
+        def _run(self):
+            job = self.config["job"]
+            try:
+                outcome = Outcome(job.id, load_function(function)(job, self._tell)["state"])
+            except UserError as error:
+                outcome = Outcome(job.id, "failed", describe(error))
+            except Exception as error:  # whatever a trial raises is its outcome: the study goes on
+                if not _cuda_works():
+                    os._exit(1)
+                outcome = Outcome(job.id, "failed", describe(error), traceback.format_exc())
+            self._said.put(outcome)
+
+        def _tell(self, event):
+            if event["event"] != "finished":  # the driver says that itself, once it has the outcome
+                self._said.put(event)
+            return not self._pause
+
+    return Trial
+
+
+def _cuda_works() -> bool:
+    """False when this process met a CUDA error that no later trial in it can get rid of."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return True
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _searcher(study: _Study):
+    """What Tune asks for trials: hands out jobs in order, when there is room for one."""
+    from ray import tune
+
+    class Jobs(tune.search.Searcher):
+        def suggest(self, trial_id):
+            job = study.next_job(trial_id)
+            return self.FINISHED if job is None else {"job": job}
+
+        def on_trial_complete(self, trial_id, result=None, error=False):
+            pass
+
+    return Jobs()
+
+
+def _stopper(study: _Study):
+    """Where results arrive first, and where a trial can be stopped."""
+    from ray import tune
+
+    class Stop(tune.Stopper):
+        def __call__(self, trial_id, result):
+            return study.hear(trial_id, result["said"])
+
+        def stop_all(self):
+            return False
+
+    return Stop()
+
+
+def _callback(study: _Study):
+    """Where deaths of processes arrive."""
+    from ray import tune
+
+    class Deaths(tune.Callback):
+        def on_trial_recover(self, iteration, trials, trial, **info):
+            study.died(trial.trial_id, for_good=False)
+
+        def on_trial_error(self, iteration, trials, trial, **info):
+            study.died(trial.trial_id, for_good=True)
+
+    return Deaths()
+
+
+@contextmanager
+def _scratch():
+    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR."""
+    folder = Path(tempfile.mkdtemp(prefix="gonn-ray-", dir="/tmp" if os.path.isdir("/tmp") else None))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _cluster(address: str | None, where: Places, folder: Path):
+    """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to `address`."""
+    root = str(Path(__file__).resolve().parent.parent)
+    private = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+    private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of this session alone, on no disk
+    before = {} if address else {name: os.environ.get(name) for name in private}
+    os.environ.update({} if address else private)  # the private cluster's processes inherit them
+    import ray
+
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    common = dict(logging_level=logging.CRITICAL, log_to_driver=False)
+    try:
+        if address:
+            try:
+                ray.init(address=address, runtime_env={"env_vars": ONE_THREAD}, **common)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise SettingError("RAY_ADDRESS", address, f"no Ray cluster there ({describe(error)})") from None
+        else:
+            ray.init(
+                address="local",
+                num_cpus=where.slots,
+                num_gpus=len(where.gpus),
+                include_dashboard=False,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                _temp_dir=str(folder / "ray"),
+                **common,
+            )
+        yield
+    finally:
+        ray.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,158 @@
+"""What MLflow is told about a study and its trials, read from files alone; knows nothing of MLflow's client."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from ablations.study import Study
+from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.trial.directory import TrialDirectory
+
+TOP_METRICS = ("nats", "top1", "top4", "train_nats", "samples_per_s")
+"""Charts that are there without a search; everything else is under detail/."""
+
+
+@dataclass(frozen=True)
+class TrackedTrial:
+    """One trial as a study sees it: the control of several studies has a run in each."""
+
+    id: str
+    arm: str
+    seed: int
+    control: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of its run: `parametric_relu on s0`."""
+        return f"{self.arm} s{self.seed}"
+
+
+@dataclass(frozen=True)
+class StudyInfo:
+    """A study as MLflow shows it."""
+
+    id: str
+    title: str
+    trials: tuple[TrackedTrial, ...]
+    settings: Mapping[str, str]
+    commit: str = "unknown"
+    dirty: bool = False
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """What a study found: the table as markdown, figures as files (the first is shown first), verdicts and numbers as tags."""
+
+    table: str
+    figures: tuple[Path, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def study_info(study: Study) -> StudyInfo:
+    """A study file as MLflow shows it."""
+    control = study.arms[0].id
+    settings = study.model_dump(mode="json", exclude={"arms", "trials", "contrasts", "format", "commit", "dirty"})
+    return StudyInfo(
+        id=study.id,
+        title=study.title,
+        trials=tuple(TrackedTrial(t.trial, study.arm(t.arm).label, t.seed, t.arm == control) for t in study.trials),
+        settings=flatten(settings),
+        commit=study.commit,
+        dirty=study.dirty,
+    )
+
+
+def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
+    """Leaves of a tree as dotted path -> text; lists as JSON."""
+    flat = {}
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value if isinstance(value, str) else json.dumps(value)
+    return flat
+
+
+def metrics_of(line: Mapping) -> dict[str, float]:
+    """The numbers of a progress line by metric name."""
+    numbers = {name: value for name, value in line.items() if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)}
+    return {name if name in TOP_METRICS else f"detail/{name}": value for name, value in numbers.items()}
+
+
+@dataclass(frozen=True)
+class TrialContent:
+    """Everything that a trial's run shows, from its directory."""
+
+    state: str
+    """MLflow's status: RUNNING, FINISHED, FAILED, KILLED (stopped, can go on)."""
+    params: dict[str, str]
+    tags: dict[str, str]
+    points: list[tuple[int, int, dict[str, float]]]
+    """(samples, unix milliseconds, metrics) of every progress point and, at the end, of the evaluations."""
+    started: int
+    ended: int | None
+    view: str
+    files: tuple[Path, ...]
+
+
+_STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused": "KILLED"}
+
+
+def stamp(folder: Path) -> tuple:
+    """Changes whenever `trial_content` would."""
+    names = ("config.json", "metrics.jsonl", "result.json", "failure.json", "eval")
+    return (TrialDirectory(folder).state(), *(path.stat().st_mtime_ns if (path := folder / name).exists() else 0 for name in names))
+
+
+def trial_content(folder: Path) -> TrialContent | None:
+    """What a trial's directory says now; None before its first session has begun. Raises InputError for files of another version."""
+    directory = TrialDirectory(folder)
+    state, tree = directory.state(), directory.config()
+    if tree is None:
+        return None
+    session, lines, result, failure = tree["sessions"][-1], directory.metrics(), directory.result(), directory.failure()
+    started = _milliseconds(tree["sessions"][0]["started"])
+    points = [(line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line)) for line in lines]
+    last = points[-1][1] if points else started
+    points += [(samples, last, numbers) for samples, numbers in _evaluations(folder).items()]
+    training = tree["config"]["training"]
+    tags = {
+        "commit": session["commit"],
+        "dirty": json.dumps(session["dirty"]),
+        "device": session["device"],
+        "init_seed": str(training["init_seed"]),
+        "data_seed": str(training["data_seed"]),
+        "view": tree["config"]["data"]["view"],
+        **{f"version.{name}": version for name, version in session["versions"].items()},
+        **{f"numerics.{name}": str(version) for name, version in tree["numerics"].items()},
+    }
+    if result is not None:
+        tags |= {"weights": result["weights"], "parameters": str(result["parameters"])}
+    if failure is not None:
+        tags["error"] = failure["error"]
+    names = ("checkpoint.safetensors", "result.json", "config.json") if result is not None else ("failure.json",)
+    return TrialContent(
+        state=_STATUS[state],
+        params=flatten(tree["config"]),
+        tags=tags,
+        points=points,
+        started=started,
+        ended=None if state == "running" else last,
+        view=tree["config"]["data"]["view"],
+        files=tuple(folder / name for name in names if (folder / name).exists()),
+    )
+
+
+def _evaluations(folder: Path) -> dict[int, dict[str, float]]:
+    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>."""
+    found = {}
+    for summary in (evaluation.summary for evaluation in load_evaluations(folder)):
+        prefix = f"detail/{summary['split']}_{summary['history']}_"
+        found.setdefault(summary["samples"], {}).update({prefix + name: summary[name] for name in ("nats", "top1", "top4")})
+    return found
+
+
+def _milliseconds(moment: str) -> int:
+    return round(1000 * datetime.fromisoformat(moment).timestamp())

@@ -1,0 +1,289 @@
+"""MLflow's picture of studies and trials. The only module that imports MLflow.
+
+A mirror, never the truth: whatever it shows is read from trial directories, so it can be late, down or deleted, and `sync` makes
+it whole again. What is there already is asked of MLflow each time, not remembered: writing twice changes nothing, whoever wrote
+first. One process writes at a time (a lock held for each round of writing); a study is an experiment with a parent run and a run
+per trial.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import filelock
+
+from gonn_core.errors import SettingError, printable
+from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, TrialContent, stamp, trial_content
+
+_ENVIRONMENT = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # a server that is down must not hold up the end of a study
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_LOGGING_LEVEL": "ERROR",
+}
+_SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https")
+_PARAMS_A_BATCH, _METRICS_A_BATCH = 100, 1000
+_NOTE_CHARACTERS = 7900
+_POLL_SECONDS = 5.0
+STUDY_VIEW = "compareRunsMode=CHART"
+"""Query of an experiment's page that opens its charts."""
+
+
+def tracking_uri(root: Path) -> str:
+    """`MLFLOW_TRACKING_URI`, or the data base of the workspace at `root`. Raises SettingError for one that MLflow cannot use."""
+    uri = os.environ.get("MLFLOW_TRACKING_URI")
+    if not uri:
+        return f"sqlite:///{root / 'mlflow.db'}"
+    if uri.split(":")[0].split("+")[0] not in _SCHEMES or "://" not in uri:
+        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), "not a tracking server or data base", f"a URI that starts with {', '.join(_SCHEMES)}")
+    return uri
+
+
+def redacted(text: str) -> str:
+    """`text`, printable, with user names and passwords in URIs replaced by ***."""
+    return printable(re.sub(r"://[^/\s]*@", "://***@", text))
+
+
+class Tracker:
+    """Writes studies to MLflow. Nothing that goes wrong there raises or stops training: it is said once, through `say`."""
+
+    def __init__(self, root: Path, runs: Path, say: Callable[[str], None]):
+        """`root`: workspace folder, for the data base, artifacts and lock; `runs`: trial directories. Raises SettingError for a bad URI."""
+        self.uri = tracking_uri(root)
+        self._root, self._runs, self._say = root, runs, say
+        self._studies: dict[str, StudyInfo] = {}
+        self._written: dict[tuple[str, TrackedTrial], tuple] = {}
+        self._client = None
+        self._said = False
+        self._turn = threading.Lock()
+
+    def study_started(self, study: StudyInfo) -> None:
+        """Make the study's experiment and parent run; from now on `poll` follows its trials."""
+        self._studies[study.id] = study
+        self._round(lambda: self._write_study(study, "RUNNING"), patience=20)
+
+    def poll(self) -> None:
+        """Log what is new in the trial directories. When another process is writing, this round is left out: nothing is lost."""
+        self._round(lambda: [self._write_changed(study) for study in self._studies.values()], patience=0)
+
+    @contextmanager
+    def following(self, seconds: float = _POLL_SECONDS):
+        """Poll in the background while trials run."""
+        stop = threading.Event()
+
+        def follow():
+            while not stop.wait(seconds):
+                self.poll()
+
+        thread = threading.Thread(target=follow, name="tracking", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def study_finished(self, study: StudyInfo, report: StudyReport | None) -> bool:
+        """Log what is still missing, the report, and the end of the study. Returns False when MLflow could not be written."""
+        return self._round(lambda: self._write_all(study, report), patience=60)
+
+    def sync(self, studies: Sequence[tuple[StudyInfo, StudyReport | None]]) -> bool:
+        """Rebuild everything about `studies` from files, and end runs that a killed command left RUNNING. False when MLflow could not be written."""
+        return self._round(lambda: [self._write_all(*pair) for pair in studies], patience=60)
+
+    def experiment_url(self, base: str, study: str) -> str | None:
+        """Address of a study's charts on the server at `base`, None for a study that was never logged."""
+        found = []
+        self._round(lambda: found.append(self._client.get_experiment_by_name(study)), patience=5)
+        return f"{base}/#/experiments/{found[0].experiment_id}/runs?{STUDY_VIEW}" if found and found[0] else None
+
+    def _round(self, write: Callable[[], object], patience: float) -> bool:
+        """One round of writing: by this process alone. False when it could not be done."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        with self._turn:
+            try:
+                with filelock.FileLock(self._root / "mlflow.db.lock", timeout=patience):
+                    exceptions = self._connect()
+                    try:
+                        write()
+                    except (exceptions.MlflowException, SQLAlchemyError, OSError) as error:
+                        self._warn(f"cannot write to {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
+                        return False
+            except filelock.Timeout:
+                if patience:
+                    self._warn("another command is writing to it")
+                return False
+            except SQLAlchemyError as error:
+                self._warn(f"cannot open {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
+                return False
+        return True
+
+    def _warn(self, why: str) -> None:
+        if not self._said:
+            self._said = True
+            self._say(f"MLflow: {why}; training goes on, `gonn sync` completes the records")
+
+    def _connect(self):
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        from mlflow import MlflowClient, exceptions
+
+        logging.getLogger("mlflow").setLevel(logging.ERROR)
+        if self._client is None:
+            self._client = MlflowClient(self.uri)  # makes the schema of a new data base, under the lock
+        return exceptions
+
+    def _write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
+        statuses = self._write_trials(study, study.trials)
+        if "RUNNING" in statuses:
+            status = "RUNNING"
+        elif "FAILED" in statuses:
+            status = "FAILED"
+        else:
+            status = "FINISHED" if set(statuses) == {"FINISHED"} else "KILLED"
+        parent = self._write_study(study, status)
+        if report is not None:
+            self._write_report(parent, report)
+
+    def _experiment(self, study: StudyInfo) -> str:
+        client = self._client
+        found = client.get_experiment_by_name(study.id)
+        if found is None:
+            remote = urlsplit(self.uri).scheme in ("http", "https")
+            location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
+            kind = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": study.title}
+            return client.create_experiment(study.id, location, tags=kind)
+        if found.lifecycle_stage == "deleted":
+            client.restore_experiment(found.experiment_id)
+        return found.experiment_id
+
+    def _write_study(self, study: StudyInfo, status: str):
+        """The study's parent run, made when it is not there, in the given status."""
+        experiment = self._experiment(study)
+        run = self._runs_of(experiment).get("study")
+        if run is None:
+            run = self._client.create_run(experiment, tags={"study": study.id, "role": "study", "mlflow.source.name": "gonn"}, run_name=study.title)
+        tags = {"commit": study.commit, "dirty": str(study.dirty).lower(), "mlflow.source.git.commit": study.commit}
+        self._write_values(run, study.settings, tags)
+        self._write_status(run, status, None)
+        return run
+
+    def _runs_of(self, experiment: str) -> dict:
+        """Runs of an experiment by trial id; the parent under `study`."""
+        runs, token = {}, None
+        while True:
+            page = self._client.search_runs([experiment], max_results=1000, page_token=token)
+            runs |= {run.data.tags.get("trial", run.data.tags.get("role")): run for run in page}
+            if not (token := page.token):
+                return runs
+
+    def _write_changed(self, study: StudyInfo) -> None:
+        """Bring the runs of trials up to date whose directories changed since this process last wrote them."""
+        stamps = {trial: stamp(self._runs / trial.id) for trial in study.trials}
+        changed = [trial for trial in study.trials if self._written.get((study.id, trial)) != stamps[trial]]
+        if changed:
+            self._write_trials(study, changed)
+            self._written |= {(study.id, trial): stamps[trial] for trial in changed}
+
+    def _write_trials(self, study: StudyInfo, trials: Iterable[TrackedTrial]) -> list[str | None]:
+        """Bring the runs of `trials` up to date; their statuses, None for a trial that has not begun."""
+        experiment = self._experiment(study)
+        runs = self._runs_of(experiment)
+        parent = runs.get("study") or self._write_study(study, "RUNNING")
+        return [self._write_trial(study, trial, experiment, parent.info.run_id, runs.get(trial.id)) for trial in trials]
+
+    def _write_trial(self, study: StudyInfo, trial: TrackedTrial, experiment: str, parent: str, run) -> str | None:
+        content = trial_content(self._runs / trial.id)
+        if content is None:
+            if run is not None:
+                self._write_status(run, "KILLED", None)
+            return None
+        if run is None:
+            tags = {"study": study.id, "trial": trial.id, "role": "trial", "mlflow.parentRunId": parent, "mlflow.source.name": "gonn"}
+            run = self._client.create_run(experiment, content.started, tags, trial.name)
+            self._write_dataset(run.info.run_id, study, content)
+        tags = {**content.tags, "arm": trial.arm, "seed": str(trial.seed), "control": str(trial.control).lower(), "mlflow.source.git.commit": content.tags["commit"]}
+        self._write_values(run, content.params, tags)
+        self._write_points(run, content)
+        self._write_files(run, content.files)
+        self._write_status(run, content.state, content.ended)
+        return content.state
+
+    def _write_values(self, run, params: dict, tags: dict) -> None:
+        """Params that are missing (they cannot change) and tags that differ."""
+        from mlflow.entities import Param, RunTag
+
+        new = [Param(name, str(value)) for name, value in params.items() if name not in run.data.params]
+        changed = [RunTag(name, str(value)) for name, value in tags.items() if run.data.tags.get(name) != str(value)]
+        for start in range(0, len(new), _PARAMS_A_BATCH):
+            self._client.log_batch(run.info.run_id, params=new[start : start + _PARAMS_A_BATCH])
+        if changed:
+            self._client.log_batch(run.info.run_id, tags=changed)
+
+    def _write_points(self, run, content: TrialContent) -> None:
+        """Points that are missing; a point's metrics are written together, so one of them tells whether it is there."""
+        from mlflow.entities import Metric
+
+        steps, batch = {}, []
+        for samples, moment, metrics in content.points:
+            first = next(iter(metrics))
+            if first not in steps:
+                known = first in run.data.metrics
+                steps[first] = {metric.step for metric in self._client.get_metric_history(run.info.run_id, first)} if known else set()
+            if samples in steps[first]:
+                continue
+            if len(batch) + len(metrics) > _METRICS_A_BATCH:
+                self._client.log_batch(run.info.run_id, metrics=batch)
+                batch = []
+            batch += [Metric(name, value, moment, samples) for name, value in metrics.items()]
+        if batch:
+            self._client.log_batch(run.info.run_id, metrics=batch)
+
+    def _write_files(self, run, files: Iterable[Path], texts: dict[str, str] | None = None) -> None:
+        """Artifacts, when their content is not what was logged last."""
+        digest = hashlib.sha256(repr(texts).encode())
+        for path in files:
+            digest.update(path.name.encode() + path.read_bytes())
+        if not (files or texts) or run.data.tags.get("artifacts") == digest.hexdigest()[:16]:
+            return
+        for path in files:
+            self._client.log_artifact(run.info.run_id, str(path))
+        for name, text in (texts or {}).items():
+            self._client.log_text(run.info.run_id, text, name)
+        self._client.set_tag(run.info.run_id, "artifacts", digest.hexdigest()[:16])
+
+    def _write_report(self, run, report: StudyReport) -> None:
+        """Table, figures, tags; the table also as the run's description, so that its page shows it at once."""
+        note = report.table if len(report.table) <= _NOTE_CHARACTERS else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
+        self._write_values(run, {}, {**report.tags, "mlflow.note.content": note})
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)]  # first in the list of artifacts
+            for path, copy in zip(report.figures, files, strict=True):
+                shutil.copyfile(path, copy)
+            self._write_files(run, files, {"table.md": report.table})
+
+    def _write_dataset(self, run_id: str, study: StudyInfo, content: TrialContent) -> None:
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        name = study.settings.get("data", "games")
+        dataset = Dataset(name=name, digest=content.view, source_type="local", source="{}")
+        self._client.log_inputs(run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "training")])])
+
+    def _write_status(self, run, status: str, ended: int | None) -> None:
+        if run.info.status == status:
+            return
+        if status == "RUNNING":
+            self._client.update_run(run.info.run_id, status)
+        else:
+            self._client.set_terminated(run.info.run_id, status, ended)

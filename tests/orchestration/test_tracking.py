@@ -1,0 +1,237 @@
+"""What MLflow shows of a study, asked through its own client."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gonn_core.errors import SettingError
+from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
+from orchestration.tracking import Tracker, redacted, tracking_uri
+from tests.orchestration.fakes import config_tree, write_trial
+
+ROOT = Path(__file__).parents[2]
+REPORT = StudyReport("| arm | nats |\n|---|---|\n| control | 2.531 |", (), {"delta": "-0.021", "interval": "[-0.03, -0.01]", "verdict": "helps"})
+
+
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A data base whose tables exist: making them takes longer than any test."""
+    root = tmp_path_factory.mktemp("template")
+    assert Tracker(root, root / "runs", pytest.fail).sync([])
+    return root / "mlflow.db"
+
+
+@pytest.fixture
+def root(tmp_path, template):
+    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    return tmp_path
+
+
+def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c") -> StudyInfo:
+    arms = {"c": ("control", True), "t": ("parametric_relu on", False)}
+    tracked = tuple(TrackedTrial(trial, arms[trial[0]][0], int(trial[1]), arms[trial[0]][1]) for trial in trials)
+    return StudyInfo(name, "Parametric ReLU", tracked, {"base": "gonn-b5", "budget": "cpu", "data": "starter", "thresholds.delta": "0.002"}, "abc123", True)
+
+
+def tracker(root) -> Tracker:
+    return Tracker(root, root / "runs", pytest.fail)
+
+
+def runs_of(root, info=None) -> dict:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name((info or study()).id)
+    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])} | {"client": client, "experiment": experiment}
+
+
+def everything(root) -> dict:
+    """All that can be read about all runs, for comparison."""
+    runs = runs_of(root)
+    client = runs.pop("client")
+    runs.pop("experiment")
+    return {
+        name: (run.to_dictionary(), {key: [tuple(point) for point in client.get_metric_history(run.info.run_id, key)] for key in sorted(run.data.metrics)}, [
+            (file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)
+        ])
+        for name, run in runs.items()
+    }
+
+
+def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
+    figure = tmp_path / "forest.png"
+    figure.write_bytes(b"\x89PNG")
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    track = tracker(root)
+    track.study_started(study())
+    assert track.study_finished(study(), StudyReport(REPORT.table, (figure,), REPORT.tags))
+    runs = runs_of(root)
+    parent, child = runs["Parametric ReLU"], runs["parametric_relu on s0"]
+    assert set(runs) == {"Parametric ReLU", "control s0", "parametric_relu on s0", "client", "experiment"}
+    assert parent.data.tags["verdict"] == "helps" and parent.data.tags["delta"] == "-0.021" and parent.data.tags["interval"] == "[-0.03, -0.01]"
+    assert parent.data.tags["mlflow.note.content"] == REPORT.table
+    assert parent.data.params["thresholds.delta"] == "0.002" and parent.data.metrics == {}
+    assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
+    assert [file.path for file in runs["client"].list_artifacts(parent.info.run_id)] == ["0-forest.png", "table.md"]
+
+    assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
+    tags = {"trial": "t0", "arm": "parametric_relu on", "seed": "0", "control": "false", "commit": "abc123", "dirty": "true", "view": "0" * 20, "version.torch": "2.13"}
+    assert tags.items() <= child.data.tags.items()
+    assert child.data.params["net.trunk.width"] == "192" and child.data.params["net.trunk.dilations"] == "[2, 3]"
+    assert child.data.params.keys() == flatten(config_tree()).keys()
+    assert {name for name in child.data.metrics if "/" not in name} == {"nats", "top1", "top4", "train_nats", "samples_per_s"}
+    assert child.data.metrics["detail/test_full_nats"] == 2.6
+    history = runs["client"].get_metric_history(child.info.run_id, "nats")
+    assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
+    assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == ["checkpoint.safetensors", "config.json", "result.json"]
+    dataset = child.inputs.dataset_inputs[0].dataset
+    assert (dataset.name, dataset.digest) == ("starter", "0" * 20)
+
+
+def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
+    track, other = tracker(root), tracker(root)
+    track.study_started(study())
+    other.study_started(study())
+    assert set(runs_of(root)) == {"Parametric ReLU", "client", "experiment"}
+    write_trial(root / "runs" / "t0", "running", points=1)
+    track.poll()
+    runs = runs_of(root)
+    assert runs["parametric_relu on s0"].info.status == "RUNNING" and runs["Parametric ReLU"].info.status == "RUNNING"
+    other.poll()
+    write_trial(root / "runs" / "t0", "running", points=2)
+    other.poll()
+    track.poll()
+    run = runs_of(root)["parametric_relu on s0"]
+    assert [point.step for point in runs["client"].get_metric_history(run.info.run_id, "nats")] == [10, 20]
+
+
+def test_following_polls_in_the_background(root):
+    track = tracker(root)
+    track.study_started(study())
+    with track.following(0.02):
+        write_trial(root / "runs" / "c0", "running")
+        for _ in range(200):
+            if "control s0" in runs_of(root):
+                break
+    assert "control s0" in runs_of(root)
+
+
+def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
+    track = tracker(root)
+    track.study_started(study())
+    write_trial(root / "runs" / "c0", "running")
+    write_trial(root / "runs" / "t0", "running", points=1)
+    track.poll()
+    write_trial(root / "runs" / "c0", "paused")  # both commands are killed
+    write_trial(root / "runs" / "t0", "failed")
+    tracker(root).sync([(study(), None)])
+    runs = runs_of(root)
+    assert {name: runs[name].info.status for name in ("control s0", "parametric_relu on s0")} == {"control s0": "KILLED", "parametric_relu on s0": "FAILED"}
+    assert runs["Parametric ReLU"].info.status == "FAILED"
+    assert runs["parametric_relu on s0"].data.tags["error"] == "RuntimeError: the loss is not finite"
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT)])
+    first = everything(root)
+    assert {run[0]["info"]["status"] for run in first.values()} == {"FINISHED"}
+    tracker(root).sync([(study(), REPORT)])
+    assert everything(root) == first
+
+
+def test_sync_rebuilds_a_deleted_data_base(root, template):
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT)])
+    names = set(runs_of(root))
+    (root / "mlflow.db").write_bytes(template.read_bytes())
+    tracker(root).sync([(study(), REPORT)])
+    assert set(runs_of(root)) == names
+
+
+def test_a_shared_control_has_a_run_in_each_study(root):
+    second = study(("c0", "t1"), "ladder_input-gonn-b5-cpu-starter-9f8e7d")
+    for trial in ("c0", "t0", "t1"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT), (second, REPORT)])
+    assert "control s0" in runs_of(root) and "control s0" in runs_of(root, second)
+
+
+def test_two_processes_that_write_at_once_leave_one_run_per_trial(root):
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    code = f"""
+from pathlib import Path
+from tests.orchestration.test_tracking import study, REPORT
+from orchestration.tracking import Tracker
+root = Path({str(root)!r})
+assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
+"""
+    writers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    assert [writer.communicate(timeout=90)[0] for writer in writers] == ["", ""]
+    runs = runs_of(root)
+    assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 3
+    history = runs["client"].get_metric_history(runs["control s0"].info.run_id, "nats")
+    assert [point.step for point in history] == [10, 20]
+
+
+def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catches_up(root):
+    import filelock
+
+    said = []
+    track = Tracker(root, root / "runs", said.append)
+    track.study_started(study())
+    write_trial(root / "runs" / "c0", "running")
+    with filelock.FileLock(root / "mlflow.db.lock"):
+        track.poll()
+    assert said == [] and "control s0" not in runs_of(root)
+    track.poll()
+    assert "control s0" in runs_of(root)
+
+
+def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://user:secret@127.0.0.1:{port}")
+    write_trial(root / "runs" / "c0", "done")
+    said = []
+    track = Tracker(root, root / "runs", said.append)
+    track.study_started(study())
+    track.poll()
+    assert not track.study_finished(study(), REPORT)
+    assert len(said) == 1 and "secret" not in said[0] and f"http://***@127.0.0.1:{port}" in said[0]
+    assert said[0].endswith("training goes on, `gonn sync` completes the records") and "\n" not in said[0]
+
+
+def test_bad_uris_are_refused_at_once(root, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "ftp://me:secret@host/x")
+    with pytest.raises(SettingError) as refused:
+        Tracker(root, root / "runs", print)
+    assert str(refused.value).startswith("MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: ")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert tracking_uri(Path("/w")) == "sqlite:////w/mlflow.db"
+    assert redacted("at postgresql://u:p@h/d and\x1b http://x") == "at postgresql://***@h/d and\\x1b http://x"
+
+
+def test_telemetry_is_off(root):
+    tracker(root).sync([])
+    from mlflow.telemetry.utils import is_telemetry_disabled
+
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true" and is_telemetry_disabled()
+
+
+def test_flat_settings_and_metric_names():
+    assert flatten({"a": {"b": (1, 2), "c": "x"}, "d": True}) == {"a.b": "[1, 2]", "a.c": "x", "d": "true"}
+    assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {"nats": 2.0, "detail/learning_rate": 0.1}
+    json.dumps(flatten(config_tree()))
