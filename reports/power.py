@@ -16,10 +16,10 @@ def smallest_effect(
 ) -> float | None:
     """The |effect| that `seeds` paired seeds show (helps or hurts) with `thresholds.power`; None without a pool to plan from.
 
-    Treatments with one control. Paired t with variance pool/n + evaluation_variance (the part that seeds do not shrink; `TableAnalysis.evaluation_variance`, about
-    proportional to 1/games). Level alpha/toggles: Holm's first step, which one true effect among `toggles` has to pass.
-    Degrees of freedom: those of this study's own pool or of the pool so far, whichever are
-    more (the evaluation's are not counted, to be on the safe side). ValueError below two seeds.
+    Treatments with one control. Paired t with variance pool/n + evaluation_variance (the part that seeds do not shrink, see
+    `TableAnalysis.evaluation_variance`; about proportional to 1/games). Level alpha/toggles: Holm's first step, which one true effect
+    among `toggles` has to pass. Degrees of freedom: those of this study's own pool or of the pool so far, whichever are more (the
+    evaluation's are not counted, to be on the safe side). ValueError below two seeds.
     """
     if seeds < 2:
         raise ValueError(f"seeds {seeds}: want at least 2")

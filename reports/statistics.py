@@ -1,4 +1,4 @@
-"""Estimates of an effect: Delta, its two variances, intervals and p values (DESIGN: Honest statistics).
+"""Estimates of an effect: Delta, its two variances, intervals and p values.
 
 Variance of Delta = seed variance / n + evaluation variance. The first comes from the differences by seed (pooled over toggles), the
 second from the games of the evaluation subset (`reports.games`); more seeds shrink only the first.

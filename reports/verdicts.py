@@ -1,4 +1,4 @@
-"""Verdicts in words: on an effect (does it help?) and on a claim (does it agree with the document?). DESIGN: Honest statistics."""
+"""Verdicts in words: on an effect (does it help?) and on a claim (does it agree with the document?)."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ class Thresholds:
 
     alpha: two-sided level of helps/hurts after Holm; equivalence_level: of the interval that must lie within ±delta for `no effect`
     (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered; smallest_*: the least delta by unit of the metric
-    (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is at least this share of the claim; outlier_ratio, outlier_level: see `reports.seed_noise`; power: see `reports.power`.
+    (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is at least this share of the
+    claim; outlier_ratio, outlier_level: see `reports.seed_noise`; power: see `reports.power`.
     """
 
     alpha: float = 0.05
