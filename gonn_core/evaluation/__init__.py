@@ -1,0 +1,1 @@
+"""What a trained net is worth: metrics per position on a subset of whole games, with an identity of their own."""

@@ -1,0 +1,40 @@
+"""Metrics of single positions and their means (spec: GoNN 4.8).
+
+Per position: nats = -log softmax(logits)[move], rank of the move played among the 361 logits (0 = the largest).
+top-1 = share of positions with rank 0, top-4 = with rank below 4.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+METRIC_SET = 1
+"""Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or changes."""
+
+
+class Scores(NamedTuple):
+    """nats (N,) float32; rank (N,) uint16."""
+
+    nats: np.ndarray
+    rank: np.ndarray
+
+    def means(self) -> dict[str, float]:
+        """nats, top1, top4: means over the positions, nan when there is none."""
+        if not len(self.nats):
+            return dict.fromkeys(("nats", "top1", "top4"), float("nan"))
+        return {"nats": float(self.nats.mean(dtype=np.float64)), "top1": float((self.rank < 1).mean()), "top4": float((self.rank < 4).mean())}
+
+
+class GameSums(NamedTuple):
+    """Per game, for statistics that resample games: games (G,) ids in rising order; sums (G,) float64; counts (G,) int64."""
+
+    games: np.ndarray
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def game_sums(games: np.ndarray, values: np.ndarray) -> GameSums:
+    """Sums of `values` (N,) over the positions of each game; `games` (N,) holds each position's game id."""
+    ids, inverse = np.unique(games, return_inverse=True)
+    counts = np.bincount(inverse, minlength=len(ids))
+    return GameSums(ids, np.bincount(inverse, weights=np.asarray(values, np.float64), minlength=len(ids)), counts)

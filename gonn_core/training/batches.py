@@ -1,0 +1,106 @@
+"""Batches made by threads ahead of the steps that use them.
+
+Batch k is a pure function of its number, so the results do not depend on the number of threads or on which of them was first.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from gonn_core.config import FeatureConfig, TrialConfig
+from gonn_core.features.gonn import PACKED_BYTES, PLANES, gonn_planes, packed_planes
+from gonn_core.features.sets import plane_indices
+from gonn_core.go.points import POINTS, SIZE
+from gonn_core.records.sampler import Sampler
+
+
+class Batch(NamedTuple):
+    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360."""
+
+    planes: torch.Tensor
+    targets: torch.Tensor
+
+
+def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Iterator:
+    """`map(make, items)`, in order, with `threads` threads working up to two results each ahead of the consumer.
+
+    An exception of `make` is raised where its result was due. Closing the iterator waits for work under way and drops it.
+    """
+    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
+        pending = deque()
+        items = iter(items)
+        try:
+            for item in items:
+                pending.append(pool.submit(make, item))
+                if len(pending) > 2 * threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+class PlaneMaker:
+    """Planes and targets of rows of a position store, in the form in which a device wants them.
+
+    For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in pinned
+    memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
+    store: anything with arrays `stones`, `ladders`, `moves` as in gonn_core.records.layout.
+    """
+
+    def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format):
+        self._arrays = store.stones, store.ladders, store.moves
+        self._device, self._memory_format = device, memory_format
+        indices = plane_indices(features)
+        self._selected = None if len(indices) == PLANES else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
+        self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
+
+    def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
+        """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a row without a move."""
+        targets = np.empty(len(rows), np.int64)
+        if self._device.type == "cpu":
+            numbers = np.empty((len(rows), PLANES, SIZE, SIZE), np.float32)
+            gonn_planes(*self._arrays, rows, symmetries, keep, numbers, targets)
+            planes = torch.from_numpy(numbers)
+            if self._selected is not None:
+                planes = planes[:, self._selected]
+            planes = planes.contiguous(memory_format=self._memory_format)
+        else:
+            planes = torch.empty((len(rows), PACKED_BYTES), dtype=torch.uint8, pin_memory=True)
+            packed_planes(*self._arrays, rows, symmetries, keep, planes.numpy(), targets)
+        if targets.min() < 0:
+            raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
+        targets = torch.from_numpy(targets)
+        return Batch(planes, targets if self._device.type == "cpu" else targets.pin_memory())
+
+    def on_device(self, batch: Batch) -> Batch:
+        """The batch that `on_host` made, ready for the net."""
+        if self._device.type == "cpu":
+            return batch
+        packed = batch.planes.to(self._device, non_blocking=True)
+        targets = batch.targets.to(self._device, non_blocking=True)
+        return Batch(self._unpack(packed), targets)
+
+    def _unpack(self, packed: torch.Tensor) -> torch.Tensor:
+        bits = (packed.unsqueeze(-1) >> self._shifts) & 1
+        planes = bits.flatten(1)[:, : PLANES * POINTS].view(-1, PLANES, SIZE, SIZE)
+        if self._selected is not None:
+            planes = planes[:, self._selected]
+        return planes.to(torch.float32, memory_format=self._memory_format)
+
+
+def training_batches(config: TrialConfig, view, maker: PlaneMaker, first: int, stop: int, threads: int) -> Iterator[Batch]:
+    """Batches number first … stop-1 of a trial, on the device."""
+    training, data = config.training, config.data
+    sampler = Sampler(view, training.batch_size, training.data_seed, data.sampling, data.augmentation, data.history_keep)
+    host = ahead(lambda k: maker.on_host(*sampler.batch(k)), range(first, stop), threads)
+    try:
+        for batch in host:
+            yield maker.on_device(batch)
+    finally:
+        host.close()

@@ -1,0 +1,38 @@
+"""torch's global state, set the same before every trial, so that what ran earlier in the process cannot change a trial's numbers."""
+
+import torch
+
+from gonn_core.errors import SettingError
+
+
+def choose_device(name: str) -> torch.device:
+    """The device for `auto`, `cpu` or `cuda`. Raises SettingError for cuda where there is none."""
+    if name == "cuda" and not torch.cuda.is_available():
+        raise SettingError("device", name, "PyTorch finds no CUDA device here", ("auto", "cpu"))
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def describe_device(device: torch.device) -> str:
+    """The accelerator's name, or `cpu`."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+
+
+def reset_torch(threads: int) -> None:
+    """Defaults for everything global that a step's numbers depend on.
+
+    `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number. fp32
+    means fp32: TensorFloat-32 is off. Convolutions take deterministic algorithms, chosen without timing them.
+    """
+    torch.set_num_threads(threads)
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.set_grad_enabled(True)
+    torch.autograd.set_detect_anomaly(False)
+    torch.clear_autocast_cache()
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.deterministic = True
+    torch.manual_seed(0)

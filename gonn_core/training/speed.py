@@ -1,0 +1,70 @@
+"""Training speed of one configuration alone on a device: the cost column of a table."""
+
+import statistics
+import time
+from dataclasses import dataclass
+
+import torch
+
+from gonn_core.config import TrialConfig
+from gonn_core.features.sets import plane_names
+from gonn_core.go.points import POINTS, SIZE
+
+from .batches import Batch
+from .environment import describe_device, reset_torch
+from .loop import MEMORY_FORMATS, Trainer
+
+WINDOWS = 5
+_WARM_UP_STEPS = 3
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Medians over windows of time; `samples_per_s` of wall time, `samples_per_cpu_s` of this process's CPU time."""
+
+    samples_per_s: float
+    samples_per_cpu_s: float
+    steps: int
+    device: str
+
+
+def measure_speed(config: TrialConfig, device: torch.device, seconds: float, threads: int = 1, memory_format: str = "channels_last", batches=None) -> Speed:
+    """Samples per second of whole steps (forward, backward, update), as the median of five windows that take `seconds` in all.
+
+    batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so that the
+    steps alone are measured. Changes torch's global state as a trial does.
+    """
+    reset_torch(threads)
+    trainer = Trainer(config, rows=1, device=device, memory_format=memory_format)
+    batches = iter(batches) if batches is not None else _same_batch(config, device, memory_format)
+    for _ in range(_WARM_UP_STEPS):
+        trainer.step(next(batches))
+    size, steps = config.training.batch_size, 0
+    wall_rates, cpu_rates = [], []
+    for _ in range(WINDOWS):
+        _synchronize(device)
+        wall, cpu, done = time.perf_counter(), time.process_time(), 0
+        while done == 0 or time.perf_counter() - wall < seconds / WINDOWS:
+            trainer.step(next(batches))
+            done += 1
+            if done % 8 == 0:
+                _synchronize(device)  # or the host would queue steps far ahead of the clock
+        _synchronize(device)
+        wall_rates.append(size * done / (time.perf_counter() - wall))
+        cpu_rates.append(size * done / max(time.process_time() - cpu, 1e-9))
+        steps += done
+    return Speed(statistics.median(wall_rates), statistics.median(cpu_rates), steps, describe_device(device))
+
+
+def _same_batch(config: TrialConfig, device: torch.device, memory_format: str):
+    generator = torch.Generator().manual_seed(0)
+    shape = (config.training.batch_size, len(plane_names(config.features)), SIZE, SIZE)
+    planes = (torch.rand(shape, generator=generator) < 0.1).float().to(device).contiguous(memory_format=MEMORY_FORMATS[memory_format])
+    targets = torch.randint(POINTS, (config.training.batch_size,), generator=generator).to(device)
+    while True:
+        yield Batch(planes, targets)
+
+
+def _synchronize(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

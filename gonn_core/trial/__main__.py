@@ -1,0 +1,97 @@
+"""`python -m gonn_core.trial job.json`: run one trial on any machine that has torch, numpy, numba, pydantic and safetensors."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+
+from gonn_core.errors import UserError
+
+from .job import read_job
+
+LINE_SECONDS = 5.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 done, 2 an error that the user can put right, 130 paused by Ctrl-C or SIGTERM."""
+    parser = argparse.ArgumentParser(prog="python -m gonn_core.trial", description="Train one trial, or go on with it; evaluate it as its job asks.")
+    parser.add_argument("job", type=Path, help="job file, or the config.json of a trial directory")
+    parser.add_argument("--runs", help="folder of trial directories (default: as the job says)")
+    parser.add_argument("--store", help="folder of the position store (default: as the job says)")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: as the job says")
+    parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True, help="tell how far it is")
+    options = parser.parse_args(arguments)
+    try:
+        job = read_job(options.job)
+        given = {name: value for name in ("runs", "store", "device") if (value := getattr(options, name)) is not None}
+        job = job.model_copy(update={"run": job.run.model_copy(update=given)})
+        from .run import run_trial  # torch and numba, after the cheap mistakes
+
+        result = run_trial(job, Printer(sys.stderr, options.progress))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(result))
+    return 0 if result["state"] == "done" else 130
+
+
+class Printer:
+    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C or SIGTERM asks for a pause."""
+
+    def __init__(self, stream, wanted: bool = True):
+        self._stream, self._wanted, self._next, self._live = stream, wanted, 0.0, False
+        self._stop = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask_to_stop)
+
+    def _ask_to_stop(self, number, frame) -> None:
+        self._stop = True
+        signal.signal(number, signal.SIG_DFL)  # the second time it is meant
+
+    def __call__(self, event: dict) -> bool:
+        """Print what is due; False once a pause was asked for."""
+        if self._wanted:
+            passing = event["event"] in ("tick", "evaluating")
+            if self._stream.isatty():
+                self._stream.write(("\r\x1b[K" if self._live else "") + describe(event) + ("" if passing else "\n"))
+                self._live = passing
+                self._stream.flush()
+            elif not passing or time.monotonic() >= self._next:
+                print(describe(event), file=self._stream, flush=True)
+                self._next = time.monotonic() + LINE_SECONDS
+        return not self._stop
+
+
+def describe(event: dict) -> str:
+    """One line for an event."""
+    start = f"{event['trial']}  {event['samples']:,}/{event['total']:,} samples"
+    kind = event["event"]
+    if kind == "waiting":
+        return f"{event['trial']}  waiting: process {event['holder']['pid']} on {event['holder']['host']} works on this trial"
+    if kind == "started":
+        return f"{start}  {'goes on' if event['resumed'] else 'starts'} on {event['device']}"
+    if kind == "evaluating":
+        return f"{start}  evaluating {event['split']} ({event['history']}): {event['positions']:,}/{event['of']:,} positions"
+    parts = [start]
+    if event["samples_per_s"]:
+        parts.append(f"{event['samples_per_s']:,.0f}/s")
+    if event["nats"] is not None:
+        parts.append(f"nats {event['nats']:.4f}")
+    if "train_nats" in event:
+        parts.append(f"train {event['train_nats']:.4f}")
+    if kind == "tick":
+        parts.append(f"{_duration(event['seconds_left'])} left")
+    if kind == "finished":
+        parts += ["done"] + [f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in event["result"]["evaluations"]]
+    return "  ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""A trial's directory, `runs/<id>/`: the truth about a trial; its state is read off the files that are there.
+
+    config.json                   format, id, canonical and full configuration, numerics versions, settings, sessions
+    checkpoint.safetensors        weights, momentum and counters: everything needed to go on
+    snapshots/<samples>.safetensors   weights alone; the one at the last sample is the trained net
+    metrics.jsonl                 one line per progress point
+    eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position
+    result.json                   written last: the trial is done
+    failure.json                  the traceback of the last attempt, when it failed
+    lease.json, lease.lock        who is writing (gonn_core.trial.lease)
+
+Every file is written under a temporary name, flushed to disk and renamed while the lease is held: a reader never sees half a file.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Literal
+
+from gonn_core.errors import InputError
+
+from .lease import Lease, live_holder
+
+FORMAT = 1
+State = Literal["new", "running", "paused", "failed", "done"]
+
+
+class TrialDirectory:
+    """The directory of one trial; it need not exist yet."""
+
+    def __init__(self, path: Path | str):
+        self.path = Path(path)
+
+    def create(self) -> None:
+        """Make the directory. Raises InputError when that cannot be done."""
+        try:
+            for folder in (self.path, self.path / "snapshots", self.path / "eval"):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(self.path, f"cannot make the trial's directory ({error.strerror})") from None
+
+    def state(self) -> State:
+        """done, running (a live process holds the lease), failed, paused (can go on, or start), or new (nothing there)."""
+        if (self.path / "result.json").exists():
+            return "done"
+        if not (self.path / "config.json").exists():
+            return "running" if live_holder(self.path) else "new"
+        if live_holder(self.path):
+            return "running"
+        return "failed" if (self.path / "failure.json").exists() else "paused"
+
+    def config(self) -> dict | None:
+        """config.json as a tree, None when there is none. Raises InputError for one of another format."""
+        return self._read("config.json")
+
+    def result(self) -> dict | None:
+        """result.json, None unless the trial is done."""
+        return self._read("result.json")
+
+    def failure(self) -> dict | None:
+        """failure.json, None unless the last attempt failed."""
+        return self._read("failure.json")
+
+    def metrics(self) -> list[dict]:
+        """Lines of metrics.jsonl, by rising samples."""
+        try:
+            text = (self.path / "metrics.jsonl").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        return [json.loads(line) for line in text.splitlines()]
+
+    def snapshots(self) -> dict[int, Path]:
+        """Sample count -> file of weights, by rising samples."""
+        files = (self.path / "snapshots").glob("*.safetensors")
+        return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the checkpoint is, once there is one."""
+        return self.path / "checkpoint.safetensors"
+
+    def _read(self, name: str) -> dict | None:
+        path = self.path / name
+        try:
+            tree = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(path, error.strerror) from None
+        except ValueError as error:
+            raise InputError(path, f"not a JSON file ({error})") from None
+        if tree.get("format") != FORMAT:
+            raise InputError(path, f"of format {tree.get('format')}; this version reads format {FORMAT}")
+        return tree
+
+    def write(self, name: str, data: bytes, lease: Lease) -> None:
+        """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial over."""
+        path = self.path / name
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            with lease.guard():
+                os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _flush_folder(path.parent)
+
+    def write_json(self, name: str, tree: dict, lease: Lease) -> None:
+        """`write` a tree as JSON with the format number."""
+        self.write(name, (json.dumps({"format": FORMAT, **tree}, indent=1, allow_nan=False) + "\n").encode(), lease)
+
+    def write_metrics(self, lines: list[dict], lease: Lease) -> None:
+        """Replace metrics.jsonl."""
+        self.write("metrics.jsonl", "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode(), lease)
+
+    def remove(self, name: str, lease: Lease) -> None:
+        """Remove a file if it is there."""
+        with lease.guard():
+            (self.path / name).unlink(missing_ok=True)
+
+    def sweep(self, lease: Lease) -> None:
+        """Remove temporary files of processes that were killed."""
+        with lease.guard():
+            for folder in (self.path, self.path / "snapshots", self.path / "eval"):
+                for path in folder.glob(".*.tmp"):
+                    path.unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename in `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

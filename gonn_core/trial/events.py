@@ -1,0 +1,27 @@
+"""What a running trial tells whoever started it: plain dictionaries, the same keys in all of them.
+
+    event          waiting, started, tick, point, evaluating or finished
+    trial          id
+    samples total  positions trained on, and how many it will be
+    nats           cross-entropy on the progress subset at the last point, None before it
+    samples_per_s  of wall time since the last point, None before the first step
+
+and by event:
+
+    waiting        waiting (True), holder: pid and host of the process that works on the trial (told once)
+    started        device, resumed: samples done by earlier sessions
+    tick           train_nats: mean since the last point; seconds_left; about once a second
+    point          all of a line of metrics.jsonl
+    evaluating     split, history, positions: how many done, of: how many; about once a second
+    finished       all of the result
+"""
+
+from collections.abc import Callable
+
+OnProgress = Callable[[dict], bool | None]
+"""Called from the trial's own thread. Returning False on a tick, a point or while waiting stops the trial after a checkpoint: it is then paused."""
+
+
+def event(kind: str, trial: str, samples: int, total: int, nats: float | None, samples_per_s: float | None, **values) -> dict:
+    """One event with the keys that all of them have."""
+    return {"event": kind, "trial": trial, "samples": samples, "total": total, "nats": nats, "samples_per_s": samples_per_s, **values}

@@ -1,0 +1,133 @@
+"""The right to write in a trial's directory: one holder at a time, and none for ever.
+
+`lease.json` names the holder; its modification time is the heartbeat. Every look at it that leads to an act (take, renew, rename a
+file into place, release) is made under an exclusive lock on `lease.lock`, so of two processes exactly one wins a take-over, and a
+holder that was overtaken can rename nothing any more. A holder that died on this machine is replaced at once; one on
+another machine when its heartbeat is old (clocks are taken to agree to much better than that).
+"""
+
+import fcntl
+import json
+import os
+import threading
+import time
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from gonn_core.errors import UserError
+
+from .process import Process, is_alive, this_process
+
+HEARTBEAT_SECONDS = 5.0
+STALE_SECONDS = 60.0
+
+
+class Holder(NamedTuple):
+    """Who holds a lease, under which token."""
+
+    token: str
+    process: Process
+
+
+class LeaseHeld(UserError):
+    """Another live process works on this trial."""
+
+    def __init__(self, holder: Holder):
+        self.holder = holder
+        super().__init__(f"another command works on this trial (process {holder.process.pid} on {holder.process.machine.split('/')[0]})")
+
+
+class LeaseLost(RuntimeError):
+    """Another process has taken this lease over; nothing may be written any more."""
+
+
+def live_holder(folder: Path) -> Holder | None:
+    """Who holds the lease of `folder`, None when nobody who lives does."""
+    path = folder / "lease.json"
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        heartbeat = path.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    holder = Holder(tree["token"], Process(**tree["process"]))
+    alive = is_alive(holder.process)
+    if alive is None:
+        alive = time.time() - heartbeat < STALE_SECONDS
+    return holder if alive else None
+
+
+@contextmanager
+def _locked(folder: Path):
+    with open(folder / "lease.lock", "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield  # closing the file unlocks it
+
+
+class Lease:
+    """A lease held by this process, renewed by a thread until `release`; a context manager."""
+
+    def __init__(self, folder: Path, token: str):
+        self._folder, self._token = folder, token
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def take(cls, folder: Path) -> "Lease":
+        """The lease of `folder`. Raises LeaseHeld when a live process has it."""
+        with _locked(folder):
+            holder = live_holder(folder)
+            if holder:
+                raise LeaseHeld(holder)
+            token = uuid.uuid4().hex
+            temporary = folder / f".lease.{token}.tmp"
+            try:
+                with open(temporary, "w", encoding="utf-8") as file:
+                    json.dump({"token": token, "process": this_process()._asdict()}, file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, folder / "lease.json")
+            finally:
+                temporary.unlink(missing_ok=True)
+        return cls(folder, token)
+
+    @contextmanager
+    def guard(self):
+        """While this is entered the lease is held and cannot be taken over. Raises LeaseLost when it is no longer ours."""
+        with _locked(self._folder):
+            try:
+                token = json.loads((self._folder / "lease.json").read_text(encoding="utf-8"))["token"]
+            except FileNotFoundError:
+                token = None
+            if token != self._token:
+                raise LeaseLost(f"{self._folder.name}: another process has taken this trial over")
+            yield
+
+    def _renew(self):
+        while not self._stop.wait(HEARTBEAT_SECONDS):
+            try:
+                with self.guard():
+                    now = time.time()
+                    os.utime(self._folder / "lease.json", (now, now))
+            except LeaseLost:
+                return  # the next write of the worker finds out
+            except OSError:
+                continue  # a file system that hangs or is away for a moment: the next beat may succeed
+
+    def release(self) -> None:
+        """Give the lease back; does nothing when it has been lost."""
+        self._stop.set()
+        self._thread.join()
+        try:
+            with self.guard():
+                (self._folder / "lease.json").unlink()
+        except (LeaseLost, OSError):
+            pass  # lost, or the directory is gone: nothing is left to give back
+
+    def __enter__(self) -> "Lease":
+        return self
+
+    def __exit__(self, *_):
+        self.release()

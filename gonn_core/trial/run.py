@@ -1,0 +1,136 @@
+"""`run_trial`: bring a trial to its end, whatever state it is in and whoever else wants it."""
+
+import errno
+import time
+import traceback
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gonn_core.errors import InputError, UserError, printable
+
+from .data import TrialData
+from .directory import TrialDirectory
+from .evaluations import find_evaluation, make_evaluations
+from .events import OnProgress, event
+from .job import Job
+from .lease import Lease, LeaseHeld, LeaseLost
+from .session import Session
+
+POLL_SECONDS = 0.5
+
+
+class TrialFailed(RuntimeError):
+    """The command that this one waited for failed; the text ends with its traceback."""
+
+
+def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True) -> dict:
+    """Train a job's trial and make its evaluations; what is there already is not done again. Returns the result.
+
+    The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests; or "paused",
+    with `samples`, after `on_progress` returned False. When another process works on the trial, waits for it and takes its result,
+    or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A failure leaves failure.json and is raised;
+    UserError (bad data folder, disk full, files of another version) leaves none: putting it right and calling again goes on.
+    """
+    on_progress = on_progress or (lambda event: None)
+    directory = TrialDirectory(Path(job.run.runs) / job.id)
+    with _one_line_when_full(directory):
+        ready = _ready(job, directory)
+        if ready:
+            return ready
+        directory.create()
+        lease = _take_lease(job, directory, on_progress, wait)
+        if lease is None:
+            return {"state": "paused", "id": job.id, "samples": 0}
+        with lease:
+            return _run(job, directory, lease, on_progress)
+
+
+def _ready(job: Job, directory: TrialDirectory) -> dict | None:
+    """The result, when the trial is done and has all evaluations."""
+    result = directory.result()
+    if result is None:
+        return None
+    evaluations = [find_evaluation(directory, job, request) for request in job.run.evaluations]
+    return None if None in evaluations else {"state": "done", **result, "evaluations": evaluations}
+
+
+def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wait: bool) -> Lease | None:
+    """The trial's lease, after waiting for whoever has it. None when `on_progress` asked to stop waiting."""
+    began, told = time.time(), False
+    while True:
+        try:
+            lease = Lease.take(directory.path)
+        except LeaseHeld as held:
+            if not wait:
+                raise
+            if not told:
+                process, told = held.holder.process, True
+                holder = {"pid": process.pid, "host": process.machine.split("/")[0]}
+                lines = directory.metrics()
+                samples = lines[-1]["samples"] if lines else 0
+                news = event("waiting", job.id, samples, job.config.training.samples, None, None, waiting=True, holder=holder)
+                if on_progress(news) is False:
+                    return None
+            time.sleep(POLL_SECONDS)
+            continue
+        failure = directory.failure()
+        if told and failure and failure["unix_time"] >= began:
+            lease.release()
+            raise TrialFailed(f"{failure['error']}\n{failure['traceback']}")
+        return lease
+
+
+def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgress) -> dict:
+    try:
+        directory.sweep(lease)
+        ready = _ready(job, directory)  # the one waited for may have done it
+        if ready is None:
+            data = TrialData(job.run.store)
+            result = directory.result()
+            if result is None:
+                session = Session(job, directory, lease, data, on_progress)
+                if not session.train():
+                    return {"state": "paused", "id": job.id, "samples": session.trainer.samples}
+                result = session.result(session.weights())
+            make_evaluations(job, directory, lease, data, on_progress)
+            if directory.result() is None:
+                directory.write_json("result.json", result, lease)
+            ready = _ready(job, directory)
+    except (UserError, LeaseLost):
+        raise
+    except Exception as error:
+        if not _is_full(error):
+            _write_failure(job, directory, lease, error)
+        raise
+    total = job.config.training.samples
+    on_progress(event("finished", job.id, total, total, ready.get("nats"), ready["samples_per_s"], result=ready))
+    return ready
+
+
+def _write_failure(job: Job, directory: TrialDirectory, lease: Lease, error: Exception) -> None:
+    tree = {
+        "id": job.id,
+        "error": printable(f"{type(error).__name__}: {error}", 500),
+        "traceback": "".join(traceback.format_exception(error)),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "unix_time": time.time(),
+    }
+    try:
+        directory.write_json("failure.json", tree, lease)
+    except (OSError, LeaseLost) as second:
+        error.add_note(f"failure.json could not be written: {second}")
+
+
+def _is_full(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def _one_line_when_full(directory: TrialDirectory):
+    try:
+        yield
+    except OSError as error:
+        if _is_full(error):
+            raise InputError(directory.path, "the disk is full; make room and run the same command again, it goes on from the last checkpoint") from error
+        raise

@@ -1,0 +1,184 @@
+"""One session of training: from a new directory or a checkpoint to the last sample, or to a pause."""
+
+import platform
+import time
+from datetime import UTC, datetime
+
+import numba
+import numpy as np
+import torch
+
+from gonn_core import numerics
+from gonn_core.config import canonical
+from gonn_core.errors import SettingError
+from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.evaluation.identity import weights_digest
+from gonn_core.training.batches import PlaneMaker, training_batches
+from gonn_core.training.environment import choose_device, describe_device, reset_torch
+from gonn_core.training.loop import MEMORY_FORMATS, Trainer
+from gonn_core.training.schedule import learning_rate
+
+from . import checkpoint
+from .clock import Clock
+from .data import TrialData
+from .directory import TrialDirectory
+from .events import OnProgress, event
+from .job import Job, progress_points, resumed_settings, snapshot_points
+from .lease import Lease
+
+TICK_SECONDS = 1.0
+
+
+class Session:
+    """Trains a job in a directory under a lease. Made once per call of `run_trial`."""
+
+    def __init__(self, job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress):
+        self.job, self.directory, self.lease, self.data, self.on_progress = job, directory, lease, data, on_progress
+        recorded = directory.config()
+        self.settings = settings = resumed_settings(job.run, recorded)
+        training = job.config.training
+        asked = [*settings.snapshots, *(request.samples for request in settings.evaluations if request.samples)]
+        for count in asked:
+            if count > training.samples:
+                raise SettingError("snapshots", count, "beyond the last sample", f"up to {training.samples}")
+        self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
+        self._snapshots = set(snapshot_points(training.samples, training.batch_size, asked))
+        self.device = choose_device(settings.device)
+        reset_torch(settings.threads)
+        view = data.view(job.config.data.view)
+        self._view = view
+        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format])
+        self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
+        self._progress_rows = None
+        if settings.progress_view is not None:
+            self._progress_rows = data.subset(settings.progress_view, settings.progress_positions, settings.progress_seed).rows
+        self._lines, notes = [], {}
+        if directory.checkpoint.exists():
+            state, notes = checkpoint.unpack(directory.checkpoint, job.id)
+            self.trainer.load_state(state)
+            self._lines = [line for line in directory.metrics() if line["samples"] <= self.trainer.samples]
+        self.clock = Clock(**notes)
+        self._record(recorded)
+
+    def _record(self, recorded: dict | None) -> None:
+        """Write config.json with this session added, and forget an earlier failure."""
+        settings = self.settings
+        session = {
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "from_samples": self.trainer.samples,
+            "device": describe_device(self.device),
+            "threads": settings.threads,
+            "loader_threads": settings.loader_threads,
+            "memory_format": settings.memory_format,
+            "commit": settings.commit,
+            "dirty": settings.dirty,
+            "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__, "numba": numba.__version__},
+        }
+        tree = {
+            "id": self.job.id,
+            "canonical": canonical(self.job.config),
+            "config": self.job.config.model_dump(mode="json"),
+            "numerics": numerics.versions(),
+            "run": settings.model_dump(mode="json"),
+            "labels": recorded["labels"] if recorded else self.job.labels,
+            "sessions": [*(recorded["sessions"] if recorded else []), session],
+        }
+        self.directory.write_json("config.json", tree, self.lease)
+        self.directory.remove("failure.json", self.lease)
+
+    def train(self) -> bool:
+        """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the state."""
+        trainer, training = self.trainer, self.job.config.training
+        self._tell("started", device=describe_device(self.device), resumed=trainer.samples)
+        next_tick = time.monotonic() + TICK_SECONDS
+        next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
+        first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
+        batches = training_batches(self.job.config, self._view, self.maker, first, stop, self.settings.loader_threads)
+        try:
+            for batch in batches:
+                self.clock.start_training()  # at the first batch: kernels may have been compiled for it
+                trainer.step(batch)
+                go_on = True
+                if trainer.samples in self._points:
+                    go_on = self._point()
+                if trainer.samples in self._snapshots:
+                    self._snapshot()
+                if time.monotonic() >= next_tick:
+                    go_on = self._tick() and go_on
+                    next_tick = time.monotonic() + TICK_SECONDS
+                if trainer.samples == training.samples:
+                    break
+                if not go_on or time.monotonic() >= next_checkpoint:
+                    self._checkpoint()
+                    next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
+                if not go_on:
+                    return False
+        finally:
+            batches.close()
+        self._checkpoint()
+        self.clock.stop_training()
+        return True
+
+    def result(self, digest: str) -> dict:
+        """What result.json says of the finished trial: `digest` of its weights, its last line of metrics, times."""
+        last = self._lines[-1]
+        return {
+            "id": self.job.id,
+            "samples": self.trainer.samples,
+            "weights": digest,
+            "parameters": sum(parameter.numel() for parameter in self.trainer.net.parameters()),
+            **{name: last[name] for name in ("nats", "top1", "top4", "train_nats", "looks") if name in last},
+            **self.clock.seconds(),
+            "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
+            "device": describe_device(self.device),
+        }
+
+    def weights(self) -> str:
+        """Digest of the weights as they are."""
+        return weights_digest(self.trainer.net.state_dict())
+
+    def _tell(self, kind: str, **values) -> bool:
+        """Tell an event; returns False when a pause was asked for."""
+        nats = self._lines[-1].get("nats") if self._lines else None
+        told = {"samples_per_s": None, **values}
+        return self.on_progress(event(kind, self.job.id, self.trainer.samples, self.job.config.training.samples, nats, **told)) is not False
+
+    def _rate(self) -> float:
+        """Samples per second of training since the last line."""
+        last = self._lines[-1] if self._lines else {"samples": 0, "training_seconds": 0.0}
+        return (self.trainer.samples - last["samples"]) / max(self.clock.training_seconds - last["training_seconds"], 1e-9)
+
+    def _point(self) -> bool:
+        """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever missing."""
+        trainer, training = self.trainer, self.job.config.training
+        line = {"samples": trainer.samples, "train_nats": trainer.train_nats()}
+        with self.clock.aside():
+            looks = self._lines[-1]["looks"] if self._lines else 0
+            if self._progress_rows is not None:
+                line |= evaluate(trainer.net, self.maker, self._progress_rows, "full", self.settings.loader_threads).means()
+                looks += 1
+            line |= {"learning_rate": learning_rate(training, trainer.samples - training.batch_size), "looks": looks}
+            line |= {"samples_per_s": self._rate(), **self.clock.seconds()}
+            trainer.forget_loss()
+            self._lines.append(line)
+            self.directory.write_metrics(self._lines, self.lease)
+            return self._tell("point", **{name: value for name, value in line.items() if name not in ("samples", "nats")})
+
+    def _tick(self) -> bool:
+        if self.trainer.samples in self._points:
+            return True  # the point has just told everything
+        rate = self._rate()
+        left = (self.job.config.training.samples - self.trainer.samples) / rate
+        return self._tell("tick", samples_per_s=rate, train_nats=self.trainer.train_nats(), seconds_left=left)
+
+    def _snapshot(self) -> None:
+        with self.clock.aside():
+            state = self.trainer.net.state_dict()
+            notes = {"samples": self.trainer.samples, "weights": weights_digest(state)}
+            self.directory.write(f"snapshots/{self.trainer.samples}.safetensors", checkpoint.pack(self.job.id, state, notes), self.lease)
+
+    def _checkpoint(self) -> None:
+        with self.clock.aside():
+            self.trainer.train_nats()  # raises Diverged: weights that are no numbers must not replace those that are
+            data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
+            self.directory.write(self.directory.checkpoint.name, data, self.lease)

@@ -1,0 +1,65 @@
+"""Metrics on known logits."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from gonn_core.evaluation.evaluate import score
+from gonn_core.evaluation.identity import evaluation_id, weights_digest
+from gonn_core.evaluation.metrics import METRIC_SET, Scores, game_sums
+
+
+def test_known_logits():
+    logits = torch.zeros(3, 361)
+    logits[:, 10], logits[:, 20], logits[:, 30] = 3.0, 2.0, 1.0
+    nats, rank = score(logits, torch.tensor([10, 30, 0]))
+    total = math.log(math.exp(3) + math.exp(2) + math.exp(1) + 358)
+    np.testing.assert_allclose(nats.numpy(), [total - 3, total - 1, total], rtol=1e-6)
+    assert rank.tolist() == [0, 2, 3]
+
+
+def test_ties_go_to_the_lowest_point_as_in_argmax():
+    logits = torch.zeros(361, 361)
+    _, rank = score(logits, torch.arange(361))
+    assert rank.tolist() == list(range(361))
+
+
+def test_rank_agrees_with_sorting():
+    logits = torch.randn(50, 361, generator=torch.Generator().manual_seed(0))
+    targets = torch.randint(361, (50,), generator=torch.Generator().manual_seed(1))
+    _, rank = score(logits, targets)
+    order = logits.argsort(1, descending=True)
+    assert rank.tolist() == [(order[i] == targets[i]).nonzero().item() for i in range(50)]
+
+
+def test_means():
+    scores = Scores(np.array([1.0, 2.0, 3.0, 6.0], np.float32), np.array([0, 3, 4, 360], np.uint16))
+    assert scores.means() == {"nats": 3.0, "top1": 0.25, "top4": 0.5}
+    assert all(math.isnan(value) for value in Scores(np.empty(0, np.float32), np.empty(0, np.uint16)).means().values())
+
+
+def test_sums_by_game():
+    sums = game_sums(np.array([7, 7, 2, 7]), np.array([1.0, 2.0, 10.0, 4.0]))
+    assert sums.games.tolist() == [2, 7]
+    assert sums.sums.tolist() == [10.0, 7.0]
+    assert sums.counts.tolist() == [1, 3]
+
+
+def test_digest_of_weights_sees_values_and_names_only():
+    weights = {"a": torch.randn(2, 3, 4, 4), "b": torch.tensor(5)}
+    digest = weights_digest(weights)
+    assert len(digest) == 16
+    assert weights_digest({"b": weights["b"], "a": weights["a"].contiguous(memory_format=torch.channels_last)}) == digest
+    assert weights_digest({"a": weights["a"], "c": weights["b"]}) != digest
+    other = weights["a"].clone()
+    other[0, 0, 0, 0] += 1e-6
+    assert weights_digest({"a": other, "b": weights["b"]}) != digest
+
+
+@pytest.mark.parametrize("change", [{"weights": "x"}, {"subset": "x"}, {"history": "as_published"}, {"symmetry_averaging": True}, {"metric_set": METRIC_SET + 1}])
+def test_identity_of_an_evaluation(change):
+    same = {"weights": "w", "subset": "s", "history": "full", "symmetry_averaging": False}
+    assert evaluation_id(**same) == evaluation_id(**same)
+    assert evaluation_id(**{**same, **change}) != evaluation_id(**same)

@@ -1,0 +1,135 @@
+"""One holder at a time; the dead are replaced, the overtaken write nothing more."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from gonn_core.trial import lease as lease_module
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, live_holder
+from gonn_core.trial.process import Process, is_alive, this_process
+
+
+def plant(folder, process, heartbeat=None):
+    """A lease as another process would have left it."""
+    path = folder / "lease.json"
+    path.write_text(json.dumps({"token": "other", "process": process._asdict()}))
+    if heartbeat is not None:
+        os.utime(path, (heartbeat, heartbeat))
+
+
+def test_held_then_free(tmp_path):
+    lease = Lease.take(tmp_path)
+    assert live_holder(tmp_path).process == this_process()
+    with pytest.raises(LeaseHeld, match=f"process {os.getpid()}"):
+        Lease.take(tmp_path)
+    lease.release()
+    assert live_holder(tmp_path) is None
+    Lease.take(tmp_path).release()
+
+
+def test_a_dead_process_is_replaced_at_once(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    started = lease_module.this_process()._replace(pid=child.pid)
+    from gonn_core.trial.process import _started
+
+    process = started._replace(started=_started(child.pid))
+    plant(tmp_path, process)
+    with pytest.raises(LeaseHeld):
+        Lease.take(tmp_path)
+    child.kill()
+    assert is_alive(process) in (True, False)
+    deadline = time.monotonic() + 10
+    while is_alive(process) and time.monotonic() < deadline:
+        time.sleep(0.01)  # dead, perhaps a zombie still
+    Lease.take(tmp_path).release()
+    child.wait()
+
+
+def test_a_later_process_with_the_same_number_is_another(tmp_path):
+    plant(tmp_path, this_process()._replace(started="1"))
+    Lease.take(tmp_path).release()
+
+
+def test_another_machine_counts_by_its_heartbeat(tmp_path):
+    elsewhere = Process(1, "1", "another-host/boot")
+    plant(tmp_path, elsewhere, time.time() - lease_module.STALE_SECONDS / 2)
+    with pytest.raises(LeaseHeld, match="another-host"):
+        Lease.take(tmp_path)
+    plant(tmp_path, elsewhere, time.time() - lease_module.STALE_SECONDS - 1)
+    Lease.take(tmp_path).release()
+
+
+def test_the_heart_beats(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease_module, "HEARTBEAT_SECONDS", 0.01)
+    lease = Lease.take(tmp_path)
+    os.utime(tmp_path / "lease.json", (0, 0))
+    deadline = time.monotonic() + 10
+    while (tmp_path / "lease.json").stat().st_mtime < 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert time.time() - (tmp_path / "lease.json").stat().st_mtime < 10
+    lease.release()
+
+
+def test_the_overtaken_renames_nothing(tmp_path):
+    directory = TrialDirectory(tmp_path)
+    directory.create()
+    lease = Lease.take(tmp_path)
+    directory.write("metrics.jsonl", b"old", lease)
+    plant(tmp_path, Process(1, "1", "another-host/boot"), time.time())
+    with pytest.raises(LeaseLost):
+        directory.write("metrics.jsonl", b"new", lease)
+    with pytest.raises(LeaseLost):
+        directory.remove("metrics.jsonl", lease)
+    lease.release()  # leaves the other's lease alone
+    assert (tmp_path / "metrics.jsonl").read_bytes() == b"old"
+    assert json.loads((tmp_path / "lease.json").read_text())["token"] == "other"
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+def take_and_tell(folder, barrier, results):
+    barrier.wait()
+    try:
+        Lease.take(folder)
+        results.put("won")
+    except LeaseHeld:
+        results.put("lost")
+    barrier.wait()  # nobody dies before all have tried
+
+
+def test_of_several_processes_one_wins_a_take_over(tmp_path):
+    plant(tmp_path, this_process()._replace(started="1"))
+    context = multiprocessing.get_context("fork")
+    barrier, results = context.Barrier(4), context.Queue()
+    processes = [context.Process(target=take_and_tell, args=(tmp_path, barrier, results)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    outcomes = sorted(results.get(timeout=30) for _ in processes)
+    for process in processes:
+        process.join(30)
+    assert outcomes == ["lost", "lost", "lost", "won"]
+
+
+def test_of_several_threads_one_wins(tmp_path):
+    outcomes, barrier = [], threading.Barrier(4)
+
+    def take():
+        barrier.wait()
+        try:
+            outcomes.append(Lease.take(tmp_path))
+        except LeaseHeld:
+            pass
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 1
+    outcomes[0].release()
