@@ -91,7 +91,7 @@ def main():
             rates[variant].append(rate(step, options.batch, options.seconds))
     medians = {variant: statistics.median(values) for variant, values in rates.items()}
     baseline = medians[("F.prelu", "fp32", "contiguous")]
-    print(f"{options.blocks} blocks x {options.width}, batch {options.batch}, forward + backward, one thread; median of {options.rounds} rounds")
+    print(f"{options.blocks} blocks x {options.width}, batch {options.batch}, one thread; median of {options.rounds} rounds")
     print(f"{'precision':<10} {'memory':<14} {'activation':<10} {'samples/CPU-s':>13} {'lowest':>8} {'highest':>8} {'x baseline':>10}")
     for (label, precision, memory), value in medians.items():
         low, high = min(rates[label, precision, memory]), max(rates[label, precision, memory])

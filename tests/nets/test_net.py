@@ -5,13 +5,14 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core import numerics
+from gonn_core.config import NetConfig
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.nets import build_net
 from tests.nets.examples import TINY, built, changed, random_planes
 
 VARIANTS = {
     "b5": TINY,
-    "bare": changed(TINY, activation="relu", norm_gamma=False, stem={"center_kernel": False}, trunk={"dilations": (), "center_init": 0.0}, head={"pooling": "none"}),
+    "bare": NetConfig(trunk=TINY.trunk.model_copy(update={"dilations": (), "center_init": 0.0})),
     "global": changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}),
     "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
 }
@@ -26,6 +27,19 @@ def test_logits_and_gradients(variant):
     F.cross_entropy(logits, torch.tensor([0, 60, 180, 360])).backward()
     for name, values in net.named_parameters():
         assert values.grad is not None and torch.isfinite(values.grad).all() and values.grad.abs().sum() > 0, name
+
+
+def test_learns_a_batch_by_heart():
+    net = built(changed(TINY, trunk={"blocks": 3, "global_pooling": True}))
+    planes, moves = random_planes(8), torch.arange(8) * 45
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
+    for _ in range(40):
+        optimiser.zero_grad()
+        loss = F.cross_entropy(net(planes), moves)
+        loss.backward()
+        optimiser.step()
+    assert loss < 0.5
+    assert (net(planes).argmax(1) == moves).all()
 
 
 def test_any_number_of_planes():

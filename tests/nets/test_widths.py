@@ -20,7 +20,10 @@ def test_widths_of_the_published_nets():
     assert head_widths(192, HeadConfig(pooled_share="1/12")) == (48, 16)
 
 
-@pytest.mark.parametrize("width, third, sixth, quarter", [(4, 4, 4, 4), (16, 4, 4, 4), (32, 12, 4, 8), (48, 16, 8, 12), (64, 20, 12, 16), (128, 44, 20, 32)])
+@pytest.mark.parametrize(
+    "width, third, sixth, quarter",
+    [(4, 4, 4, 4), (16, 4, 4, 4), (32, 12, 4, 8), (48, 16, 8, 12), (64, 20, 12, 16), (128, 44, 20, 32)],
+)
 def test_widths_of_narrow_nets(width, third, sixth, quarter):
     assert [sub_width(width, share) for share in ("1/3", "1/6", "1/4")] == [third, sixth, quarter]
 
@@ -39,7 +42,8 @@ def test_dilations_repeat_from_the_second_block_on():
 
 
 @pytest.mark.parametrize(
-    "blocks, expected", [(2, (2,)), (3, (2,)), (4, (2,)), (5, (3,)), (8, (5,)), (9, (5, 8)), (10, (5, 8)), (12, (6, 10)), (18, (9, 12, 15)), (24, (12, 15, 17, 20))]
+    "blocks, expected",
+    [(2, (2,)), (3, (2,)), (4, (2,)), (5, (3,)), (8, (5,)), (9, (5, 8)), (10, (5, 8)), (12, (6, 10)), (18, (9, 12, 15)), (24, (12, 15, 17, 20))],
 )
 def test_global_blocks(blocks, expected):
     assert global_blocks(trunk(blocks=blocks)) == expected
