@@ -1,0 +1,1 @@
+"""Input planes: named plane sets, made from rows of the position store by kernels."""

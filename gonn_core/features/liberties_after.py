@@ -1,0 +1,112 @@
+"""Liberties that a chain would have after a play, for every empty point and both sides (spec: GoNN 1.1).
+
+The liberties of the new chain are the union of (a) the empty neighbours of the point, (b) neighbouring enemy stones that are
+captured, (c) for each own chain that is joined, its adjacent points, without the point itself, that are empty or captured. Legality
+is not tested. 4 and more count as 4.
+
+Three kinds of points, told apart by what stands beside them:
+
+* beside an own chain of five or more liberties, four at least remain: no plane;
+* beside no own chain and nothing to capture: the number of empty neighbours;
+* the others, some 70 a position for both sides together, are counted one by one.
+"""
+
+import numpy as np
+
+from gonn_core.features.cell_sets import BESIDE, CELL_WORDS, EAST, NORTH, SOUTH, WEST, bit_of, count_bits
+from gonn_core.features.chains import OPPONENT, OWN
+from gonn_core.go.jit import inlined, kernel
+from gonn_core.go.points import PADDED, STRIDE
+
+# Bits that describe a cell. Those of an opponent's stone are the next higher ones (multiplied by OPPONENT = 2).
+_EMPTY = 1
+_SMALL = 2  # stone of a chain with at most four liberties
+_LARGE = 8  # stone of a chain with five or more liberties
+_ATARI = 32  # stone of a chain with exactly one liberty
+
+_FIRST, _LAST = STRIDE + 1, PADDED - STRIDE - 2  # first and last point on the padded board
+
+
+@kernel
+def _describe(board, beside, empty_beside):
+    """For every point the descriptions of its neighbours, joined by `|`, and the number of empty ones: both (441,) uint8."""
+    cells, liberties = board.cells, board.liberties
+    kinds = np.empty(PADDED, np.uint8)
+    for p in range(PADDED):
+        # No liberty (the rim, or a dead chain, which no empty point is beside): no description.
+        kind = _LARGE if liberties[p] > 4 else (_SMALL if liberties[p] > 1 else (_SMALL | _ATARI if liberties[p] == 1 else 0))
+        kinds[p] = np.uint8(_EMPTY) if cells[p] == 0 else np.uint8(kind) * cells[p]
+    for p in range(_FIRST, _LAST + 1):
+        north, west, east, south = kinds[p + NORTH], kinds[p + WEST], kinds[p + EAST], kinds[p + SOUTH]
+        beside[p] = north | west | east | south
+        empty_beside[p] = (north & _EMPTY) + (west & _EMPTY) + (east & _EMPTY) + (south & _EMPTY)
+
+
+@inlined
+def _chain_of(own, board, p):
+    """Name of the chain on p when it is of colour `own`, else 0."""
+    name = np.int64(board.chain[p])  # read before the choice: a conditional read would be a branch
+    return name if board.cells[p] == own else 0
+
+
+@inlined
+def _empty_liberties(board, p, a, b, c, d):
+    """Number of empty points that are p's neighbours or liberties of the chains a..d; p itself is among the latter."""
+    sets = board.liberty_sets
+    count = np.uint64(0)
+    for word in range(CELL_WORDS):
+        joined = sets[a, word] | sets[b, word] | sets[c, word] | sets[d, word]
+        count += count_bits(joined | (BESIDE[p, word] & board.empty[word]))
+    return np.int64(count)
+
+
+@inlined
+def _is_one_of(name, a, b, c, d):
+    """True when a stone's chain is one of the four, of which some may be 0, "no chain"."""
+    return (name != 0) & ((name == a) | (name == b) | (name == c) | (name == d))
+
+
+@kernel
+def _captured_liberties(board, n_stones, own, p, a, b, c, d):
+    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those beside p or beside these chains."""
+    chain = board.chain
+    count = 0
+    for k in range(n_stones):
+        s = np.int64(board.stones[k])
+        if board.liberties[s] == 1 and board.cells[s] != own and board.liberty_sets[chain[s], p >> 6] & bit_of(p) != 0:
+            touches = BESIDE[s, p >> 6] & bit_of(p) != 0
+            touches |= _is_one_of(chain[s + NORTH], a, b, c, d) | _is_one_of(chain[s + WEST], a, b, c, d)
+            touches |= _is_one_of(chain[s + EAST], a, b, c, d) | _is_one_of(chain[s + SOUTH], a, b, c, d)
+            count += touches
+    return count
+
+
+@kernel
+def liberties_after(board, n_stones, n_shores, after):
+    """Fill `after` (2, 441) uint8: liberties of the new chain, at most 4, when own (row 0) or opponent (row 1) plays a point.
+
+    Cells that are not empty hold the liberties of the chain that is there, at most 5 (0 on the rim).
+    """
+    cells = board.cells
+    beside, empty_beside = np.empty(PADDED, np.uint8), np.empty(PADDED, np.uint8)
+    points = np.empty(PADDED, np.uint16)
+    _describe(board, beside, empty_beside)
+    for side in range(2):
+        own, opponent = (OWN, OPPONENT) if side == 0 else (OPPONENT, OWN)
+        small, large, atari = _SMALL * own, _LARGE * own, _ATARI * opponent
+        for p in range(_FIRST, _LAST + 1):
+            count = np.uint8(4) if (beside[p] & large) != 0 else empty_beside[p]
+            after[side, p] = count if cells[p] == 0 else np.uint8(min(board.liberties[p], np.uint16(5)))
+        n = 0
+        for k in range(n_shores):
+            p = board.shores[k]
+            points[n] = p
+            n += ((beside[p] & (small | atari)) != 0) & ((beside[p] & large) == 0)
+        for k in range(n):
+            p = np.int64(points[k])
+            a, b = _chain_of(own, board, p + NORTH), _chain_of(own, board, p + WEST)
+            c, d = _chain_of(own, board, p + EAST), _chain_of(own, board, p + SOUTH)
+            count = _empty_liberties(board, p, a, b, c, d) - ((beside[p] & small) != 0)
+            if (beside[p] & atari) != 0:
+                count += _captured_liberties(board, n_stones, own, p, a, b, c, d)
+            after[side, p] = min(count, 4)
