@@ -67,7 +67,7 @@ class Store:
             if shape[0] == 0 and not name.endswith(".npy"):
                 return np.empty(shape, dtype)  # an empty file cannot be mapped
             array = np.load(path, mmap_mode="r") if name.endswith(".npy") else np.memmap(path, dtype, "r", shape=shape)
-        except (OSError, ValueError) as error:
+        except (OSError, EOFError, ValueError) as error:
             raise InputError(path, f"damaged store ({error}); delete its folder and build it again") from None
         if array.shape != shape or array.dtype != dtype:
             raise InputError(path, f"damaged store ({array.dtype} {array.shape}, not {dtype} {shape}); delete its folder and build it again")

@@ -84,7 +84,7 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
     try:
         digests = json.loads((folder / "views.json").read_text())["digests"]
         return {split: View(store, split, np.load(folder / f"{split}.npy", mmap_mode="r"), digest) for split, digest in digests.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(folder, f"damaged views ({error}); delete the folder and they are made again") from None
 
 

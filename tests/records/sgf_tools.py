@@ -1,6 +1,7 @@
 """Small SGF files and archives for tests."""
 
 import io
+import random
 import tarfile
 import zipfile
 
@@ -16,13 +17,8 @@ def sgf(moves: str = "", root: str = ROOT) -> bytes:
 
 
 def numbered_game(number: int, length: int = 8, root: str = ROOT) -> bytes:
-    """A legal game that differs from that of every other number below 10,000 (points far apart, no captures)."""
-    first = number % 100
-    second = number // 100 % 100
-    points = [LETTERS[2 * (first % 9)] + LETTERS[2 * (first // 9 % 9)] if first < 81 else LETTERS[1 + first - 81] + "r"]
-    points.append(LETTERS[1 + 2 * (second % 9)] + LETTERS[2 * (second // 9 % 9)] if second < 81 else LETTERS[1 + second - 81] + "p")
-    taken = set(points)
-    points += [p for p in (LETTERS[2 * i] + LETTERS[1 + 2 * j] for j in range(8) for i in range(9)) if p not in taken][: length - 2]
+    """A legal game of its own for each number; stones never touch, so at most 100 moves."""
+    points = random.Random(number).sample([column + row for row in LETTERS[::2] for column in LETTERS[::2]], length)
     return sgf(" ".join(f"{'BW'[i % 2]} {p}" for i, p in enumerate(points)), root)
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import random
 import socket
 import struct
 import tarfile
@@ -48,8 +49,6 @@ def test_members_come_in_archive_order(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("part", [0.3, 0.7, 0.95])
 def test_a_truncated_archive_names_file_and_place(tmp_path, suffix, part):
-    import random
-
     noise = {f"{i}.sgf": random.Random(i).randbytes(5000) for i in range(40)}
     data = FORMATS[suffix](noise)
     path = write(tmp_path / f"cut{suffix}", data[: int(len(data) * part)])

@@ -1,5 +1,6 @@
 """Downloads from a local server that knows ranges, cuts connections, lies and disappears."""
 
+import random
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,8 +15,6 @@ from .sgf_tools import numbered_game, tar_bytes
 
 def archive(games: int, mode="w:gz") -> bytes:
     # Incompressible padding makes it larger than one chunk of the download.
-    import random
-
     noise = random.Random(games).randbytes(120_000).hex().encode()
     return tar_bytes({f"kgs/{i}.sgf": numbered_game(i) for i in range(games)} | {"kgs/noise.txt": noise}, mode)
 

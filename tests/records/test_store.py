@@ -1,0 +1,330 @@
+"""From archives to an open store: contents, identity, bad games, crashes, full disks, two builders at once."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonn_core.errors import InputError, UserError
+from gonn_core.go.points import BLACK, WHITE
+from gonn_core.records import array_files, build, layout
+from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.report import BuildReport
+from gonn_core.records.sgf_games import read_game
+from gonn_core.records.store import ARRAYS, MANIFEST, open_store
+
+from .sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
+
+ROOT_OF_PROJECT = Path(__file__).parents[2]
+STARTER = ROOT_OF_PROJECT / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
+
+
+def make(tmp_path, members: dict[str, bytes], scheme="kgs"):
+    archive = tmp_path / "games.tar.gz"
+    archive.write_bytes(tar_bytes(members, "w:gz"))
+    return prepare_store([Source(archive, scheme)], tmp_path / "stores")
+
+
+def point(name: str) -> int:
+    return LETTERS.index(name[1]) * 19 + LETTERS.index(name[0])
+
+
+def finished(stores: Path) -> list[str]:
+    return sorted(path.name for path in stores.iterdir() if (path / MANIFEST).exists())
+
+
+def unfinished(stores: Path) -> list[str]:
+    return sorted(path.name for path in stores.iterdir() if path.name.startswith(".building-"))
+
+
+def stones(store, row, colour) -> set[int]:
+    words = store.stones[row][:6] if colour == BLACK else store.stones[row][6:]
+    return {p for p in range(361) if int(words[p >> 6]) >> (p & 63) & 1}
+
+
+def test_rows_of_a_game(tmp_path):
+    store = make(tmp_path, {"a/game.sgf": sgf("W dd B pass W pd", ROOT + "HA[2]AB[dp][pp]BR[3d]WR[7d]DT[2010-05-05]KM[0.5]RE[W+R]")})
+    game = store.games[0]
+    assert store.moves.tolist() == [
+        [point("dd"), -1, 0, layout.FIRST | layout.WHITE_TO_MOVE],
+        [-1, -1, 1, 0],
+        [point("pd"), -1, 2, layout.WHITE_TO_MOVE],
+        [layout.NONE, -1, 3, layout.LAST],
+    ]
+    assert [stones(store, row, BLACK) for row in range(4)] == [{point("dp"), point("pp")}] * 4
+    assert stones(store, 3, WHITE) == {point("dd"), point("pd")}
+    assert store.game.tolist() == [0] * 4 and store.game_name(0) == "a/game.sgf"
+    assert store.game_setup(0).tolist() == [361 + point("dp"), 361 + point("pp")]
+    assert [int(game[field]) for field in ("rows", "recorded_moves", "handicap", "year", "black_rank", "white_rank", "winner", "result", "end")] == [
+        4, 3, 2, 2010, 2, 6, WHITE, layout.RESULT_RESIGN, layout.COMPLETE]  # fmt: skip
+    assert game["komi"] == 0.5 and np.isnan(game["margin"])
+
+
+def test_games_are_contiguous_and_cut_games_leave_no_gap(tmp_path):
+    members = {
+        "illegal.sgf": sgf("B aa W bb B aa W cc"),
+        "twice.sgf": sgf("B aa W bb W cc B dd"),
+        "free.sgf": sgf("B dd B pp W dp"),
+        "empty.sgf": sgf(""),
+        "last.sgf": sgf("B aa W ss"),
+    }
+    store = make(tmp_path, members)
+    assert store.games["rows"].tolist() == [3, 3, 4, 1, 3] and store.games["recorded_moves"].tolist() == [4, 4, 3, 0, 2]
+    assert store.games["first_row"].tolist() == [0, 3, 6, 10, 11]
+    assert store.games["end"].tolist() == [layout.ILLEGAL_MOVE, layout.SAME_PLAYER, layout.COMPLETE, layout.COMPLETE, layout.COMPLETE]
+    assert store.game.tolist() == np.repeat(np.arange(5), [3, 3, 4, 1, 3]).tolist()
+    first = store.moves[:, layout.FLAGS] & layout.FIRST != 0
+    assert np.flatnonzero(first).tolist() == store.games["first_row"].tolist()
+    assert store.moves[6:8, layout.FLAGS].tolist() == [layout.FIRST | layout.HANDICAP_MOVE, layout.HANDICAP_MOVE]
+    report = store.report
+    assert report.cut_by_illegal_move.names == ["illegal.sgf"] and report.cut_by_second_move.names == ["twice.sgf"]
+    assert (report.rows, report.positions) == (14, 2 + 2 + 1 + 0 + 2)
+
+
+def test_every_bad_game_is_counted_and_named_and_the_rest_is_used(tmp_path):
+    members = {
+        "good.sgf": sgf("B aa"),
+        "mirrored.sgf": sgf("B sa"),
+        "small\x1b[31m.sgf": sgf("B aa", "SZ[9]PB[a]PW[b]"),
+        "br\u202eoken.sgf": b"(;SZ[19]",
+        "two.sgf": sgf("B bb") + sgf("B zz") + sgf("B cc"),
+        "big.sgf": b"x" * 2_000_000,
+        "notes.txt": b"",
+    }
+    report = make(tmp_path, members).report
+    assert (report.games_read, report.games_used, report.duplicates) == (7, 4, 1)
+    assert {why: tally.count for why, tally in report.skipped.items()} == {"not 19x19": 1, "broken syntax": 1, "bad move": 1}
+    assert report.skipped["bad move"].names == ["two.sgf#2"]
+    assert {why: tally.names for why, tally in report.ignored.items()} == {"too large": ["big.sgf"], "not an SGF file": ["notes.txt"]}
+    text = report.render_text()
+    assert "small\\x1b[31m.sgf" in text and "\x1b" not in text and "\u202e" not in text
+    assert "skipped, bad move: 1 (two.sgf#2)" in text
+    assert BuildReport.from_json(json.loads(json.dumps(report.to_json()))) == report
+
+
+def test_no_usable_game_is_an_error_and_leaves_nothing(tmp_path):
+    with pytest.raises(UserError, match="no usable game.*1 not 19x19.*1 not an SGF file"):
+        make(tmp_path, {"a.sgf": sgf("", "SZ[9]"), "b.txt": b""})
+    assert finished(tmp_path / "stores") == [] and unfinished(tmp_path / "stores") == []
+    with pytest.raises(UserError, match="no source files"):
+        prepare_store([], tmp_path / "stores")
+    with pytest.raises(InputError, match="gone.tar"):
+        prepare_store([Source(tmp_path / "gone.tar")], tmp_path / "stores")
+
+
+def test_identity_is_the_contents(tmp_path):
+    games = {f"{i}.sgf": numbered_game(i) for i in range(20)}
+    for name, suffix, mode in (("one", "tar", "w"), ("two", "tar.xz", "w:xz")):
+        (tmp_path / f"{name}.{suffix}").write_bytes(tar_bytes(games, mode))
+    one = prepare_store([Source(tmp_path / "one.tar")], tmp_path / "stores")
+    two = prepare_store([Source(tmp_path / "two.tar.xz")], tmp_path / "stores")
+    assert one.digest == two.digest and len(one.digest) == 20 and finished(tmp_path / "stores") == [one.digest]
+    (tmp_path / "other.tar").write_bytes(tar_bytes(games | {"3.sgf": numbered_game(99)}))
+    assert prepare_store([Source(tmp_path / "other.tar")], tmp_path / "stores").digest != one.digest
+
+
+def test_the_same_sources_are_found_without_building(tmp_path, monkeypatch):
+    first = make(tmp_path, {"a.sgf": sgf("B aa", ROOT + "BR[9d]")})
+    monkeypatch.setattr(build, "_build", lambda *_: pytest.fail("built again"))
+    assert make(tmp_path, {"a.sgf": sgf("B aa", ROOT + "BR[9d]")}).digest == first.digest
+    monkeypatch.undo()
+    professional = make(tmp_path, {"a.sgf": sgf("B aa", ROOT + "BR[9d]")}, scheme="gogod")
+    assert professional.digest != first.digest and professional.games["black_rank"][0] == layout.PROFESSIONAL + 8
+
+
+def test_batches_do_not_show_in_the_store(tmp_path, monkeypatch):
+    games = {f"{i}.sgf": numbered_game(i, 20) for i in range(30)}
+    whole = make(tmp_path / "a", games) if (tmp_path / "a").mkdir() is None else None
+    monkeypatch.setattr("gonn_core.records.batches.ROWS_PER_BATCH", 50)
+    (tmp_path / "b").mkdir()
+    assert make(tmp_path / "b", games).digest == whole.digest
+
+
+def test_folders_are_sources(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for i in range(3):
+        (folder / f"{i}.sgf").write_bytes(numbered_game(i))
+    store = prepare_store([Source(folder)], tmp_path / "stores")
+    assert [store.game_name(i) for i in range(3)] == ["0.sgf", "1.sgf", "2.sgf"]
+    (folder / "3.sgf").write_bytes(numbered_game(3))
+    assert len(prepare_store([Source(folder)], tmp_path / "stores").games) == 4
+
+
+def test_progress_goes_from_nothing_to_everything(tmp_path):
+    (tmp_path / "a.tar").write_bytes(tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(600)}))
+    seen = []
+    prepare_store([Source(tmp_path / "a.tar")], tmp_path / "stores", seen.append)
+    assert [step.games for step in seen] == [256, 512, 600] and seen[-1].fraction == 1 and seen[-1].rows == 5400
+    assert all(a.fraction <= b.fraction for a, b in zip(seen, seen[1:]))
+
+
+def test_a_truncated_archive_stops_the_build_and_leaves_nothing(tmp_path):
+    data = tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(600)}, "w:gz")
+    (tmp_path / "cut.tar.gz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="cut.tar.gz.*truncated"):
+        prepare_store([Source(tmp_path / "cut.tar.gz")], tmp_path / "stores")
+    assert finished(tmp_path / "stores") == unfinished(tmp_path / "stores") == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("where", ["append", "close", "manifest"])
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, code, where):
+    def full(*_):
+        raise OSError(code, os.strerror(code))
+
+    if where == "manifest":
+        monkeypatch.setattr(build, "write_file", full)
+    else:
+        monkeypatch.setattr(array_files.GrowingArray, where, full)
+    with pytest.raises(UserError, match="no space left") as caught:
+        make(tmp_path, {"a.sgf": sgf("B aa")})
+    assert "\n" not in str(caught.value) and finished(tmp_path / "stores") == unfinished(tmp_path / "stores") == []
+
+
+def test_a_file_size_limit_of_the_system_is_met_the_same_way(tmp_path):
+    code = (
+        "import sys, resource\nfrom pathlib import Path\n"
+        "from gonn_core.errors import UserError\nfrom gonn_core.records.build import Source, prepare_store\n"
+        "import gonn_core.records.batches\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try: prepare_store([Source(Path(sys.argv[1]))], Path(sys.argv[2]))\n"
+        "except UserError as error: print(error)\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code, str(STARTER), str(tmp_path)], capture_output=True, text=True, cwd=ROOT_OF_PROJECT)
+    assert "no space left" in made.stdout and made.stderr == "" and unfinished(tmp_path) == finished(tmp_path) == []
+
+
+BUILDER = (
+    "import sys, os, time\nfrom pathlib import Path\n"
+    "from gonn_core.records.build import Source, prepare_store\n"
+    "def report(step):\n"
+    "    print('step', flush=True)\n"
+    "    time.sleep(float(sys.argv[3]))\n"
+    "print(prepare_store([Source(Path(sys.argv[1]))], Path(sys.argv[2]), report).digest, flush=True)\n"
+)
+
+
+def builder(stores, pause) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", BUILDER, str(STARTER), str(stores), str(pause)], stdout=subprocess.PIPE, text=True, cwd=ROOT_OF_PROJECT)
+
+
+def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
+    process = builder(tmp_path, 60)
+    assert process.stdout.readline() == "step\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    left = unfinished(tmp_path)
+    assert len(left) == 1 and finished(tmp_path) == []
+    assert not (tmp_path / left[0] / MANIFEST).exists()
+    with pytest.raises(InputError, match="no position store"):
+        open_store(tmp_path / left[0])
+    store = prepare_store([Source(STARTER)], tmp_path)
+    assert unfinished(tmp_path) == [] and finished(tmp_path) == [store.digest]
+    store.verify()
+
+
+def test_two_builds_at_once_make_one_store(tmp_path):
+    processes = [builder(tmp_path, 0.3) for _ in range(2)]
+    out = [process.communicate(timeout=120)[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert out[0][-1] == out[1][-1] and finished(tmp_path) == [out[0][-1]] and unfinished(tmp_path) == []
+    assert sorted(len(words) for words in out)[0] == 1  # one built, the other waited and found it
+
+
+def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
+    """The same games from two files: other locks, the same store."""
+    members = {"a.sgf": sgf("B aa")}
+    (tmp_path / "b.tar").write_bytes(tar_bytes(members))
+    rename, made = os.rename, []
+
+    def slow_rename(source, target):
+        if not made:
+            made.append(1)
+            monkeypatch.setattr(os, "rename", rename)
+            made.append(make(tmp_path / "x", members).digest)
+            os.rename(tmp_path / "x" / "stores" / made[1], target)
+        rename(source, target)
+
+    (tmp_path / "x").mkdir()
+    monkeypatch.setattr(os, "rename", slow_rename)
+    store = prepare_store([Source(tmp_path / "b.tar")], tmp_path / "stores")
+    assert store.digest == made[1] and unfinished(tmp_path / "stores") == [] and finished(tmp_path / "stores") == [store.digest]
+
+
+def test_the_living_are_not_swept(tmp_path):
+    process = builder(tmp_path, 60)
+    try:
+        assert process.stdout.readline() == "step\n"
+        (tmp_path / "a.tar").write_bytes(tar_bytes({"a.sgf": sgf("B aa")}))
+        prepare_store([Source(tmp_path / "a.tar")], tmp_path)
+        assert len(unfinished(tmp_path)) == 1
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_a_source_that_changes_while_it_is_read(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(300)}))
+    with pytest.raises(InputError, match="changed while it was read"):
+        prepare_store([Source(path)], tmp_path / "stores", lambda _: os.utime(path, (0, 0)))
+    assert finished(tmp_path / "stores") == []
+
+
+@pytest.mark.parametrize("damage", ["version", "manifest", "digest", "missing array", "short array", "no manifest"])
+def test_a_store_that_cannot_be_used_is_one_line(tmp_path, damage):
+    folder = make(tmp_path, {"a.sgf": sgf("B aa")}).folder
+    manifest = json.loads((folder / MANIFEST).read_text())
+    if damage == "version":
+        (folder / MANIFEST).write_text(json.dumps(manifest | {"format": 99}))
+    elif damage == "manifest":
+        (folder / MANIFEST).write_text("{")
+    elif damage == "digest":
+        manifest["arrays"]["stones.npy"]["sha256"] = "0" * 64
+        (folder / MANIFEST).write_text(json.dumps(manifest))
+    elif damage == "missing array":
+        (folder / "ladders.npy").unlink()
+    elif damage == "short array":
+        (folder / "stones.npy").write_bytes((folder / "stones.npy").read_bytes()[:-8])
+    else:
+        (folder / MANIFEST).unlink()
+    with pytest.raises(InputError, match="format 99" if damage == "version" else "store") as caught:
+        open_store(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_verify_finds_a_flipped_bit(tmp_path):
+    store = make(tmp_path, {"a.sgf": sgf("B aa")})
+    store.verify()
+    path = store.folder / "moves.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(InputError, match="moves.npy"):
+        store.verify()
+
+
+def test_the_starter_games_and_memory(tmp_path):
+    """All bundled games are used; a row is 156 bytes; arrays are read-only maps."""
+    store = prepare_store([Source(STARTER)], tmp_path)
+    assert (len(store.games), store.report.skipped, store.report.duplicates) == (484, {}, 0)
+    assert sum(np.dtype(dtype).itemsize * int(np.prod(shape, initial=1)) for dtype, shape in list(ARRAYS.values())[:4]) == 156
+    assert isinstance(store.stones, np.memmap) and not store.stones.flags.writeable
+    assert store.ladders.any()
+    game = next(g for g in range(484) if store.game_setup(g).size)
+    assert stones(store, store.games[game]["first_row"], BLACK) or stones(store, store.games[game]["first_row"], WHITE)
+    assert store.games["result"].tolist().count(layout.RESULT_UNKNOWN) == 0
+
+
+def test_the_same_game_read_alone_has_the_same_identity(tmp_path):
+    store = make(tmp_path, {"a.sgf": numbered_game(5)})
+    assert tuple(store.games["canonical"][0]) == read_game(numbered_game(5), "kgs").canonical

@@ -1,0 +1,152 @@
+"""Views: which rows are samples, which split a game is in, duplicates, digests, subsets."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from gonn_core.errors import InputError
+from gonn_core.records import views
+from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.views import SPLITS, RowFilter, SplitRule, assign_games, make_views, select_rows, subset, view_digest
+
+from .sgf_tools import ROOT, numbered_game, sgf, tar_bytes
+
+YEARS = {"train": SplitRule(years=(2000, 2014)), "validation": SplitRule(years=(2017, 2017)), "test": SplitRule(years=(2015, 2015))}
+HASHED = {"train": SplitRule(hashed=(0.2, 1.0)), "validation": SplitRule(hashed=(0.1, 0.2)), "test": SplitRule(hashed=(0.0, 0.1))}
+
+
+def make(tmp_path, *members: bytes):
+    archive = tmp_path / "games.tar"
+    archive.write_bytes(tar_bytes({f"{i}.sgf": data for i, data in enumerate(members)}))
+    return prepare_store([Source(archive)], tmp_path / "stores")
+
+
+def game(number, year=2010, extra=""):
+    return numbered_game(number, root=f"{ROOT}DT[{year}-01-01]{extra}")
+
+
+def samples(store, rows=RowFilter(), splits=YEARS) -> dict[str, list[int]]:
+    assigned = assign_games(store, rows, splits)
+    return {split: select_rows(store, rows, assigned, split).tolist() for split in splits}
+
+
+def test_passes_handicap_moves_and_last_rows_are_no_samples(tmp_path):
+    store = make(tmp_path, sgf("B aa W pass B cc", ROOT + "DT[2001]"), sgf("B ca B ea W gg", ROOT + "DT[2001]"))
+    assert samples(store)["train"] == [0, 2, 6]
+
+
+@pytest.mark.parametrize(
+    "rows, used",
+    [
+        (RowFilter(), "both"),
+        (RowFilter(min_rank=5), "black"),  # 6d against 4d
+        (RowFilter(min_rank=6), "none"),
+        (RowFilter(min_opponent_rank=5), "white"),
+        (RowFilter(min_rank=3, min_opponent_rank=3), "both"),
+        (RowFilter(max_handicap=0), "none"),
+        (RowFilter(max_handicap=2), "both"),
+        (RowFilter(min_moves=8), "both"),
+        (RowFilter(min_moves=9), "none"),
+        (RowFilter(drop_corrupt=True), "none"),
+    ],
+)
+def test_filters(tmp_path, rows, used):
+    store = make(tmp_path, game(1, extra="BR[6d]WR[4d]HA[2]C[corrupt]"))
+    expected = {"both": range(8), "black": range(0, 8, 2), "white": range(1, 8, 2), "none": ()}[used]
+    assert samples(store, rows)["train"] == list(expected)
+
+
+def test_professionals_are_above_nine_dan_and_missing_ranks_below_all(tmp_path):
+    store = make(tmp_path, game(1, extra="BR[1p]WR[9d]"), game(2, extra="BR[?]"), game(3, extra="BR[9d]WR[odd]"))
+    assert samples(store, RowFilter(min_rank=8))["train"] == list(range(8))
+    assert samples(store, RowFilter(min_rank=-30))["train"] == list(range(8))
+    assert len(samples(store)["train"]) == 24
+
+
+def test_games_with_an_illegal_move_are_kept_up_to_it_or_dropped(tmp_path):
+    store = make(tmp_path, sgf("B aa W bb B aa", ROOT + "DT[2001]"), sgf("B aa W cc W dd", ROOT + "DT[2001]"))
+    assert samples(store)["train"] == [0, 1, 3, 4]
+    assert samples(store, RowFilter(drop_illegal=True))["train"] == [3, 4]
+
+
+def test_splits_by_year(tmp_path):
+    store = make(tmp_path, game(1, 1999), game(2, 2000), game(3, 2014), game(4, 2015), game(5, 2016), game(6, 2017), numbered_game(7))
+    found = samples(store)
+    assert [sorted(set(store.game[rows].tolist())) for rows in (found["train"], found["validation"], found["test"])] == [[1, 2], [5], [3]]
+
+
+def test_splits_by_hash_do_not_move_when_games_are_added(tmp_path):
+    few = make(tmp_path, *(game(i) for i in range(200)))
+    assigned = assign_games(few, RowFilter(), HASHED)
+    counts = np.bincount(assigned, minlength=3)
+    assert (assigned >= 0).all() and 8 < counts[1] < 35 and 8 < counts[2] < 35
+    (tmp_path / "more").mkdir()
+    more = make(tmp_path / "more", *(game(i) for i in range(300, 100, -1)))
+    by_game = {tuple(c): a for c, a in zip(few.games["canonical"].tolist(), assigned)}
+    again = {tuple(c): a for c, a in zip(more.games["canonical"].tolist(), assign_games(more, RowFilter(), HASHED))}
+    shared = by_game.keys() & again.keys()
+    assert len(shared) == 99 and all(by_game[key] == again[key] for key in shared)
+
+
+def test_equal_games_count_once_and_the_training_copy_goes(tmp_path):
+    mirrored = sgf("B sa W as", ROOT + "DT[2010]")
+    plain = lambda year: sgf("B aa W ss", f"{ROOT}DT[{year}]")  # noqa: E731
+    store = make(tmp_path, plain(2010), plain(2011), plain(2015), game(1), mirrored, plain(2017), game(1, 2012))
+    assert assign_games(store, RowFilter(), YEARS).tolist() == [-1, -1, 2, 0, -1, -1, -1]
+
+
+def test_a_copy_that_the_filter_leaves_out_shadows_nothing(tmp_path):
+    store = make(tmp_path, game(1), game(1, extra="BR[6d]WR[6d]"))
+    assert assign_games(store, RowFilter(min_rank=5), YEARS).tolist() == [-1, 0]
+
+
+def test_a_game_in_overlapping_splits_is_tested_not_trained_on(tmp_path):
+    store = make(tmp_path, *(game(i) for i in range(100)))
+    splits = {"train": SplitRule(years=(2000, 2014)), "validation": SplitRule(hashed=(0.5, 1.0)), "test": SplitRule(hashed=(0.7, 1.0))}
+    assigned = assign_games(store, RowFilter(), splits)
+    assert set(assigned.tolist()) == {0, 1, 2}
+    found = samples(store, RowFilter(), splits)
+    assert sorted(sum(found.values(), [])) == sorted(set(sum(found.values(), [])))
+
+
+def test_views_are_made_once_and_mapped(tmp_path, monkeypatch):
+    store = make(tmp_path, *(game(i) for i in range(60)))
+    first = make_views(store, RowFilter(), HASHED, tmp_path / "stores")
+    monkeypatch.setattr(views, "_write_views", lambda *_: pytest.fail("made again"))
+    second = make_views(store, RowFilter(), HASHED, tmp_path / "stores")
+    for split in SPLITS:
+        assert first[split].digest == second[split].digest == view_digest(store, first[split].rows)
+        assert isinstance(second[split].rows, np.memmap) and second[split].rows.dtype == np.uint32
+        assert (np.diff(second[split].rows.astype(np.int64)) > 0).all()
+    assert sum(view.n for view in first.values()) == 480
+    assert np.array_equal(first["train"].games(), store.game[first["train"].rows])
+    folder = next(path for path in (tmp_path / "stores" / "views").iterdir() if path.is_dir())
+    (folder / "train.npy").write_bytes(b"")
+    with pytest.raises(InputError, match="damaged views"):
+        make_views(store, RowFilter(), HASHED, tmp_path / "stores")
+
+
+def test_digest_is_that_of_store_and_rows_across_chunks(tmp_path, monkeypatch):
+    store = make(tmp_path, *(game(i) for i in range(40)))
+    rows = select_rows(store, RowFilter(), assign_games(store, RowFilter(), YEARS), "train")
+    mask = np.zeros(len(store), bool)
+    mask[rows] = True
+    expected = hashlib.sha256(store.digest.encode() + np.packbits(mask).tobytes()).hexdigest()[:20]
+    assert view_digest(store, rows) == expected
+    monkeypatch.setattr(views, "_CHUNK", 64)
+    assert view_digest(store, rows) == expected
+    assert np.array_equal(select_rows(store, RowFilter(), assign_games(store, RowFilter(), YEARS), "train"), rows)
+    assert view_digest(store, rows[:-1]) != expected
+    assert view_digest(store, rows[:0]) != expected
+
+
+def test_a_subset_is_whole_games_and_just_enough(tmp_path):
+    store = make(tmp_path, *(game(i) for i in range(100)))
+    view = make_views(store, RowFilter(), {"test": SplitRule(years=(2000, 2020))}, tmp_path / "stores")["test"]
+    small = subset(view, 100, 0)
+    assert small.n == 104 and len(set(small.games().tolist())) == 13
+    assert small.digest == subset(view, 100, 0).digest != subset(view, 100, 1).digest
+    assert set(subset(view, 50, 0).rows.tolist()) < set(small.rows.tolist())
+    assert subset(view, 800, 0).digest == subset(view, 10**9, 0).digest == view.digest
+    assert small.digest == view_digest(store, small.rows)
