@@ -21,9 +21,10 @@ from urllib.parse import urlsplit
 import filelock
 
 from gonn_core.errors import SettingError, printable
+from orchestration import mlflow_view
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, TrialContent, stamp, trial_content
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
@@ -35,9 +36,7 @@ _SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https")
 _PARAMS_A_BATCH, _METRICS_A_BATCH = 100, 1000
 _NOTE_CHARACTERS = 7900
 _POLL_SECONDS = 5.0
-STUDY_VIEW = "compareRunsMode=CHART"
-"""Query of an experiment's page that opens its charts."""
-
+_ARTIFACTS = "mlflow.gonn.artifacts"  # digest of what was logged last; names with this prefix stay off the pages
 
 def tracking_uri(root: Path) -> str:
     """`MLFLOW_TRACKING_URI`, or the data base of the workspace at `root`. Raises SettingError for one that MLflow cannot use."""
@@ -105,7 +104,7 @@ class Tracker:
         """Address of a study's charts on the server at `base`, None for a study that was never logged."""
         found = []
         self._round(lambda: found.append(self._client.get_experiment_by_name(study)), patience=5)
-        return f"{base}/#/experiments/{found[0].experiment_id}/runs?{STUDY_VIEW}" if found and found[0] else None
+        return f"{base}/#/experiments/{found[0].experiment_id}/runs?{mlflow_view.QUERY}" if found and found[0] else None
 
     def _round(self, write: Callable[[], object], patience: float) -> bool:
         """One round of writing: by this process alone. False when it could not be done."""
@@ -135,7 +134,7 @@ class Tracker:
             self._say(f"MLflow: {why}; training goes on, `gonn sync` completes the records")
 
     def _connect(self):
-        for name, value in _ENVIRONMENT.items():
+        for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         from mlflow import MlflowClient, exceptions
 
@@ -162,7 +161,7 @@ class Tracker:
         if found is None:
             remote = urlsplit(self.uri).scheme in ("http", "https")
             location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
-            kind = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": study.title}
+            kind = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": study.title, mlflow_view.TAG: mlflow_view.view_state()}
             return client.create_experiment(study.id, location, tags=kind)
         if found.lifecycle_stage == "deleted":
             client.restore_experiment(found.experiment_id)
@@ -255,18 +254,19 @@ class Tracker:
         digest = hashlib.sha256(repr(texts).encode())
         for path in files:
             digest.update(path.name.encode() + path.read_bytes())
-        if not (files or texts) or run.data.tags.get("artifacts") == digest.hexdigest()[:16]:
+        if not (files or texts) or run.data.tags.get(_ARTIFACTS) == digest.hexdigest()[:16]:
             return
         for path in files:
             self._client.log_artifact(run.info.run_id, str(path))
         for name, text in (texts or {}).items():
             self._client.log_text(run.info.run_id, text, name)
-        self._client.set_tag(run.info.run_id, "artifacts", digest.hexdigest()[:16])
+        self._client.set_tag(run.info.run_id, _ARTIFACTS, digest.hexdigest()[:16])
 
     def _write_report(self, run, report: StudyReport) -> None:
-        """Table, figures, tags; the table also as the run's description, so that its page shows it at once."""
+        """Table, figures, tags; the table also as the description of the run and of the experiment, so that their pages show it."""
         note = report.table if len(report.table) <= _NOTE_CHARACTERS else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
         self._write_values(run, {}, {**report.tags, "mlflow.note.content": note})
+        self._client.set_experiment_tag(run.info.experiment_id, "mlflow.note.content", note)
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)]  # first in the list of artifacts
             for path, copy in zip(report.figures, files, strict=True):
