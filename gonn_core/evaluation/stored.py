@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ class Evaluation:
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 return {name: file[name] for name in ("nats", "rank", "rows", "games")}
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(self.path, f"not a readable evaluation ({error}); remove it to evaluate again") from None
 
     @property
