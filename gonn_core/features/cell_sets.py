@@ -25,10 +25,10 @@ def _set_of(cells) -> np.ndarray:
 ON_BOARD = _set_of(TO_PADDED)
 """(7,) uint64: the 361 cells that are points."""
 
-BESIDE = np.array(
-    [_set_of([p + step for step in (NORTH, WEST, EAST, SOUTH)] if p in set(TO_PADDED) else []) for p in range(PADDED)]
-)
+BESIDE = np.zeros((PADDED, CELL_WORDS), np.uint64)
 """(441, 7) uint64: the four neighbours of each point, cells of the rim included."""
+for _p in TO_PADDED:
+    BESIDE[_p] = _set_of([_p + step for step in (NORTH, WEST, EAST, SOUTH)])
 
 
 @intrinsic

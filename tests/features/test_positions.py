@@ -34,7 +34,7 @@ def test_published_position(name):
     assert planes[0].sum(1).tolist() == entry["plane_sums"]
     expected = dict(entry["planes"])
     expected["23"] = entry["ladder_atari_plane23"]
-    expected["24"] = entry["ladder_two_liberties_plane24"] if "ladder_two_liberties_plane24" in entry else entry["ladder_twolib_plane24"]
+    expected["24"] = entry["ladder_twolib_plane24"]
     expected["25"] = entry["ladder_workingmove_plane25"]
     for plane, names in expected.items():
         assert set(np.flatnonzero(planes[0, int(plane)])) == {point(name) for name in names}, f"plane {plane}"
