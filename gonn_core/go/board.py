@@ -6,6 +6,7 @@ from gonn_core.go.ladders import ladder_bits
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PASS, POINTS, WHITE, WORDS
 from gonn_core.go.rules import (
     BOARD_LENGTH,
+    BOTTOM,
     HEAD,
     LIBERTIES,
     NEXT,
@@ -68,7 +69,7 @@ class Board:
         if point == PASS:
             self.ko = -1
             return
-        _, ko, _ = play(self._board, self._undo, 0, _padded(point), np.uint64(colour))
+        _, ko, _ = play(self._board, self._undo, BOTTOM, _padded(point), np.uint64(colour))
         self.ko = int(FROM_PADDED[int(ko)])
 
     def liberties(self, point: int) -> int:

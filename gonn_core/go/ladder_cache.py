@@ -1,10 +1,10 @@
 """Ladder answers kept from move to move of a game: only the chains whose ladder a move can have changed are searched again.
 
 *Footprint* of an answer: the chain's stones, every point played in its search and every stone of a defender chain joined
-there, all grown by three steps. *Change* of a move: its point, the points it emptied, and all stones of all chains on or next
-to those. An answer stays true as long as its footprint and the changes since are disjoint: a search looks at the empty points
-and chains at most two steps from what it has played, once at the neighbours of those, and of a chain at its liberty count,
-which changes only with a point next to the chain, and then the whole chain is in the change.
+there, all grown by two steps. *Change* of a move: its point, the points it emptied, and all stones of all chains on or next
+to those. An answer stays true as long as its footprint and the changes since are disjoint: a search looks only at points and
+chains at most two steps from the chain and from what it has played (the last liberty, and what is next to it), and of such a
+chain at its liberty count, which changes only with a point next to it, and then the whole chain is in the change.
 
 The answer for a chain with two liberties also hangs on the board's ko ban when the banned point is one of them: then it is
 neither taken from the cache nor kept.
@@ -12,11 +12,11 @@ neither taken from the cache nor kept.
 
 import numpy as np
 
-from gonn_core.go.jit import inlined, kernel, lowest_bit
+from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.ladder_search import mark, mark_chain
 from gonn_core.go.ladders import add_answer
 from gonn_core.go.points import BLACK, PADDED, STRIDE, WHITE, WORDS
-from gonn_core.go.rules import HEAD, LIBERTIES, NEXT, NOWHERE, captured_head, chains_around, first_liberties
+from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, captured_head, chains_around, two_liberties
 from gonn_core.go.workspace import PADDED_WORDS, REUSED
 
 _ONE, _63 = np.uint64(1), np.uint64(63)
@@ -48,7 +48,7 @@ def note_move(work, p, colour, captured_chains):
     mark_chain(board, changed, p)
     _mark_chains_around(board, changed, p, np.uint64(3) - colour)
     for i in range(captured_chains):
-        head = captured_head(work.undo, 0, i)
+        head = captured_head(work.undo, BOTTOM, i)
         stone = head
         while True:
             mark(changed, stone)
@@ -58,7 +58,7 @@ def note_move(work, p, colour, captured_chains):
                 break
 
 
-@inlined
+@kernel
 def _grow(source, out):
     """`out` = padded bitboard `source` with all neighbours; points of the rim do no harm."""
     before, here = np.uint64(0), source[0]
@@ -93,7 +93,7 @@ def _hangs_on_ko(board, head, ko):
     """True when the ko point is a liberty of a chain with two."""
     if ko == NOWHERE or board[LIBERTIES + head] != 2:
         return False
-    p, q = first_liberties(board, head, 2)
+    p, q = two_liberties(board, head)
     return p == ko or q == ko
 
 
@@ -114,8 +114,7 @@ def _search_anew(work, head, ko):
     bits[:] = 0
     add_answer(work, head, ko, bits)
     _grow(touched, footprint)
-    _grow(footprint, touched)
-    _grow(touched, footprint)
+    _grow(footprint, footprint)
 
 
 @kernel

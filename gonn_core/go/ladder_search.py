@@ -10,35 +10,37 @@ changes a result (tests compare with a plain recursive solver).
 
 import numpy as np
 
-from gonn_core.go.jit import inlined, kernel
+from gonn_core.go.jit import kernel
 from gonn_core.go.points import EMPTY, STRIDE
 from gonn_core.go.rules import (
+    BOTTOM,
     HEAD,
     LIBERTIES,
     NEXT,
     NOWHERE,
     chains_around,
     empties_around,
-    first_liberties,
     is_legal,
     neighbours,
+    only_liberty,
     play,
     take_back,
+    two_liberties,
 )
-from gonn_core.go.workspace import CANDIDATES, CAPPED, MAX_DEPTH, NODE_LIMIT, NODES, PADDED_WORDS, SEARCHES
+from gonn_core.go.workspace import CANDIDATES, CAPPED, MAX_DEPTH, NODES, PADDED_WORDS, SEARCHES
 
 OPEN, CAPTURED, ESCAPED = range(3)
 
 _ONE, _ROW = np.uint64(1), np.uint64(STRIDE)
 
 
-@inlined
+@kernel
 def mark(words, p):
     """Sets padded point p in a padded bitboard."""
     words[p >> np.uint64(6)] |= _ONE << (p & np.uint64(63))
 
 
-@inlined
+@kernel
 def _is_marked(words, p):
     return (words[p >> np.uint64(6)] >> (p & np.uint64(63))) & _ONE != 0
 
@@ -54,7 +56,7 @@ def mark_chain(board, words, stone):
             break
 
 
-@inlined
+@kernel
 def are_adjacent(p, q):
     """True when two padded points are neighbours."""
     return p - q == _ONE or q - p == _ONE or p - q == _ROW or q - p == _ROW
@@ -81,7 +83,7 @@ def _defender_moves(board, candidates, end, head, defender):
     """Node with the defender in atari: (verdict, new end of `candidates`)."""
     start = end
     attacker = np.uint64(3) - defender
-    liberty, _ = first_liberties(board, head, 1)
+    liberty = only_liberty(board, head)
     if escapes_by(board, liberty, NOWHERE, head, defender):
         return ESCAPED, start
     empties = empties_around(board, liberty)
@@ -99,7 +101,7 @@ def _defender_moves(board, candidates, end, head, defender):
     while True:
         for q in neighbours(stone):
             if board[q] == attacker and board[LIBERTIES + board[HEAD + q]] == 1:
-                capture, _ = first_liberties(board, np.uint64(board[HEAD + q]), 1)
+                capture = only_liberty(board, np.uint64(board[HEAD + q]))
                 known = capture == liberty
                 for i in range(start, end):
                     known |= candidates[i] == capture
@@ -110,19 +112,9 @@ def _defender_moves(board, candidates, end, head, defender):
         if stone == head:
             break
 
-    if legal:
-        if joins_or_captures:
-            candidates[end] = liberty
-            end += 1
-        elif empties == 2:  # a plain extension to two liberties; one to a single liberty is captured at once
-            all_open = True
-            for q in neighbours(liberty):
-                if board[q] == EMPTY and empties_around(board, q) != 4:
-                    all_open = False
-            if all_open:  # both will have three empty neighbours and they are not adjacent: the attacker may not try
-                return ESCAPED, start
-            candidates[end] = liberty
-            end += 1
+    if legal and (joins_or_captures or empties == 2):  # a plain extension to one liberty is captured at once
+        candidates[end] = liberty
+        end += 1
     return (OPEN if end > start else CAPTURED), end
 
 
@@ -135,7 +127,7 @@ def _attacker_moves(board, candidates, end, head, defender, ko):
     if liberties >= 3:
         return ESCAPED, end
     attacker = np.uint64(3) - defender
-    p, q = first_liberties(board, head, 2)
+    p, q = two_liberties(board, head)
     try_p = not escapes_by(board, q, p, head, defender)
     try_q = not escapes_by(board, p, q, head, defender)
     if try_p and try_q and empties_around(board, q) > empties_around(board, p):
@@ -156,20 +148,20 @@ def is_captured(work, stone, top):
 
     Adds to `work.touched` all the points that the answer hangs on but for their surroundings: the points played and the
     stones of chains that the defender joined (the caller adds the chain itself). Plays from height `top` of the undo stack
-    and leaves the board as it was. A search beyond `NODE_LIMIT` nodes or `MAX_DEPTH` plies counts as escape, and in `counters`.
+    and leaves the board as it was. A search beyond the node limit or `MAX_DEPTH` plies counts as escape, and in `counters`.
     """
     board, undo, frames, candidates, touched = work.board, work.undo, work.frames, work.candidates, work.touched
     defender = np.uint64(board[stone])
     attacker = np.uint64(3) - defender
     depth = 0  # the defender moves at even depth
-    end = 0
+    end = np.int64(0)
     ko = NOWHERE
     nodes = 0
     while True:
         nodes += 1
         head = np.uint64(board[HEAD + stone])
         start = end
-        if nodes > NODE_LIMIT or depth == MAX_DEPTH or end > CANDIDATES - PADDED_WORDS * 64:
+        if nodes > work.node_limit[0] or depth == MAX_DEPTH or end > CANDIDATES - PADDED_WORDS * 64:
             for _ in range(depth):
                 top = take_back(board, undo, top)
             work.counters[CAPPED] += 1
@@ -226,7 +218,7 @@ def working_moves(work, head, p, q, ko):
         if escapes_by(board, other, move, head, defender) or not is_legal(board, move, attacker, ko):
             continue
         mark(work.touched, move)
-        top, _, _ = play(board, undo, 0, move, attacker)
+        top, _, _ = play(board, undo, BOTTOM, move, attacker)
         captured = board[LIBERTIES + board[HEAD + head]] == 1 and is_captured(work, head, top)
         take_back(board, undo, top)
         if captured:

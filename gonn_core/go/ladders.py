@@ -10,7 +10,7 @@ import numpy as np
 from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.ladder_search import is_captured, working_moves
 from gonn_core.go.points import FROM_PADDED, TO_PADDED, WORDS
-from gonn_core.go.rules import HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, first_liberties, keep_living, set_up
+from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, keep_living, set_up, two_liberties
 from gonn_core.go.workspace import make_workspace
 
 _ONE = np.uint64(1)
@@ -40,9 +40,9 @@ def add_answer(work, head, ko, out):
     board = work.board
     captured = False
     if board[LIBERTIES + head] == 1:
-        captured = is_captured(work, head, 0)
+        captured = is_captured(work, head, BOTTOM)
     else:
-        p, q = first_liberties(board, head, 2)
+        p, q = two_liberties(board, head)
         for works in working_moves(work, head, p, q, ko):
             if works != NOWHERE:
                 set_bit(out, works)

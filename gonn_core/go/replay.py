@@ -12,7 +12,7 @@ from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_cache import find_ladders_cached, note_move, start_game
 from gonn_core.go.ladders import set_bit
 from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
-from gonn_core.go.rules import NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, keep_living, play, set_up
+from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, keep_living, play, set_up
 from gonn_core.go.workspace import CAPPED, Workspace, make_workspace
 from gonn_core.records.layout import (
     COMPLETE,
@@ -62,12 +62,12 @@ def handicap_moves(colours):
 @kernel
 def _play_on(work, stones, p, colour, want_ladders):
     """Plays a legal move on the board and on its bitboards, notes it for the ladder cache; returns the ko point."""
-    _, ko, captured_chains = play(work.board, work.undo, 0, p, colour)
+    _, ko, captured_chains = play(work.board, work.undo, BOTTOM, p, colour)
     if want_ladders:
         note_move(work, p, colour, captured_chains)
     set_bit(stones[WORDS:] if colour == WHITE else stones[:WORDS], p)
     for i in range(captured_chains):
-        head = captured_head(work.undo, 0, i)
+        head = captured_head(work.undo, BOTTOM, i)
         stone = head
         while True:
             at = FROM_PADDED[stone] + (0 if colour == WHITE else WORDS * 64)

@@ -15,7 +15,7 @@ by a stone that stands alone in atari (spec: GoNN 1.1).
 
 import numpy as np
 
-from gonn_core.go.jit import inlined, kernel, lowest_bit
+from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.points import EMPTY, PADDED, POINTS, STRIDE, TO_PADDED, WALL, WORDS
 
 NOWHERE = np.uint64(0)
@@ -25,19 +25,22 @@ BOARD_LENGTH = 5 * PADDED
 
 UNDO_PER_MOVE = 18
 """Most numbers that one move pushes on an undo stack."""
-_SAVED = 4  # a move's record starts with the four old values at its point; the captured heads follow
+BOTTOM = np.uint64(0)
+"""Height of an empty undo stack."""
+_SAVED = np.uint64(4)  # a move's record starts with the four old values at its point; the captured heads follow
 
-_ONE = np.uint64(1)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_EMPTY = np.uint64(EMPTY)  # numba would compile a kernel anew for a literal 0
 PADDED_POINT = TO_PADDED.astype(np.uint64)
 
 
-@inlined
+@kernel
 def neighbours(p):
     """The four padded points around p."""
     return (p + UP, p + LEFT, p + RIGHT, p + DOWN)
 
 
-@inlined
+@kernel
 def chains_around(board, p, colour):
     """Heads of the distinct chains of `colour` next to p, NOWHERE in the places left over."""
     up = np.uint64(board[HEAD + p + UP]) if board[p + UP] == colour else NOWHERE
@@ -53,7 +56,7 @@ def chains_around(board, p, colour):
     return (up, left, right, down)
 
 
-@inlined
+@kernel
 def empties_around(board, p):
     """Number of empty points next to p."""
     empties = np.int64(board[p + UP] == EMPTY) + np.int64(board[p + LEFT] == EMPTY)
@@ -74,7 +77,7 @@ def is_suicide(board, p, colour):
     return True
 
 
-@inlined
+@kernel
 def is_legal(board, p, colour, ko):
     """True when `colour` may play the padded point p: empty, not the ko point, not suicide."""
     return board[p] == EMPTY and p != ko and not is_suicide(board, p, colour)
@@ -97,7 +100,7 @@ def _add_liberties_of(board, stone, head, colour):
             board[LIBERTIES + head] += _ONE
 
 
-@inlined
+@kernel
 def _splice(board, a, b):
     """Joins the rings of a and b into one, or, done again with the same two, parts them."""
     after_a = board[NEXT + a]
@@ -136,9 +139,9 @@ def play(board, undo, top, p, colour):
     Returns (new top, ko point or NOWHERE, number of captured chains). The heads of the captured chains are at
     `captured_head(undo, old top, i)`; their rings stay readable until a stone is played there.
     """
-    enemy = np.uint64(3) - colour
-    undo[top], undo[top + 1] = board[HEAD + p], board[NEXT + p]
-    undo[top + 2], undo[top + 3] = board[LIBERTIES + p], board[SIZE_OF + p]
+    enemy = _THREE - colour
+    undo[top], undo[top + _ONE] = board[HEAD + p], board[NEXT + p]
+    undo[top + _TWO], undo[top + _THREE] = board[LIBERTIES + p], board[SIZE_OF + p]
     top += _SAVED
     board[p] = colour
 
@@ -150,10 +153,10 @@ def play(board, undo, top, p, colour):
             board[LIBERTIES + head] -= _ONE
             if board[LIBERTIES + head] == 0:
                 board[HEAD + p] = p  # p is a chain of its own until it joins: it may gain liberties here, counted anew below
-                _colour_chain(board, head, EMPTY)
+                _colour_chain(board, head, _EMPTY)
                 _change_liberties_around_chain(board, head, colour, _ONE)
                 undo[top] = head
-                top += 1
+                top += _ONE
                 captured_chains += 1
                 captured_stones += board[SIZE_OF + head]
                 captured = head
@@ -170,8 +173,8 @@ def play(board, undo, top, p, colour):
         board[SIZE_OF + p] = 1
         board[LIBERTIES + p] = empties_around(board, p)
     else:
-        undo[top], undo[top + 1] = board[LIBERTIES + into], board[SIZE_OF + into]
-        top += 2
+        undo[top], undo[top + _ONE] = board[LIBERTIES + into], board[SIZE_OF + into]
+        top += _TWO
         board[HEAD + p] = NOWHERE
         board[LIBERTIES + into] -= _ONE
         _add_liberties_of(board, p, into, colour)
@@ -191,32 +194,32 @@ def play(board, undo, top, p, colour):
                 _splice(board, into, head)
                 board[SIZE_OF + into] += board[SIZE_OF + head]
                 undo[top] = head
-                top += 1
+                top += _ONE
                 joined += 1
-    undo[top], undo[top + 1], undo[top + 2], undo[top + 3] = captured_chains, into, joined, p
+    undo[top], undo[top + _ONE], undo[top + _TWO], undo[top + _THREE] = captured_chains, into, joined, p
     ko = NOWHERE
     if captured_stones == 1 and into == NOWHERE and board[LIBERTIES + p] == 1:
         ko = captured
-    return top + 4, ko, captured_chains
+    return top + _SAVED, ko, captured_chains
 
 
-@inlined
+@kernel
 def captured_head(undo, top, i):
     """Head of the i-th chain captured by the move that was played at stack height `top`."""
-    return np.uint64(undo[top + _SAVED + i])
+    return np.uint64(undo[top + _SAVED + np.uint64(i)])
 
 
 @kernel
 def take_back(board, undo, top):
     """Undoes the last move on the stack; returns the stack height before it."""
-    top -= 4
-    captured_chains, into = np.int64(undo[top]), np.uint64(undo[top + 1])
-    joined, p = np.int64(undo[top + 2]), np.uint64(undo[top + 3])
+    top -= _SAVED
+    captured_chains, into = np.int64(undo[top]), np.uint64(undo[top + _ONE])
+    joined, p = np.int64(undo[top + _TWO]), np.uint64(undo[top + _THREE])
     colour = np.uint64(board[p])
-    enemy = np.uint64(3) - colour
+    enemy = _THREE - colour
     if into != NOWHERE:
         for _ in range(joined):
-            top -= 1
+            top -= _ONE
             head = np.uint64(undo[top])
             _splice(board, into, head)
             stone = head
@@ -226,27 +229,40 @@ def take_back(board, undo, top):
                 if stone == head:
                     break
         _splice(board, into, p)
-        top -= 2
-        board[LIBERTIES + into], board[SIZE_OF + into] = undo[top], undo[top + 1]
+        top -= _TWO
+        board[LIBERTIES + into], board[SIZE_OF + into] = undo[top], undo[top + _ONE]
     board[p] = EMPTY
     for head in chains_around(board, p, enemy):  # the captured chains are not on the board yet
         if head != NOWHERE:
             board[LIBERTIES + head] += _ONE
     for _ in range(captured_chains):
-        top -= 1
+        top -= _ONE
         head = np.uint64(undo[top])
         _change_liberties_around_chain(board, head, colour, ~NOWHERE)  # that is -1
         _colour_chain(board, head, enemy)
         board[LIBERTIES + head] = 1
     top -= _SAVED
-    board[HEAD + p], board[NEXT + p] = undo[top], undo[top + 1]
-    board[LIBERTIES + p], board[SIZE_OF + p] = undo[top + 2], undo[top + 3]
+    board[HEAD + p], board[NEXT + p] = undo[top], undo[top + _ONE]
+    board[LIBERTIES + p], board[SIZE_OF + p] = undo[top + _TWO], undo[top + _THREE]
     return top
 
 
 @kernel
-def first_liberties(board, head, wanted):
-    """The first `wanted` (1 or 2) liberties of a chain, NOWHERE for what it lacks."""
+def only_liberty(board, head):
+    """The liberty of a chain that has one; the first found of a chain with more."""
+    stone = head
+    while True:
+        for q in neighbours(stone):
+            if board[q] == EMPTY:
+                return q
+        stone = np.uint64(board[NEXT + stone])
+        if stone == head:
+            return NOWHERE
+
+
+@kernel
+def two_liberties(board, head):
+    """The liberties of a chain that has two; the first two found of a chain with more; NOWHERE for what it lacks."""
     first = NOWHERE
     stone = head
     while True:
@@ -254,8 +270,6 @@ def first_liberties(board, head, wanted):
             if board[q] == EMPTY:
                 if first == NOWHERE:
                     first = q
-                    if wanted == 1:
-                        return first, NOWHERE
                 elif q != first:
                     return first, q
         stone = np.uint64(board[NEXT + stone])
@@ -321,4 +335,4 @@ def set_up(board, undo, stones):
         while bits != 0:
             p = PADDED_POINT[(word % WORDS) * 64 + lowest_bit(bits)]
             bits &= bits - _ONE
-            play(board, undo, 0, p, np.uint64(1 + word // WORDS))
+            play(board, undo, BOTTOM, p, np.uint64(1 + word // WORDS))

@@ -33,10 +33,11 @@ class Workspace(NamedTuple):
     watched: np.ndarray  # (7,) uint64, padded bitboard: heads of the chains with one or two liberties
     changed: np.ndarray  # (7,) uint64, padded bitboard: what the moves since the last look at the ladders changed
     counters: np.ndarray  # (4,) int64
+    node_limit: np.ndarray  # (1,) int64
 
 
-def make_workspace() -> Workspace:
-    """Fresh memory for one thread (about 150 KB)."""
+def make_workspace(node_limit: int = NODE_LIMIT) -> Workspace:
+    """Fresh memory for one thread (about 150 KB). Another node limit than the default may give other ladder bits: for tests."""
     return Workspace(
         board=np.zeros(BOARD_LENGTH, np.uint16),
         undo=np.zeros((MAX_DEPTH + 1) * UNDO_PER_MOVE, np.uint16),
@@ -49,4 +50,5 @@ def make_workspace() -> Workspace:
         watched=np.zeros(PADDED_WORDS, np.uint64),
         changed=np.zeros(PADDED_WORDS, np.uint64),
         counters=np.zeros(4, np.int64),
+        node_limit=np.array([node_limit], np.int64),
     )
