@@ -64,9 +64,9 @@ def show(name):
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
-    from orchestration import planning
+    from orchestration import plan_view, planning
 
-    planning.print_plan(planning.Request(**settings))
+    plan_view.print_plan(planning.Request(**settings))
 
 
 @gonn.command()

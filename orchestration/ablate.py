@@ -1,0 +1,106 @@
+"""`gonn ablate`: a study from settings to table. Whatever is there already is not done again."""
+
+import sys
+from pathlib import Path
+
+from ablations.study import Study
+from gonn_core.errors import SettingError
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.console import notes, output
+from orchestration.games import prepare_shown
+from orchestration.planning import Plan, Request, check, lay_out
+from orchestration.progress import Progress
+from orchestration.reporting import report_study
+from orchestration.runner import Outcome, Runner
+from orchestration.study_folder import keep_study, measure_speeds
+from orchestration.tracked import study_info
+from orchestration.workspace import Workspace
+
+
+def make_runner(name: str) -> Runner:
+    """The runner of that name. Raises SettingError (RUNNER)."""
+    if name == "ray":
+        from orchestration.ray_runner import RayRunner
+
+        return RayRunner()
+    if name == "local":
+        from orchestration.local_runner import LocalRunner
+
+        return LocalRunner()
+    raise SettingError("RUNNER", name, "no such runner", ["ray", "local"])
+
+
+def run_study(request: Request, runner: str, slots: int | None, track: bool) -> int:
+    """Run a study and show what it found; 0 when every trial is done, 1 otherwise. Raises UserError before any work."""
+    from orchestration.tracking import Tracker
+
+    checked = check(request)
+    engine = make_runner(runner)
+    workspace, aside = Workspace.here(), notes()
+    tracker = Tracker(workspace.root, workspace.runs, aside.print) if track else None
+    aside.print(f"{checked.line} RUNNER={runner}")
+    plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
+    study = keep_study(workspace, plan.study)
+    aside.print(f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}")
+    jobs = [job for job in plan.jobs if not is_complete(job)]
+    if jobs:
+        measure_speeds(workspace, study, request.device, aside.print)
+        warm_kernels(plan, aside.print)
+    outcomes = _run(study, jobs, engine, slots, tracker)
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    report = report_study(workspace, study, "ablate")
+    if tracker is not None:
+        tracker.study_finished(study_info(study), report.tracked)
+    report.show(output())
+    for outcome in failed:
+        _tell_failure(study, outcome)
+    if failed:
+        aside.print(f"{len(failed)} of {len(study.trials)} trials failed; the same command tries them again")
+    return 1 if failed else 0
+
+
+def is_complete(job) -> bool:
+    """Whether a job's trial is done and has all evaluations that the job asks for."""
+    from gonn_core.trial.evaluations import find_evaluation
+
+    directory = TrialDirectory(Path(job.run.runs) / job.id)
+    return directory.result() is not None and None not in [find_evaluation(directory, job, request) for request in job.run.evaluations]
+
+
+def warm_kernels(plan: Plan, say) -> None:
+    """Compile the plane kernels before the workers need them, each of which would compile them anew at the same time."""
+    import torch
+
+    from gonn_core.go.jit import kernel_cache_folder
+    from gonn_core.records.sampler import Sampler
+    from gonn_core.training.batches import PlaneMaker
+
+    if not any(kernel_cache_folder().rglob("*gonn_planes*.nbc")):
+        say("compiling the plane kernels, once …")
+    view = plan.prepared.views["train"]
+    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, torch.device("cpu"), torch.channels_last)
+    rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
+    maker.on_host(rows, symmetries, keep)
+
+
+def _done(study: Study, workspace: Workspace) -> int:
+    return sum(TrialDirectory(workspace.runs / trial.trial).state() == "done" for trial in study.trials)
+
+
+def _run(study: Study, jobs, engine: Runner, slots: int | None, tracker) -> list[Outcome]:
+    if tracker is not None:
+        tracker.study_started(study_info(study))
+    if not jobs:
+        return []
+    with Progress(study, jobs) as progress:
+        if tracker is None:
+            return engine.run(jobs, slots, progress)
+        with tracker.following():
+            return engine.run(jobs, slots, progress)
+
+
+def _tell_failure(study: Study, outcome: Outcome) -> None:
+    trial = next(trial for trial in study.trials if trial.trial == outcome.trial)
+    print(f"\n{trial.arm} on seed {trial.seed} (trial {trial.trial}) failed: {outcome.error}", file=sys.stderr)
+    if outcome.traceback:
+        print(outcome.traceback, file=sys.stderr)

@@ -1,0 +1,81 @@
+"""`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
+
+import os
+from statistics import median
+
+from rich import box
+from rich.table import Table
+
+from ablations.study import Study, seeded
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.console import notes, output
+from orchestration.games import prepare_shown
+from orchestration.planning import Plan, Request, check, lay_out
+from orchestration.study_folder import study_folder
+from orchestration.workspace import Workspace
+from reports.earlier import planned_effect, pool_from_studies
+from reports.study_notes import read_speeds
+
+
+def print_plan(request: Request) -> None:
+    """Check the request, prepare its data, and print the plan. Raises UserError."""
+    checked = check(request)
+    notes().print(checked.line)
+    workspace, console = Workspace.here(), output()
+    plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
+    study = plan.study
+    console.print(f"study {study.id} on {study.coverage}")
+    console.print(_trials(study, workspace))
+    for line in _facts(plan, workspace):
+        console.print(line)
+
+
+def _trials(study: Study, workspace: Workspace) -> Table:
+    table = Table("arm", "settings", *(f"seed {seed}" for seed in study.seeds[:8]), *(["…"] if len(study.seeds) > 8 else []), box=box.SIMPLE_HEAD, pad_edge=False)
+    for arm in study.arms:
+        trials = study.trials_of(arm.id)
+        states = [f"{trials[seed]} {TrialDirectory(workspace.runs / trials[seed]).state()}" for seed in study.seeds[:8]]
+        settings = ", ".join(f"{path} = {value}" for path, value in arm.values.items()) or "the base's"
+        table.add_row(arm.label, settings, *states, *(["…"] if len(study.seeds) > 8 else []))
+    return table
+
+
+def _facts(plan: Plan, workspace: Workspace):
+    from gonn_core.nets.pairs import equal_start_share
+
+    study = plan.study
+    training = study.arms[0].config.training
+    left = [trial for trial in study.trials if TrialDirectory(workspace.runs / trial.trial).state() != "done"]
+    yield f"to train: {len(left)} of {len(study.trials)} trials of {training.samples:,} samples, {len(left) * training.samples:,} in all"
+    yield _time(study, left, workspace)
+    for evaluation in study.evaluations[:1]:
+        yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
+    yield _power(study, workspace)
+    control = study.arms[0]
+    for arm in study.arms[1:]:
+        share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))
+        yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
+
+
+def _time(study: Study, left, workspace: Workspace) -> str:
+    """Hours and minutes from speeds measured earlier: of this study's arms, else of trials of the same size."""
+    if not left:
+        return "time: none"
+    rates = {arm: speed.samples_per_s for arm, speed in read_speeds(study_folder(workspace, study.id)).items()}
+    if not rates:
+        same = [path for path in workspace.studies.glob("*/study.json") if f"-{study.base}-{study.budget}-" in path.parent.name]
+        known = [speed.samples_per_s for path in same for speed in read_speeds(path.parent).values()]
+        if not known:
+            return "time: unknown until an arm of this base and budget has been measured"
+        rates = dict.fromkeys((arm.id for arm in study.arms), median(known))
+    slots = os.cpu_count() or 1
+    seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / min(slots, len(left))
+    return f"time: about {seconds / 60:.0f} min of training with {min(slots, len(left))} trials at a time, by measured speeds; evaluation adds some"
+
+
+def _power(study: Study, workspace: Workspace) -> str:
+    effect = planned_effect(study, pool_from_studies(workspace.studies, workspace.runs, study))
+    if effect is None:
+        return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
+    power = 100 * study.thresholds["power"]
+    return f"smallest effect that {len(study.seeds)} seeds show with {power:.0f} % power, from the seed noise so far: {effect:.4f} nats"

@@ -1,0 +1,217 @@
+"""From a request on the command line to a study and its jobs; nothing is trained here."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ablations.arms import base_and_samples, bases_of, budget_config, check_together, resolve
+from ablations.dataset import Dataset, PreparedData, load_dataset
+from ablations.registry import Registry, load_registry
+from ablations.schema import Budget, Enhancement
+from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
+from gonn_core.config import TrialConfig, trial_id, with_values
+from gonn_core.errors import SettingError
+from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from orchestration.gitinfo import commit_and_dirty
+from orchestration.workspace import Workspace
+from reports.verdicts import Thresholds
+
+EVALUATED = (("test", "full"), ("test", "as_published"), ("validation", "full"))
+"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, as given on the command line."""
+
+    name: str
+    data: str = "starter"
+    data_dir: Path | None = None
+    budget: str = "cpu"
+    seeds: str | None = None
+    base: str | None = None
+    design: str = "add-one"
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study, the jobs of its trials in the order in which they are best run, and what it was planned from."""
+
+    study: Study
+    jobs: tuple[Job, ...]
+    cards: tuple[Enhancement, ...]
+    registry: Registry
+    prepared: PreparedData
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """Folder with game archives: the option's, else $GONN_DATA, else none."""
+    if given is not None:
+        return given
+    return Path(os.environ["GONN_DATA"]) if os.environ.get("GONN_DATA") else None
+
+
+def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
+    """`4` -> 1, 2, 3, 4; `1,2,7` -> those. Raises SettingError (SEEDS)."""
+    valid = "a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
+    if text is None:
+        return tuple(range(1, default + 1))
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SettingError("SEEDS", text, "not a number of seeds", valid) from None
+    if len(numbers) == 1 and 1 <= numbers[0] <= 100:
+        return tuple(range(1, numbers[0] + 1))
+    if len(numbers) == 1 or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
+        raise SettingError("SEEDS", text, "not a number of seeds", valid)
+    return tuple(numbers)
+
+
+def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
+    """Cards of a comma-separated list. Raises SettingError (NAME)."""
+    cards = tuple(registry.card(part.strip()) for part in text.split(","))
+    if len({card.id for card in cards}) < len(cards):
+        raise SettingError("NAME", text, "an enhancement is named twice")
+    return cards
+
+
+def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str) -> None:
+    """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot."""
+    for card in cards:
+        if base not in bases_of(registry, card):
+            resolve(registry, card.id, "smoke", base)  # says what is wrong
+            raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
+
+
+def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
+    """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
+    named = {claim.samples for card in registry.cards.values() for claim in card.claims if claim.base == base and claim.samples}
+    return tuple(sorted(count for count in named if count < samples))
+
+
+def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ...]:
+    """The evaluations of a study's trials under a budget."""
+    return tuple(
+        EvaluationRequest(split=split, view=view.digest, minimum_positions=_positions(view, budget.evaluation_positions), history=history)
+        for split, history in EVALUATED
+        if (view := prepared.views.get(split)) is not None and view.n
+    )
+
+
+def _positions(view, wanted) -> int:
+    return view.n if wanted == "all" else min(wanted, view.n)
+
+
+def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device: str) -> RunSettings:
+    """Where and how the trials of a study run; one CPU thread each."""
+    commit, dirty = commit_and_dirty()
+    return RunSettings(
+        runs=str(workspace.runs),
+        store=str(prepared.store.folder),
+        device=device,
+        progress_view=prepared.views["validation"].digest,
+        evaluations=evaluations,
+        snapshots=snapshots,
+        commit=commit,
+        dirty=dirty,
+    )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A request whose every setting was found valid, before any work."""
+
+    request: Request
+    registry: Registry
+    cards: tuple[Enhancement, ...]
+    """In the form of the base."""
+    budget: Budget
+    base_id: str
+    base: TrialConfig
+    """Under the budget, without data view and seeds."""
+    seeds: tuple[int, ...]
+    dataset: Dataset
+
+    @property
+    def line(self) -> str:
+        """All settings of the study, in one line."""
+        seeds = ",".join(map(str, self.seeds))
+        names = ",".join(card.id for card in self.cards)
+        return f"NAME={names} BASE={self.base_id} DATA={self.request.data} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}"
+
+
+def check(request: Request) -> Checked:
+    """Every setting of a request. Raises UserError for the first that is not valid."""
+    registry = load_registry()
+    cards = parse_names(request.name, registry)
+    budget = registry.budget(request.budget)
+    seeds = parse_seeds(request.seeds, budget.seeds)
+    stand, samples, _ = base_and_samples(registry, cards[0], budget, request.base)
+    check_cards(registry, cards, stand.id)
+    base = budget_config(stand, budget, samples)
+    formed = tuple(card.on_base(stand.id) for card in cards)
+    if request.design != "add-one":
+        check_together(registry, list(formed))
+    design_arms(request.design, stand.id, base, formed)
+    dataset = load_dataset(request.data, data_folder(request.data_dir))
+    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset)
+
+
+def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> Plan:
+    """The study of a request on prepared data."""
+    request, registry, budget, base_id, seeds = checked.request, checked.registry, checked.budget, checked.base_id, checked.seeds
+    base, formed, samples = checked.base, checked.cards, checked.base.training.samples
+    cards = formed
+    base = with_values(base, {"data.view": prepared.views["train"].digest})
+    arms, contrasts = design_arms(request.design, base_id, base, formed)
+    requests = evaluation_requests(prepared, budget)
+    references = tuple(_reference(prepared, asked) for asked in requests)
+    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
+    thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
+    names = [card.id for card in cards]
+    settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device)
+    study = Study(
+        id=study_id(names, base_id, budget.id, prepared.dataset.label, request.design, [t.trial for t in trials], thresholds, references),
+        title=", ".join(card.title for card in cards),
+        cards=tuple(names),
+        base=base_id,
+        budget=budget.id,
+        design=request.design,
+        data=prepared.dataset.label,
+        coverage=prepared.coverage,
+        pairing="none" if any(card.pairing == "none" for card in cards) else "by_position",
+        seeds=seeds,
+        arms=arms,
+        contrasts=contrasts,
+        trials=trials,
+        evaluations=references,
+        thresholds=thresholds,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=settings.commit,
+        dirty=settings.dirty,
+    )
+    return Plan(study, jobs_of(study, settings), formed, registry, prepared)
+
+
+def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
+    """The study's jobs, seed by seed, so that an interrupted study has whole pairs."""
+    return tuple(
+        Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels={"study": study.id, "arm": trial.arm, "seed": str(trial.seed)})
+        for trial in study.trials
+    )
+
+
+def with_evaluations(job: Job, evaluations: Sequence[EvaluationRequest]) -> Job:
+    """The same job with other evaluations."""
+    return job.model_copy(update={"run": job.run.model_copy(update={"evaluations": tuple(evaluations)})})
+
+
+def _reference(prepared, asked: EvaluationRequest) -> EvaluationRef:
+    from gonn_core.records.views import subset
+
+    chosen = subset(prepared.views[asked.split], asked.minimum_positions, asked.subset_seed)
+    games = len(set(chosen.games().tolist()))
+    return EvaluationRef(split=asked.split, history=asked.history, view=asked.view, subset=chosen.digest, positions=chosen.n, games=games)

@@ -1,0 +1,83 @@
+"""`gonn status`, `gonn report`, `gonn ui`, `gonn sync`: what is there, and its pictures made again."""
+
+from rich import box
+from rich.table import Table
+
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.console import notes, output
+from orchestration.reporting import report_study
+from orchestration.study_folder import all_studies, find_study
+from orchestration.tracked import study_info
+from orchestration.workspace import Workspace
+
+STATES = ("done", "running", "paused", "failed", "new")
+
+
+def print_status() -> None:
+    """Studies with their trials by state; the trials that run or failed."""
+    workspace, console = Workspace.here(), output()
+    studies = all_studies(workspace)
+    if not studies:
+        console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
+        return
+    table = Table("study", "data", "seeds", *STATES, box=box.SIMPLE_HEAD, pad_edge=False)
+    details = []
+    for study in studies:
+        states = {trial: TrialDirectory(workspace.runs / trial.trial).state() for trial in study.trials}
+        counts = [sum(state == wanted for state in states.values()) for wanted in STATES]
+        table.add_row(study.id, study.coverage, str(len(study.seeds)), *(str(count) if count else "" for count in counts))
+        for trial, state in states.items():
+            if state in ("running", "failed"):
+                details.append(_line(workspace, study, trial, state))
+    console.print(table)
+    for line in details:
+        console.print(line)
+
+
+def _line(workspace: Workspace, study, trial, state: str) -> str:
+    directory = TrialDirectory(workspace.runs / trial.trial)
+    start = f"{trial.trial} {study.arm(trial.arm).label} s{trial.seed}: {state}"
+    if state == "failed":
+        failure = directory.failure() or {}
+        return f"{start}: {failure.get('error', 'no word why')} ({directory.path / 'failure.json'})"
+    lines = directory.metrics()
+    total = study.arm(trial.arm).config.training.samples
+    if not lines:
+        return f"{start}, 0 of {total:,} samples"
+    last = lines[-1]
+    left = (total - last["samples"]) / last["samples_per_s"] if last["samples_per_s"] else 0
+    return f"{start}, {last['samples']:,} of {total:,} samples, {last['samples_per_s']:,.0f}/s, {left:,.0f} s left, {last['nats']:.4f} nats"
+
+
+def write_reports(study: str | None) -> None:
+    """Reports of one study or of all, anew from the trial directories."""
+    workspace = Workspace.here()
+    chosen = [find_study(workspace, study)] if study else all_studies(workspace)
+    if not chosen:
+        output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
+    for each in chosen:
+        report_study(workspace, each, "report").show(output())
+
+
+def open_ui(port: int, study: str | None) -> int:
+    """Serve the MLflow UI until interrupted, opened at a study (the latest unless named)."""
+    from orchestration.mlflow_ui import serve
+
+    workspace = Workspace.here()
+    studies = all_studies(workspace)
+    chosen = find_study(workspace, study).id if study else (studies[-1].id if studies else None)
+    return serve(workspace.root, workspace.runs, port, chosen, output().print)
+
+
+def sync() -> int:
+    """Make MLflow's records of all studies whole again."""
+    from orchestration.tracking import Tracker, redacted
+
+    workspace = Workspace.here()
+    studies = all_studies(workspace)
+    tracker = Tracker(workspace.root, workspace.runs, notes().print)
+    reports = [(study_info(study), report_study(workspace, study, "sync", look=False).tracked) for study in studies]
+    if not tracker.sync(reports):
+        return 1
+    output().print(f"{len(studies)} studies written to {redacted(tracker.uri)}")
+    return 0

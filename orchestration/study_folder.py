@@ -1,0 +1,84 @@
+"""`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were shown)."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from ablations.study import Study, read_study
+from gonn_core.errors import SettingError
+from orchestration.files import read_json, write_json
+from orchestration.workspace import Workspace
+
+
+def study_folder(workspace: Workspace, study_id: str) -> Path:
+    """Folder of one study."""
+    return workspace.studies / study_id
+
+
+def keep_study(workspace: Workspace, study: Study) -> Study:
+    """Write the study file unless it is there; the study as it was first written down."""
+    path = study_folder(workspace, study.id) / "study.json"
+    if not path.exists():
+        write_json(path, study.model_dump(mode="json"))
+    return read_study(path)
+
+
+def all_studies(workspace: Workspace) -> list[Study]:
+    """Studies of a workspace, the latest last."""
+    studies = [read_study(path) for path in sorted(workspace.studies.glob("*/study.json"))]
+    return sorted(studies, key=lambda study: (study.created, study.id))
+
+
+def find_study(workspace: Workspace, beginning: str) -> Study:
+    """The study whose id begins so; of several, the latest. Raises SettingError (STUDY)."""
+    studies = all_studies(workspace)
+    found = [study for study in studies if study.id == beginning] or [study for study in studies if study.id.startswith(beginning)]
+    if not found:
+        raise SettingError("STUDY", beginning, "no such study", [study.id for study in studies][-8:] or "none yet: make ablation NAME=… makes one")
+    return found[-1]
+
+
+def count_look(workspace: Workspace, study: Study, finished: list[str], command: str) -> dict[str, int]:
+    """Note that test results of these finished trials were shown; looks so far by command.
+
+    Showing the same results again is no further look.
+    """
+    path = study_folder(workspace, study.id) / "looks.json"
+    looks = read_json(path)
+    state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
+    if finished and state not in looks:
+        looks[state] = command
+        write_json(path, looks)
+    counts: dict[str, int] = {}
+    for name in looks.values():
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
+    """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
+    path = study_folder(workspace, study.id) / "speed.json"
+    known = read_json(path)
+    missing = [arm for arm in study.arms if arm.id not in known]
+    if not missing:
+        return known
+    say(f"measuring the speed of {len(missing)} arm{'s' * (len(missing) > 1)} alone …")
+    import torch
+
+    from gonn_core.training.environment import choose_device
+    from gonn_core.training.speed import measure_speed
+
+    for arm in missing:
+        speed = measure_speed(arm.config, choose_device(device), SPEED_SECONDS)
+        known[arm.id] = {
+            "samples_per_s": speed.samples_per_s,
+            "samples_per_cpu_s": speed.samples_per_cpu_s,
+            "device": speed.device,
+            "torch": torch.__version__,
+            "load": os.getloadavg()[0],
+        }
+    write_json(path, known)
+    return known
+
+
+SPEED_SECONDS = 3.0

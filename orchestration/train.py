@@ -1,0 +1,65 @@
+"""`gonn train`: one trial of a base net, or its job file for another machine."""
+
+import json
+import sys
+from pathlib import Path
+
+import yaml
+
+from ablations.arms import budget_config
+from ablations.dataset import load_dataset
+from ablations.registry import load_registry
+from ablations.study import seeded
+from gonn_core.config import with_values
+from gonn_core.errors import InputError, SettingError
+from gonn_core.trial.job import Job
+from orchestration.console import output
+from orchestration.games import prepare_shown
+from orchestration.planning import data_folder, evaluation_requests, run_settings, wanted_snapshots
+from orchestration.workspace import Workspace
+
+
+def parse_values(settings: tuple[str, ...]) -> dict:
+    """`("net.activation=relu",)` -> {"net.activation": "relu"}; values are read as YAML. Raises SettingError."""
+    values = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not equals:
+            raise SettingError("--set", setting, "not a setting", "PATH=VALUE such as net.activation=relu")
+        try:
+            values[path] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise SettingError(f"--set {path}", text, "not a YAML value") from None
+    return values
+
+
+def train_base(base: str, data: str, data_dir: Path | None, budget: str, values: tuple[str, ...], seed: int, job: Path | None, device: str) -> int:
+    """Train one trial and print its result; or write its job file."""
+    from gonn_core.trial.__main__ import Printer
+    from gonn_core.trial.run import run_trial
+
+    registry, workspace = load_registry(), Workspace.here()
+    stand, plan = registry.base(base), registry.budget(budget)
+    samples = stand.schedule_end if plan.samples == "claim" else plan.samples
+    config = with_values(budget_config(stand, plan, samples), parse_values(values), "--set")
+    prepared = prepare_shown(load_dataset(data, data_folder(data_dir)), workspace)
+    config = seeded(with_values(config, {"data.view": prepared.views["train"].digest}), seed)
+    settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device)
+    made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
+    if job is not None:
+        try:
+            job.write_text(json.dumps(made.model_dump(mode="json"), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(job, f"cannot be written ({error.strerror})") from None
+        output().print(f"{job}: trial {made.id}; run it with: python -m gonn_core.trial {job} --store {prepared.store.folder}")
+        return 0
+    result = run_trial(made, Printer(sys.stderr))
+    if result["state"] != "done":
+        return 130
+    for evaluation in result["evaluations"]:
+        output().print(
+            f"{evaluation['split']} ({evaluation['history'].replace('_', ' ')} history): {evaluation['nats']:.4f} nats, top-1 {100 * evaluation['top1']:.2f} %, "
+            f"top-4 {100 * evaluation['top4']:.2f} %, {evaluation['positions']:,} positions of {evaluation['games']:,} games"
+        )
+    output().print(f"trial {made.id} in {workspace.runs / made.id}")
+    return 0
