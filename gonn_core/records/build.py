@@ -119,7 +119,8 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
                 progress(Progress(source.path.name, index, len(sources), fraction, report.games_read, report.rows, time.monotonic() - started))
         if _stamp(source.path) != before:
             raise InputError(source.path, "changed while it was read")
-        described.append({"label": source.label, "name": source.path.name, "rank_scheme": source.rank_scheme, "sha256": checksum, "games": report.games_used - used_before})
+        games = report.games_used - used_before
+        described.append({"label": source.label, "name": source.path.name, "rank_scheme": source.rank_scheme, "sha256": checksum, "games": games})
     writer.flush()
     if progress:
         progress(Progress(sources[-1].path.name, len(sources) - 1, len(sources), 1.0, report.games_read, report.rows, time.monotonic() - started))

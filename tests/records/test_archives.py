@@ -92,7 +92,8 @@ def test_escaping_names_are_only_names(tmp_path, suffix):
 def special_tar() -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        for name, kind in [("folder", tarfile.DIRTYPE), ("link.sgf", tarfile.SYMTYPE), ("hard.sgf", tarfile.LNKTYPE), ("null.sgf", tarfile.CHRTYPE), ("pipe.sgf", tarfile.FIFOTYPE)]:
+        kinds = {"folder": tarfile.DIRTYPE, "link.sgf": tarfile.SYMTYPE, "hard.sgf": tarfile.LNKTYPE, "null.sgf": tarfile.CHRTYPE, "pipe.sgf": tarfile.FIFOTYPE}
+        for name, kind in kinds.items():
             info = tarfile.TarInfo(name)
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
