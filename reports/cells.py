@@ -1,0 +1,63 @@
+"""Tables as plain data: cells with their text, their number and the trials behind them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. `text` is not escaped; `value` is what stands in the JSON file (a number, a list of them, text or None).
+
+    trials: ids of the trials that the cell was computed from; evaluation: number of the study's evaluation that it comes from.
+    words: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it differs.
+    """
+
+    text: str
+    value: Any = None
+    trials: tuple[str, ...] = ()
+    evaluation: int | None = None
+    words: bool = False
+    short: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `brief`: it has a place in the narrow tables of a terminal too."""
+
+    key: str
+    title: str
+    align: Literal["left", "right"] = "right"
+    brief: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells by the key of their column."""
+
+    key: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `name` is that of its CSV file, `notes` are sentences below it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def body(self, brief: bool = False) -> list[list[Cell]]:
+        """All cells, row by row; `brief`: of the columns of a terminal."""
+        return [[row.cells[column.key] for column in self.shown(brief)] for row in self.rows]
+
+    def shown(self, brief: bool = False) -> list[Column]:
+        """The columns in order; `brief`: those of a terminal."""
+        return [column for column in self.columns if column.brief or not brief]
+
+
+def text_cell(text: str, trials: Iterable[str] = ()) -> Cell:
+    """A cell of words."""
+    return Cell(text, text, tuple(trials), words=True)

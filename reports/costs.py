@@ -1,0 +1,65 @@
+"""What each arm costs: parameters, operations per sample, samples per second alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ablations.study import Study
+from gonn_core.config import TrialConfig
+from reports.results import StudyResults
+
+FLOPS_COUNTED = (
+    "FLOPs per sample: one forward pass; multiplications and additions of convolutions and matrices, the padded rim included, "
+    "without norms, activations and pooling. Training takes about three times as many."
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of an arm, or the mean over several: trainable parameters, FLOPs of a forward pass, samples/s alone (None: not measured)."""
+
+    parameters: float
+    flops: float
+    samples_per_s: float | None
+
+
+def arm_cost(results: StudyResults, arm: str) -> Cost:
+    """Counted from the arm's configuration; the speed is the measured one."""
+    speed = results.speeds.get(arm)
+    return Cost(*net_cost(results.study.arm(arm).config), speed.samples_per_s if speed else None)
+
+
+def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
+    """Mean over arms."""
+    costs = [arm_cost(results, arm) for arm in arms]
+    speeds = [cost.samples_per_s for cost in costs]
+    speed = None if None in speeds else sum(speeds) / len(speeds)
+    return Cost(sum(cost.parameters for cost in costs) / len(costs), sum(cost.flops for cost in costs) / len(costs), speed)
+
+
+@cache
+def net_cost(config: TrialConfig) -> tuple[int, int]:
+    """Parameters and FLOPs of a forward pass of a configuration's net."""
+    from gonn_core.features.sets import plane_names  # with torch and numba: only when a table is made
+    from gonn_core.nets.cost import count_parameters, flops_per_sample
+
+    planes = len(plane_names(config.features))
+    return count_parameters(config.net, planes), flops_per_sample(config.net, planes)
+
+
+def speed_note(results: StudyResults) -> str:
+    """How the speeds were measured."""
+    missing = [arm.id for arm in results.study.arms if arm.id not in results.speeds]
+    if len(missing) == len(results.study.arms):
+        return "Samples/s alone: not measured."
+    devices = sorted({speed.device for speed in results.speeds.values()})
+    text = f"Samples/s alone: training steps of one arm at a time, median of several windows, measured on {', '.join(devices)}"
+    loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
+    text += f" (load average {max(loads):.1f} at most)." if loads else "."
+    return text + (f" Not measured: {', '.join(missing)}." if missing else "")
+
+
+def trained_on(study: Study, results: StudyResults) -> str:
+    """On what the trials ran, as recorded."""
+    devices = sorted({trial.session["device"] for trial in results.trials if trial.session})
+    return ", ".join(devices) or "nothing yet"

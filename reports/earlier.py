@@ -1,0 +1,81 @@
+"""Seed noise from earlier studies: for the pool of a table, and to plan what a number of seeds can show."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ablations.study import Study, read_study
+from gonn_core.errors import UserError
+from reports.compare import MAIN, analyse_study, comparison, study_thresholds
+from reports.power import smallest_effect
+from reports.results import load_results
+from reports.seed_noise import Differences, SeedPool, pool_seed_noise
+
+
+@dataclass(frozen=True)
+class EarlierNoise:
+    """Paired differences of other studies on the same base, budget, data, samples and evaluation subset.
+
+    differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, mean over them, None without any;
+    studies: those that gave some; skipped: study files that could not be used, with the reason.
+    """
+
+    differences: Mapping[str, Differences]
+    evaluation_variance: float | None
+    studies: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
+
+    def pool(self, study: Study) -> SeedPool | None:
+        """Their pooled seed noise under the thresholds of `study`; None without any."""
+        thresholds = study_thresholds(study)
+        return pool_seed_noise(self.differences, thresholds.outlier_ratio, thresholds.outlier_level)
+
+
+def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats") -> EarlierNoise:
+    """What the studies below `studies_folder` (`<id>/study.json`) tell of the seed noise of `study`, which need not have begun.
+
+    A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with all its seeds.
+    """
+    own = {frozenset(comparison(study, contrast).weights.items()) for contrast in study.contrasts}
+    found: dict[frozenset, tuple[str, Differences]] = {}
+    variances, used, skipped = [], [], []
+    for path in sorted(Path(studies_folder).glob("*/study.json")):
+        try:
+            other = read_study(path)
+            if other.id == study.id or not alike(other, study):
+                continue
+            table = analyse_study(load_results(other, runs_folder), metric).table
+        except UserError as error:
+            skipped.append(str(error))
+            continue
+        if table is None:
+            continue
+        for card, differences in table.differences.items():
+            key = frozenset(differences.weights.items())
+            if key in own:
+                continue
+            name, before = found.get(key, (f"{card} of {other.id}", Differences({}, {})))
+            found[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
+            variances.append(table.effects[card].se_eval ** 2)
+            used.append(other.id)
+    mean = float(np.mean(variances)) if variances else None
+    return EarlierNoise(dict(found.values()), mean, tuple(dict.fromkeys(used)), tuple(skipped))
+
+
+def alike(other: Study, study: Study) -> bool:
+    """Whether seed noise of one study says something about the other's: same base, budget, data, samples, batch and main subset; paired."""
+    return _conditions(other) == _conditions(study) and other.pairing == study.pairing == "by_position"
+
+
+def _conditions(study: Study) -> tuple:
+    training, main = study.arms[0].config.training, study.evaluations[MAIN]
+    return study.base, study.budget, study.data, training.samples, training.batch_size, main.subset, main.history
+
+
+def planned_effect(study: Study, earlier: EarlierNoise) -> float | None:
+    """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was measured yet."""
+    if earlier.evaluation_variance is None or len(study.seeds) < 2:
+        return None
+    return smallest_effect(earlier.pool(study), earlier.evaluation_variance, len(study.seeds), study_thresholds(study), len(study.contrasts))

@@ -1,0 +1,146 @@
+"""What the trials of a study left behind, read from their directories alone.
+
+A trial that is missing, running or failed is carried as such: a table of an unfinished study says "3 of 4 seeds", and whoever wants
+numbers gets them from the trials that have them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ablations.study import EvaluationRef, Study, TrialRef
+from gonn_core.errors import InputError
+from gonn_core.evaluation.metrics import METRIC_SET, game_sums
+from gonn_core.evaluation.stored import Evaluation, load_evaluations
+from gonn_core.trial.directory import State, TrialDirectory
+from reports.games import ArmResult
+from reports.study_notes import ArmSpeed, read_looks, read_speeds
+
+POSITION_METRICS = {
+    "nats": lambda scores: scores.nats.astype(np.float64),
+    "top1": lambda scores: (scores.rank < 1).astype(np.float64),
+    "top4": lambda scores: (scores.rank < 4).astype(np.float64),
+    "rank": lambda scores: scores.rank.astype(np.float64) + 1.0,
+    "probability": lambda scores: np.exp(-scores.nats.astype(np.float64)),
+}
+"""Metric -> its value at every position, from the stored scores. rank: 1 = the largest of the 361 logits; probability: of the move played."""
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One trial of a study as it stands now."""
+
+    ref: TrialRef
+    folder: Path
+    state: State
+    result: dict | None
+    """result.json of a trial that is done."""
+    failure: str | None
+    """The error of the last attempt, in one line, of a trial that failed."""
+    session: Mapping
+    """How it was last run: device, threads, commit, versions; empty for a trial that never started."""
+    curve: tuple[dict, ...]
+    """Lines of metrics.jsonl."""
+    evaluations: tuple[Evaluation | None, ...]
+    """For each evaluation of the study, that of the final weights; None where it is missing."""
+
+    @property
+    def id(self) -> str:
+        return self.ref.trial
+
+    @property
+    def arm(self) -> str:
+        return self.ref.arm
+
+    @property
+    def seed(self) -> int:
+        return self.ref.seed
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """A study and its trials, in the order of the study file."""
+
+    study: Study
+    trials: tuple[TrialResult, ...]
+    speeds: Mapping[str, ArmSpeed]
+    """Arm -> its speed measured alone; empty when it was not measured."""
+    looks: Mapping[str, int]
+    """Command -> how many states of the test results it was the first to show."""
+
+    def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
+        """Trials of an arm, by the order of the study's seeds."""
+        return tuple(trial for trial in self.trials if trial.arm == arm)
+
+    def evaluated(self, arm: str, evaluation: int) -> dict[int, TrialResult]:
+        """Seed -> trial of an arm that has the study's evaluation of that number."""
+        return {trial.seed: trial for trial in self.of_arm(arm) if trial.evaluations[evaluation] is not None}
+
+    @cached_property
+    def unfinished(self) -> tuple[TrialResult, ...]:
+        """Trials that lack a result or an evaluation."""
+        return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
+
+    def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
+        """A metric of POSITION_METRICS summed by game, of the seeds of an arm that have this evaluation; None when none has."""
+        trials = self.evaluated(arm, evaluation)
+        if not trials:
+            return None
+        sums = [_sums(trial.evaluations[evaluation], metric) for trial in trials.values()]
+        return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
+
+
+def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str | None = None) -> StudyResults:
+    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies.
+
+    Raises InputError for a file that is damaged, of another version, or does not belong to the study.
+    """
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial) for ref in study.trials)
+    speeds, looks = ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
+    return StudyResults(study, trials, speeds, looks)
+
+
+def _load_trial(study: Study, ref: TrialRef, folder: Path) -> TrialResult:
+    directory = TrialDirectory(folder)
+    config, result = directory.config(), directory.result()
+    failure = None if result is not None else directory.failure()
+    return TrialResult(
+        ref=ref,
+        folder=folder,
+        state=directory.state(),
+        result=result,
+        failure=failure["error"] if failure else None,
+        session=config["sessions"][-1] if config and config["sessions"] else {},
+        curve=tuple(directory.metrics()),
+        evaluations=_evaluations(study, folder, result),
+    )
+
+
+def _evaluations(study: Study, folder: Path, result: dict | None) -> tuple[Evaluation | None, ...]:
+    if result is None:
+        return (None,) * len(study.evaluations)
+    found = {}
+    for evaluation in load_evaluations(folder):
+        summary = evaluation.summary
+        if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and not summary["symmetry_averaging"]:
+            found[summary["subset"], summary["history"]] = evaluation
+    return tuple(_checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations)
+
+
+def _checked(reference: EvaluationRef, evaluation: Evaluation | None) -> Evaluation | None:
+    if evaluation is None:
+        return None
+    counts = (evaluation.summary["positions"], evaluation.summary["games"])
+    if counts != (reference.positions, reference.games):
+        planned = f"{reference.positions:,} positions of {reference.games:,} games"
+        raise InputError(evaluation.path, f"an evaluation of {counts[0]:,} positions of {counts[1]:,} games where the study has {planned}")
+    if reference.games < 2:
+        raise InputError(evaluation.path, "an evaluation on one game: the noise between games cannot be told; evaluate on more positions")
+    return evaluation
+
+
+def _sums(evaluation: Evaluation, metric: str):
+    return game_sums(evaluation.games, POSITION_METRICS[metric](evaluation.scores))

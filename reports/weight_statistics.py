@@ -1,0 +1,75 @@
+"""Statistics of trained weights that the documents tell: slopes of parametric ReLUs, sizes of kernel taps.
+
+Each is a number per layer, from a net's weights as arrays by name (`gonn_core.nets`: names of parameters are stable).
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from gonn_core.config import TrialConfig
+from gonn_core.errors import InputError
+
+Weights = Mapping[str, np.ndarray]
+
+POOLED_SLOPES = "head.pooled.slopes"
+_SLOPES = ("slopes", "slopes1", "slopes2")
+_EDGES = ((0, 1), (1, 0), (1, 2), (2, 1))
+_CORNERS = ((0, 0), (0, 2), (2, 0), (2, 2))
+_CENTER = ((1, 1),)
+
+
+def statistic(name: str, weights: Weights) -> dict[str, float]:
+    """Layer -> value of the named statistic (ablations.schema.WeightStatistic); empty where the net has no such weights."""
+    layers, value = STATISTICS[name]
+    return {layer: value(weights[layer]) for layer in sorted(weights) if layers(layer, weights[layer])}
+
+
+def _is_slopes(layer: str, values: np.ndarray) -> bool:
+    return layer.rpartition(".")[2] in _SLOPES and not layer.rpartition(".")[0].endswith("pooled")
+
+
+def _is_pooled_slopes(layer: str, values: np.ndarray) -> bool:
+    return layer == POOLED_SLOPES
+
+
+def _is_kernel(layer: str, values: np.ndarray) -> bool:
+    return layer.startswith("blocks.") and values.ndim == 4 and values.shape[2:] == (3, 3)
+
+
+def _rms(kernel: np.ndarray, taps) -> float:
+    """Root mean square over channels and the given taps of a kernel (out, in, 3, 3)."""
+    return float(np.sqrt(np.mean([np.mean(kernel[:, :, row, column].astype(np.float64) ** 2) for row, column in taps])))
+
+
+STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.ndarray], float]]] = {
+    "prelu_slope_mean": (_is_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
+    "prelu_slope_sd": (_is_slopes, lambda slopes: float(slopes.std(dtype=np.float64))),
+    "prelu_pooled_slope_mean": (_is_pooled_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
+    "kernel_rms_center": (_is_kernel, lambda kernel: _rms(kernel, _CENTER)),
+    "kernel_center_to_edge": (_is_kernel, lambda kernel: _rms(kernel, _CENTER) / _rms(kernel, _EDGES)),
+    "kernel_corner_to_edge": (_is_kernel, lambda kernel: _rms(kernel, _CORNERS) / _rms(kernel, _EDGES)),
+}
+"""Statistic -> which layers have it, and its value of a layer's weights."""
+
+
+def snapshot_weights(path: Path) -> Weights:
+    """Weights of a snapshot by name, as arrays. Raises InputError for a file that is none."""
+    import safetensors.numpy  # only where weights are asked for
+
+    try:
+        return safetensors.numpy.load_file(path)
+    except FileNotFoundError:
+        raise InputError(path, "no such snapshot") from None
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise InputError(path, f"not a readable snapshot ({error})") from None
+
+
+def untrained_weights(config: TrialConfig) -> Weights:
+    """Weights with which a trial starts."""
+    from gonn_core.features.sets import plane_names  # torch and numba, only where weights are asked for
+    from gonn_core.nets import build_net
+
+    net = build_net(config.net, plane_names(config.features), config.training.init_seed)
+    return {name: values.detach().numpy() for name, values in net.named_parameters()}

@@ -1,0 +1,179 @@
+"""Studies with made-up results, in the real files: trial directories written through gonn_core's own writers."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ablations.arms import budget_config
+from ablations.registry import Registry, load_registry
+from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
+from gonn_core.config import canonical, trial_id, with_values
+from gonn_core.evaluation.identity import evaluation_id
+from gonn_core.evaluation.metrics import METRIC_SET, Scores
+from gonn_core.evaluation.stored import FORMAT, pack_arrays
+from gonn_core.trial import checkpoint
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease
+from reports.verdicts import Thresholds
+
+VIEW = "a" * 20
+GAMES = 40
+EVALUATIONS = (("test", "full"), ("test", "as_published"), ("validation", "full"))
+
+
+@dataclass(frozen=True)
+class Made:
+    """A study and where its trials lie."""
+
+    study: Study
+    folder: Path
+    registry: Registry
+
+    @property
+    def runs(self) -> Path:
+        return self.folder / "runs"
+
+    @property
+    def study_folder(self) -> Path:
+        return self.folder / "studies" / self.study.id
+
+
+def plan_study(
+    folder: Path, *cards: str, seeds=(1, 2, 3, 4), design="add-one", pairing="by_position", budget="smoke", base="gonn-b5", registry=None, **values
+) -> Made:
+    """A study of these cards, written down with nothing trained. Keywords: fields of the study to replace."""
+    registry = registry or load_registry()
+    stand = registry.base(base)
+    config = with_values(budget_config(stand, registry.budget(budget), 5_000), {"data.view": VIEW})
+    formed = [registry.card(card).on_base(base) for card in cards]
+    arms, contrasts = design_arms(design, base, config, formed)
+    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
+    counts = _games()
+    references = tuple(
+        EvaluationRef(split=split, history=history, view=VIEW, subset=_subset(split), positions=int(counts.sum()), games=GAMES)
+        for split, history in EVALUATIONS
+    )
+    thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
+    study = Study(
+        id=study_id(cards, base, budget, "kgs", design, [trial.trial for trial in trials], thresholds, references),
+        title=", ".join(card.title for card in formed),
+        cards=cards,
+        base=base,
+        budget=budget,
+        design=design,
+        data="kgs",
+        coverage="kgs, 4 of 15 training years",
+        pairing=pairing,
+        seeds=seeds,
+        arms=arms,
+        contrasts=contrasts,
+        trials=trials,
+        evaluations=references,
+        thresholds=thresholds,
+        created="2026-01-02T03:04:05+00:00",
+        commit="0123456789abcdef",
+        dirty=False,
+    ).model_copy(update=values)
+    made = Made(study, folder, registry)
+    made.study_folder.mkdir(parents=True)
+    (made.study_folder / "study.json").write_text(json.dumps(study.model_dump(mode="json")))
+    return made
+
+
+def _games() -> np.ndarray:
+    """Positions of each game."""
+    return np.random.default_rng(0).integers(20, 80, size=GAMES)
+
+
+def _subset(split: str) -> str:
+    return {"test": "b", "validation": "c"}[split] * 20
+
+
+def train(made: Made, effects: dict[str, float], skip=(), scale: dict[str, float] | None = None, weights: bool = False) -> None:
+    """Give every trial results; arms have the true difference `effects` (0 unless named) in nats to the control.
+
+    skip: (arm, seed) of trials left out; scale: multiplies an arm's noise between seeds; weights: snapshots of real nets, slopes moved.
+    """
+    for trial in made.study.trials:
+        if (trial.arm, trial.seed) not in set(skip):
+            noise = (scale or {}).get(trial.arm, 1.0)
+            finish_trial(made, trial, effects.get(trial.arm, 0.0), noise, weights)
+
+
+def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0, weights: bool = False) -> None:
+    """Write the directory of one trial that is done."""
+    config = seeded(made.study.arm(trial.arm).config, trial.seed)
+    arm = [each.id for each in made.study.arms].index(trial.arm)
+    generator = np.random.default_rng([trial.seed, arm])
+    shared = np.random.default_rng([99, trial.seed]).normal(0, 0.006)
+    level = 2.5 + effect + shared + noise * generator.normal(0, 0.004)
+    directory = TrialDirectory(made.runs / trial.trial)
+    directory.create()
+    samples, digest = config.training.samples, f"{arm:04x}{trial.seed:012x}"
+    with Lease.take(directory.path) as lease:
+        directory.write_json("config.json", _config_tree(trial.trial, config), lease)
+        lines = []
+        for point in range(1, 6):
+            count = samples * point // 5
+            nats = level + 2.5 * (1 - point / 5) ** 2 + generator.normal(0, 0.004)
+            line = {"samples": count, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6, "looks": point}
+            lines.append({**line, "learning_rate": 0.1, "samples_per_s": 900.0, "wall_seconds": 1.0, "cpu_seconds": 1.0, "training_seconds": 1.0})
+        directory.write_metrics(lines, lease)
+        for reference in made.study.evaluations:
+            _write_evaluation(directory, lease, reference, digest, samples, level, generator)
+        if weights:
+            _write_snapshot(directory, lease, trial, config, digest)
+        result = {"id": trial.trial, "samples": samples, "weights": digest, "parameters": 1, "train_nats": lines[-1]["train_nats"]}
+        result |= {"wall_seconds": 9.0, "cpu_seconds": 8.5, "training_seconds": 7.0, "samples_per_s": samples / 7.0, "device": "cpu"}
+        directory.write_json("result.json", result, lease)
+
+
+def fail_trial(made: Made, trial: TrialRef, error: str) -> None:
+    """Write the directory of one trial that failed."""
+    directory = TrialDirectory(made.runs / trial.trial)
+    directory.create()
+    with Lease.take(directory.path) as lease:
+        config = seeded(made.study.arm(trial.arm).config, trial.seed)
+        directory.write_json("config.json", _config_tree(trial.trial, config), lease)
+        directory.write_json("failure.json", {"id": trial.trial, "error": error, "traceback": "…", "time": "t", "unix_time": 0.0}, lease)
+
+
+def _config_tree(trial: str, config) -> dict:
+    versions = {"python": "3.11", "torch": "2.13.0", "numpy": "2.4", "numba": "0.68"}
+    session = {"started": "t", "from_samples": 0, "device": "cpu", "threads": 1, "loader_threads": 1, "memory_format": "channels_last"}
+    session |= {"commit": "0123456789abcdef", "dirty": False, "versions": versions}
+    tree = {"id": trial, "canonical": canonical(config), "config": config.model_dump(mode="json"), "numerics": {}, "run": {}, "labels": {}}
+    return {**tree, "sessions": [session]}
+
+
+def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator) -> None:
+    counts = _games()
+    games = np.repeat(np.arange(GAMES), counts)
+    difficulty = np.random.default_rng(5).normal(0, 0.2, GAMES)
+    spread = np.random.default_rng(6).gamma(2.0, 0.4, len(games)) - 0.8
+    nats = level + (0.02 if reference.history == "as_published" else 0.0) + difficulty[games] + spread
+    nats = np.maximum(nats + generator.normal(0, 0.02, GAMES)[games], 0.01).astype(np.float32)
+    scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16))
+    identity = evaluation_id(digest, reference.subset, reference.history, False)
+    about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples, "split": reference.split}
+    about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, "symmetry_averaging": False}
+    about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}
+    directory.write(f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games), lease)
+    directory.write(f"eval/{identity}.json", json.dumps(about).encode(), lease)
+
+
+def _write_snapshot(directory, lease, trial: TrialRef, config, digest: str) -> None:
+    """A net with its initial weights, all slopes 0.25 lower and every kernel's centre doubled."""
+    from gonn_core.features.sets import plane_names
+    from gonn_core.nets import build_net
+
+    tensors = build_net(config.net, plane_names(config.features), config.training.init_seed).state_dict()
+    for name, values in tensors.items():
+        if "slopes" in name:
+            values -= 0.25
+        if values.dim() == 4 and name.startswith("blocks."):
+            values[:, :, 1, 1] *= 2
+    samples = config.training.samples
+    directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(trial.trial, tensors, {"samples": samples, "weights": digest}), lease)
