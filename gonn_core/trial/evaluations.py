@@ -15,7 +15,7 @@ from gonn_core.training.loop import MEMORY_FORMATS
 
 from .data import TrialData
 from .directory import TrialDirectory
-from .events import OnProgress, event
+from .events import OnProgress, Paused, event
 from .job import EvaluationRequest, Job, resumed_settings, whole_batches
 from .lease import Lease
 from .weights import snapshot_net
@@ -39,7 +39,7 @@ def _resolved(job: Job, request: EvaluationRequest) -> dict:
 
 
 def make_evaluations(job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress) -> None:
-    """Make what the job asks for and the directory of the finished trial lacks; the net comes from its snapshot."""
+    """Make what the job asks for and the directory of the finished trial lacks; the net comes from its snapshot. Raises Paused when asked to."""
     missing = [request for request in job.run.evaluations if find_evaluation(directory, job, request) is None]
     if not missing:
         return
@@ -94,6 +94,7 @@ def _teller(job: Job, request: EvaluationRequest, samples: int, positions: int, 
         if time.monotonic() >= next_tick:
             next_tick = time.monotonic() + _TICK_SECONDS
             about = {"split": request.split, "history": request.history, "positions": done, "of": positions}
-            on_progress(event("evaluating", job.id, samples, job.config.training.samples, None, None, **about))
+            if on_progress(event("evaluating", job.id, samples, job.config.training.samples, None, None, **about)) is False:
+                raise Paused
 
     return tell

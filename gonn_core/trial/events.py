@@ -19,7 +19,11 @@ and by event:
 from collections.abc import Callable
 
 OnProgress = Callable[[dict], bool | None]
-"""Called from the trial's own thread. Returning False on a tick, a point or while waiting stops the trial after a checkpoint: it is then paused."""
+"""Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a checkpoint."""
+
+
+class Paused(Exception):
+    """`on_progress` asked for a pause where no loop of steps could see it."""
 
 
 def event(kind: str, trial: str, samples: int, total: int, nats: float | None, samples_per_s: float | None, **values) -> dict:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gonn_core.errors import UserError
+from gonn_core.errors import InputError, UserError
 
 from .process import Process, is_alive, this_process
 
@@ -49,9 +49,11 @@ def live_holder(folder: Path) -> Holder | None:
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
         heartbeat = path.stat().st_mtime
+        holder = Holder(tree["token"], Process(**tree["process"]))
     except FileNotFoundError:
         return None
-    holder = Holder(tree["token"], Process(**tree["process"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"not a lease ({error}); remove it if no command works on this trial") from None
     alive = is_alive(holder.process)
     if alive is None:
         alive = time.time() - heartbeat < STALE_SECONDS

@@ -12,7 +12,7 @@ from gonn_core.errors import InputError, UserError, printable
 from .data import TrialData
 from .directory import TrialDirectory
 from .evaluations import find_evaluation, make_evaluations
-from .events import OnProgress, event
+from .events import OnProgress, Paused, event
 from .job import Job
 from .lease import Lease, LeaseHeld, LeaseLost
 from .session import Session
@@ -97,6 +97,8 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
             if directory.result() is None:
                 directory.write_json("result.json", result, lease)
             ready = _ready(job, directory)
+    except Paused:  # while evaluating: trained to the end
+        return {"state": "paused", "id": job.id, "samples": job.config.training.samples}
     except (UserError, LeaseLost):
         raise
     except Exception as error:

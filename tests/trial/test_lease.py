@@ -10,10 +10,11 @@ import time
 
 import pytest
 
+from gonn_core.errors import InputError
 from gonn_core.trial import lease as lease_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, live_holder
-from gonn_core.trial.process import Process, is_alive, this_process
+from gonn_core.trial.process import Process, _started, is_alive, this_process
 
 
 def plant(folder, process, heartbeat=None):
@@ -36,20 +37,24 @@ def test_held_then_free(tmp_path):
 
 def test_a_dead_process_is_replaced_at_once(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    started = lease_module.this_process()._replace(pid=child.pid)
-    from gonn_core.trial.process import _started
-
+    started = this_process()._replace(pid=child.pid)
     process = started._replace(started=_started(child.pid))
     plant(tmp_path, process)
     with pytest.raises(LeaseHeld):
         Lease.take(tmp_path)
     child.kill()
-    assert is_alive(process) in (True, False)
     deadline = time.monotonic() + 10
     while is_alive(process) and time.monotonic() < deadline:
         time.sleep(0.01)  # dead, perhaps a zombie still
     Lease.take(tmp_path).release()
     child.wait()
+
+
+def test_a_broken_lease_is_one_line(tmp_path):
+    for text in ("", "[]", "{}", '{"token": 1, "process": {}}'):
+        (tmp_path / "lease.json").write_text(text)
+        with pytest.raises(InputError, match="not a lease"):
+            Lease.take(tmp_path)
 
 
 def test_a_later_process_with_the_same_number_is_another(tmp_path):

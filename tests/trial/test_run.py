@@ -119,6 +119,16 @@ def test_a_resumed_trial_keeps_what_decides_rounding(whole, tmp_path):
     assert_same_trial(folder_of(job).path, folder_of(other).path)
 
 
+def test_a_pause_while_evaluating(whole, tmp_path):
+    job, _ = whole
+    everything = EvaluationRequest(split="train", view=job.config.data.view, minimum_positions=10**6)
+    other = job.model_copy(update={"run": job.run.model_copy(update={"runs": str(tmp_path), "evaluations": (everything,)})})
+    assert run_trial(other, lambda event: event["event"] != "evaluating") == {"state": "paused", "id": job.id, "samples": 800}
+    assert folder_of(other).state() == "paused" and not list((folder_of(other).path / "eval").iterdir())
+    run_trial(job.model_copy(update={"run": job.run.model_copy(update={"runs": str(tmp_path)})}))
+    assert_same_trial(folder_of(job).path, folder_of(other).path)
+
+
 def test_the_trained_net_can_be_loaded(whole):
     job, result = whole
     net, config = load_net(folder_of(job).path)
