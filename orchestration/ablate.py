@@ -9,7 +9,7 @@ from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Plan, Request, check, lay_out
-from orchestration.progress import Progress
+from orchestration.progress import show
 from orchestration.reporting import report_study
 from orchestration.runner import Outcome, Runner
 from orchestration.study_folder import keep_study, measure_speeds
@@ -92,11 +92,16 @@ def _run(study: Study, jobs, engine: Runner, slots: int | None, tracker) -> list
         tracker.study_started(study_info(study))
     if not jobs:
         return []
-    with Progress(study, jobs) as progress:
+    labels = {job.id: _labels(study)[job.id] for job in jobs}
+    with show(study.id, labels, {job.id: job.config.training.samples for job in jobs}) as display:
         if tracker is None:
-            return engine.run(jobs, slots, progress)
+            return engine.run(jobs, slots, display)
         with tracker.following():
-            return engine.run(jobs, slots, progress)
+            return engine.run(jobs, slots, display)
+
+
+def _labels(study: Study) -> dict[str, str]:
+    return {trial.trial: f"{study.arm(trial.arm).label} s{trial.seed}" for trial in study.trials}
 
 
 def _tell_failure(study: Study, outcome: Outcome) -> None:

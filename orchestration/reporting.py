@@ -1,0 +1,63 @@
+"""One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from ablations.study import Study
+from orchestration.study_folder import count_look, study_folder
+from orchestration.tracked import StudyReport
+from orchestration.workspace import Workspace
+from reports.earlier import pool_from_studies
+from reports.formats import interval, signed
+from reports.render import ReportFiles, write_report
+from reports.results import load_results
+from reports.terminal import print_report
+
+
+@dataclass(frozen=True)
+class ReportedStudy:
+    """A report that was written."""
+
+    files: ReportFiles
+    tracked: StudyReport
+
+    def show(self, console: Console) -> None:
+        """Print the tables and where the rest is."""
+        print_report(self.files.report, console)
+        console.print(f"report: {_near(self.files.markdown)}")
+
+
+def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:
+    """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it."""
+    folder = study_folder(workspace, study.id)
+    results = load_results(study, workspace.runs, folder)
+    if look:
+        finished = [trial.id for trial in results.trials if trial not in results.unfinished]
+        count_look(workspace, study, finished, command)
+        results = load_results(study, workspace.runs, folder)
+    earlier = pool_from_studies(workspace.studies, workspace.runs, study)
+    files = write_report(study, results, workspace.out, earlier=earlier)
+    return ReportedStudy(files, StudyReport(files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
+
+
+def _tags(files: ReportFiles) -> dict[str, str]:
+    """Δ, interval and verdict of every card."""
+    nats = files.report.analyses[0, "nats"]
+    tags = {}
+    for contrast in files.report.study.contrasts:
+        effect = nats.effect(contrast.card)
+        if effect is None:
+            continue
+        tags[f"delta_nats.{contrast.card}"] = signed(effect.delta)
+        tags[f"verdict.{contrast.card}"] = str(nats.verdict(contrast.card))
+        if effect.interval95:
+            tags[f"interval95.{contrast.card}"] = interval(effect.interval95)
+    for finding in files.report.findings:
+        tags[f"claim.{finding.card}.{finding.claim.id}"] = str(finding.measured.verdict)
+    return tags
+
+
+def _near(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
