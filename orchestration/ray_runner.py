@@ -35,6 +35,7 @@ _ENVIRONMENT = {
 }
 """Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
 
+_TOKEN = secrets.token_hex(32)  # guards the private cluster; of this process alone (Ray reads it once), on no disk
 _OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
 
 
@@ -249,7 +250,7 @@ def _cluster(address: str | None, where: Places, folder: Path):
     """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to `address`."""
     root = str(Path(__file__).resolve().parent.parent)
     private = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
-    private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of this session alone, on no disk
+    private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _TOKEN}
     before = {} if address else {name: os.environ.get(name) for name in private}
     os.environ.update({} if address else private)  # the private cluster's processes inherit them
     import ray
