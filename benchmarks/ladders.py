@@ -18,7 +18,8 @@ from gonn_core.go.jit import kernel
 from gonn_core.go.ladders import find_ladders
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, TO_PADDED, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games
-from gonn_core.go.rules import NOWHERE, set_up
+from gonn_core.go.rules import NOWHERE
+from gonn_core.go.setup import set_up
 from gonn_core.go.workspace import NODES, REUSED, SEARCHES
 from gonn_core.records.layout import KO
 

@@ -15,10 +15,9 @@ from gonn_core.go.rules import (
     UNDO_PER_MOVE,
     clear_board,
     is_suicide,
-    keep_living,
     play,
-    set_up,
 )
+from gonn_core.go.setup import keep_living, set_up
 
 
 class Board:

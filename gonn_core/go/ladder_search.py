@@ -11,7 +11,7 @@ changes a result (tests compare with a plain recursive solver).
 import numpy as np
 
 from gonn_core.go.jit import kernel
-from gonn_core.go.points import EMPTY, STRIDE
+from gonn_core.go.points import STRIDE
 from gonn_core.go.rules import (
     BOTTOM,
     HEAD,

@@ -10,7 +10,8 @@ import numpy as np
 from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.ladder_search import is_captured, working_moves
 from gonn_core.go.points import FROM_PADDED, TO_PADDED, WORDS
-from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, keep_living, set_up, two_liberties
+from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, two_liberties
+from gonn_core.go.setup import keep_living, set_up
 from gonn_core.go.workspace import make_workspace
 
 _ONE = np.uint64(1)

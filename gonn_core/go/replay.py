@@ -12,7 +12,8 @@ from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_cache import find_ladders_cached, note_move, start_game
 from gonn_core.go.ladders import set_bit
 from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
-from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, keep_living, play, set_up
+from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, play
+from gonn_core.go.setup import place_setup, set_up
 from gonn_core.go.workspace import CAPPED, Workspace, make_workspace
 from gonn_core.records.layout import (
     COMPLETE,
@@ -29,25 +30,9 @@ from gonn_core.records.layout import (
     WHITE_TO_MOVE,
 )
 
-__all__ = ["Workspace", "make_workspace", "place_setup", "replay_game", "replay_games"]
+__all__ = ["Workspace", "make_workspace", "replay_game", "replay_games"]
 
 _ONE = np.uint64(1)
-
-
-@kernel
-def place_setup(setup, stones):
-    """Bitboards `stones` (12,) of setup codes colour*361 + point in file order; codes out of range are ignored."""
-    stones[:] = 0
-    for code in setup:
-        if 0 <= code < 3 * POINTS:
-            colour, p = code // POINTS, code % POINTS
-            bit = _ONE << np.uint64(p & 63)
-            for side in range(2):
-                stones[side * WORDS + (p >> 6)] &= ~bit
-            if colour != 0:
-                stones[(colour - 1) * WORDS + (p >> 6)] |= bit
-    if len(setup) > 0:
-        keep_living(stones)
 
 
 @kernel
