@@ -12,6 +12,7 @@ from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives import find_sources
 from gonn_core.records.build import Progress, Source, prepare_store
+from gonn_core.records.recipe import Recipe, make_recipe
 from gonn_core.records.report import BuildReport
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
@@ -70,12 +71,25 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
     return Dataset(declaration, label, tuple(Source(path, scheme, label) for path in find_sources(expanded)), (), label)
 
 
+def recipe_of(prepared: PreparedData) -> Recipe:
+    """The data set as a file with which a machine without the declarations makes the same store and views."""
+    declaration = prepared.dataset.declaration
+    return make_recipe(prepared.dataset.sources, _rows(declaration), _rules(declaration), prepared.store, prepared.views)
+
+
+def _rows(declaration: DatasetDeclaration) -> RowFilter:
+    return RowFilter(**declaration.filter.model_dump())
+
+
+def _rules(declaration: DatasetDeclaration) -> dict[str, SplitRule]:
+    return {split: SplitRule(**declaration.split(split).model_dump()) for split in SPLITS}
+
+
 def prepare(dataset: Dataset, stores: Path, progress: Callable[[Progress], None] | None = None, demanded=SPLITS) -> PreparedData:
     """Store and views of a data set, found or built below `stores`. Raises UserError, also when a demanded split has no positions."""
     declaration = dataset.declaration
     store = prepare_store(dataset.sources, stores, progress)
-    rules = {split: SplitRule(**declaration.split(split).model_dump()) for split in SPLITS}
-    views = make_views(store, RowFilter(**declaration.filter.model_dump()), rules, stores)
+    views = make_views(store, _rows(declaration), _rules(declaration), stores)
     for split in demanded:
         if not views[split].n:
             raise UserError(_empty_split(dataset, store, split))

@@ -1,19 +1,19 @@
 """`gonn train`: one trial of a base net, or its job file for another machine."""
 
-import json
 import sys
 from pathlib import Path
 
 import yaml
 
 from ablations.arms import budget_config
-from ablations.dataset import load_dataset
+from ablations.dataset import load_dataset, recipe_of
 from ablations.registry import load_registry
 from ablations.study import seeded
 from gonn_core.config import with_values
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import SettingError
 from gonn_core.trial.job import Job
 from orchestration.console import output
+from orchestration.files import write_json
 from orchestration.games import prepare_shown
 from orchestration.planning import data_folder, evaluation_requests, run_settings, wanted_snapshots
 from orchestration.workspace import Workspace
@@ -47,11 +47,14 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
     settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device)
     made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
     if job is not None:
-        try:
-            job.write_text(json.dumps(made.model_dump(mode="json"), indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(job, f"cannot be written ({error.strerror})") from None
-        output().print(f"{job}: trial {made.id}; run it with: python -m gonn_core.trial {job} --store {prepared.store.folder}")
+        portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
+        made = made.model_copy(update={"run": made.run.model_copy(update=portable)})
+        write_json(job, made.model_dump(mode="json"))
+        recipe = job.with_name(f"{prepared.dataset.label}.recipe.json")
+        write_json(recipe, recipe_of(prepared).model_dump(mode="json"))
+        output().print(f"{job}: trial {made.id} of {made.config.training.samples:,} samples; {recipe}: its data. On a machine with the archives:")
+        output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
+        output().print(f"  python -m gonn_core.trial {job}")
         return 0
     result = run_trial(made, Printer(sys.stderr))
     if result["state"] != "done":

@@ -1,0 +1,108 @@
+"""A data set as a small file: which archives, how read, filtered and split, and the digests that must come out.
+
+With it a machine that has the archives and `gonn_core` alone makes the same store and views: `python -m gonn_core.records recipe.json`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gonn_core.config import Digest, Strict, parse_model
+from gonn_core.errors import InputError
+
+from .archives import list_archives
+from .build import Progress, Source, prepare_store
+from .sgf_properties import RANK_SCHEMES
+from .store import Store
+from .views import SPLITS, RowFilter, SplitRule, View, make_views
+
+FORMAT = 1
+
+
+class RecipeSource(Strict):
+    """One archive: its file name wherever it lies, how its ranks are meant, the collection it belongs to."""
+
+    file: Annotated[str, Field(min_length=1, max_length=200)]
+    rank_scheme: str
+    label: str
+
+
+class RowRules(Strict):
+    """Fields of `records.views.RowFilter`."""
+
+    min_rank: int | None = None
+    min_opponent_rank: int | None = None
+    max_handicap: int | None = None
+    min_moves: int = 0
+    drop_illegal: bool = False
+    drop_corrupt: bool = False
+
+
+class SplitRules(Strict):
+    """Fields of `records.views.SplitRule`."""
+
+    years: tuple[int, int] | None = None
+    hashed: tuple[float, float] | None = None
+
+
+class Recipe(Strict):
+    """A data set, and what it comes out as."""
+
+    format: Literal[1] = FORMAT
+    store: Digest
+    sources: tuple[RecipeSource, ...]
+    rows: RowRules
+    splits: dict[Literal["train", "validation", "test"], SplitRules]
+    views: dict[Literal["train", "validation", "test"], Digest]
+
+
+def make_recipe(sources, rows: RowFilter, splits, store: Store, views: dict[str, View]) -> Recipe:
+    """The recipe of prepared data; `sources`: `records.build.Source`s in their order."""
+    return Recipe(
+        store=store.digest,
+        sources=tuple(RecipeSource(file=source.path.name, rank_scheme=source.rank_scheme, label=source.label) for source in sources),
+        rows=RowRules(**asdict(rows)),
+        splits={split: SplitRules(**asdict(rule)) for split, rule in splits.items()},
+        views={split: view.digest for split, view in views.items()},
+    )
+
+
+def read_recipe(path: Path) -> Recipe:
+    """A recipe file. Raises UserError."""
+    try:
+        tree = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None
+    except ValueError as error:
+        raise InputError(path, f"not a JSON file ({error})") from None
+    return parse_model(Recipe, tree, Path(path).name)
+
+
+def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progress], None] | None = None) -> Store:
+    """Store and views of a recipe, found or built below `stores` from the archives below `games`.
+
+    Raises InputError for an archive that is not there, and when something else comes out than the recipe says.
+    """
+    if not Path(games).is_dir():
+        raise InputError(games, "no such folder of game archives")
+    archives = {path.name: path for path in reversed(list_archives(Path(games)))}
+    sources = []
+    for source in recipe.sources:
+        if source.file not in archives:
+            raise InputError(games, f"no archive {source.file} there; the recipe names {', '.join(each.file for each in recipe.sources)}")
+        if source.rank_scheme not in RANK_SCHEMES:
+            raise InputError(games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}")
+        sources.append(Source(archives[source.file], source.rank_scheme, source.label))
+    store = prepare_store(sources, stores, progress)
+    if store.digest != recipe.store:
+        raise InputError(games, f"these archives make store {store.digest}, not {recipe.store}: other files, or another version of the rules")
+    rules = {split: SplitRule(**recipe.splits[split].model_dump()) for split in SPLITS if split in recipe.splits}
+    views = make_views(store, RowFilter(**recipe.rows.model_dump()), rules, stores)
+    for split, digest in recipe.views.items():
+        if split not in views or views[split].digest != digest:
+            raise InputError(store.folder, f"the {split} view is {views[split].digest if split in views else 'missing'}, not {digest}")
+    return store
