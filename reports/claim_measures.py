@@ -120,7 +120,8 @@ def _parameters(setting: Setting) -> Measured:
         right = claim.bounds[0] <= on - off <= claim.bounds[1]
     here = mean_cost(setting.results, setting.contrast.with_it).parameters - mean_cost(setting.results, setting.contrast.without).parameters
     if here != on - off:
-        note = "; ".join(part for part in (note, f"on the arms of this study ({study.budget} budget): {formats.signed_count(here)}") if part)
+        small = f"on the arms of this study ({study.budget} budget): {formats.signed_count(here)}"
+        note = f"{note}; {small}" if note else small
     return Measured(text, str(ClaimVerdict.REPLICATED if right else ClaimVerdict.CONTRADICTED), note, on - off)
 
 

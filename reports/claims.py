@@ -85,7 +85,10 @@ def differs(results: StudyResults, registry: Registry, card: Enhancement, contra
 
 
 def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> dict[str, float]:
-    """Card -> the smallest size that it is claimed to have on a metric, which sets the margin of `no effect`; unverified memory does not count."""
+    """Card -> the smallest size that it is claimed to have on a metric, which sets the margin of `no effect`.
+
+    Claims from unverified memory do not count.
+    """
     sizes: dict[str, float] = {}
     for name in cards:
         for claim in registry.cards[name].claims if name in registry.cards else ():
@@ -102,7 +105,8 @@ def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> T
     missing = [contrast.card for contrast in results.study.contrasts if contrast.card not in {finding.card for finding in findings}]
     if missing:
         notes.append(f"No claims are declared for: {', '.join(missing)}.")
-    return Table("claims", "Claims of the documents", COLUMNS, tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings), tuple(notes))
+    rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
+    return Table("claims", "Claims of the documents", COLUMNS, rows, tuple(notes))
 
 
 def _row(finding: ClaimFinding, several: bool) -> Row:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ablations.study import Study
 from gonn_core.config import TrialConfig
 from reports.results import StudyResults
 
@@ -57,9 +56,3 @@ def speed_note(results: StudyResults) -> str:
     loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
     text += f" (load average {max(loads):.1f} at most)." if loads else "."
     return text + (f" Not measured: {', '.join(missing)}." if missing else "")
-
-
-def trained_on(study: Study, results: StudyResults) -> str:
-    """On what the trials ran, as recorded."""
-    devices = sorted({trial.session["device"] for trial in results.trials if trial.session})
-    return ", ".join(devices) or "nothing yet"

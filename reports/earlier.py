@@ -78,4 +78,5 @@ def planned_effect(study: Study, earlier: EarlierNoise) -> float | None:
     """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was measured yet."""
     if earlier.evaluation_variance is None or len(study.seeds) < 2:
         return None
-    return smallest_effect(earlier.pool(study), earlier.evaluation_variance, len(study.seeds), study_thresholds(study), len(study.contrasts))
+    pool, thresholds = earlier.pool(study), study_thresholds(study)
+    return smallest_effect(pool, earlier.evaluation_variance, len(study.seeds), thresholds, len(study.contrasts))

@@ -4,30 +4,20 @@ The same results give the same bytes: no dates, no user settings of matplotlib, 
 """
 
 import io
-import math
 import textwrap
 from collections.abc import Sequence
 
 import matplotlib
-import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from gonn_core.errors import printable
-from reports import formats
-from reports.claim_measures import paired_curve
 from reports.claims import ClaimFinding
-from reports.compare import MAIN, StudyAnalysis
+from reports.compare import StudyAnalysis
+from reports.panels import draw_curves, draw_differences, draw_forest, nats_axis, samples_axis, total_samples
 from reports.results import StudyResults
-from reports.statistics import quantile
 
 CURVES_AT_MOST = 3
 """With more contrasts than this, the lower half is a forest plot."""
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
-"""Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for a line, replaced."""
-DASHES = ("-", "--", ":", "-.")
-MARKERS = ("D", "s", "^", "v", "P", "X")
 WIDTH = 7.0  # inches: at 100 pixels an inch the 700 pixels of a page
 DPI = 200
 _STYLE = {
@@ -51,7 +41,8 @@ def draw(results: StudyResults, nats: StudyAnalysis, findings: Sequence[ClaimFin
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": results.study.id})
         figure = _figure(results, nats, [finding for finding in findings if _drawable(finding)])
-        return {"figure.png": _bytes(figure, "png", {"Software": None}), "figure.svg": _bytes(figure, "svg", {"Date": None, "Creator": None})}
+        png, svg = _bytes(figure, "png", {"Software": None}), _bytes(figure, "svg", {"Date": None, "Creator": None})
+    return {"figure.png": png, "figure.svg": svg}
 
 
 def _bytes(figure: Figure, kind: str, metadata: dict) -> bytes:
@@ -73,16 +64,16 @@ def _figure(results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFindin
     figure = Figure(figsize=(WIDTH, 3.5 + lower + extra), layout="constrained")
     upper_axes, lower_axes = figure.subplots(2, 1, height_ratios=(3.0, lower))
     figure.suptitle(_title(results), fontsize=10.5, x=0.01, ha="left")
-    _draw_curves(upper_axes, results)
+    draw_curves(upper_axes, results)
     for axes in (upper_axes, lower_axes):
-        _nats_axis(axes.yaxis)
-    _samples_axis(upper_axes, results)
-    upper_axes.set_xlim(0, _total(results) * 1.02)
+        nats_axis(axes.yaxis)
+    samples_axis(upper_axes, results)
+    upper_axes.set_xlim(0, total_samples(results) * 1.02)
     if forest:
-        handles = _draw_forest(lower_axes, results, nats, claims)
+        handles = draw_forest(lower_axes, results, nats, claims)
     else:
-        handles = _draw_differences(lower_axes, results, nats, claims)
-        _samples_axis(lower_axes, results)
+        handles = draw_differences(lower_axes, results, nats, claims)
+        samples_axis(lower_axes, results)
         upper_axes.set_xlim(lower_axes.get_xlim())
     if handles:
         figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
@@ -95,173 +86,3 @@ def _title(results: StudyResults) -> str:
     state = "" if not results.unfinished else f" – unfinished: {finished} of {len(results.trials)} trials"
     lines = [printable(study.title, 160), printable(f"{study.base}, {study.budget} budget, {study.coverage}{state}", 200)]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 88))
-
-
-def _style(index: int) -> dict:
-    return {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index // len(COLOURS) % len(DASHES)]}
-
-
-def _draw_curves(axes, results: StudyResults) -> None:
-    """A thin line per seed, a thick one for the mean of the seeds that got that far."""
-    shown = []
-    for index, arm in enumerate(results.study.arms):
-        lines = [[(line["samples"], line["nats"]) for line in trial.curve if "nats" in line] for trial in results.of_arm(arm.id)]
-        by_samples: dict[int, list[float]] = {}
-        for points in lines:
-            if points:
-                axes.plot(*zip(*points), linewidth=0.6, alpha=0.45, **_style(index))
-            for count, value in points:
-                by_samples.setdefault(count, []).append(value)
-        full = max(map(len, by_samples.values()), default=0)
-        mean = [(count, float(np.mean(values))) for count, values in sorted(by_samples.items()) if len(values) == full]
-        planned = len(results.study.seeds)
-        label = printable(arm.label, 40) + ("" if full == planned else f" ({full} of {planned} seeds)")
-        axes.plot(*(zip(*mean) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
-        shown += [value for count, value in mean if count >= _total(results) / 6]
-    axes.set(ylabel="nats (validation games)", xlabel="samples")
-    if shown:  # the first steps would press everything else into one line
-        room = max(shown) - min(shown) or 0.1
-        axes.set_ylim(min(shown) - 0.08 * room, max(shown) + 0.12 * room)
-    if len(results.study.arms) > 4:  # too many to find room beside the curves
-        axes.legend(loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2)
-    else:
-        axes.legend(loc="upper right")
-
-
-def _draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:
-    """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games, then the claims."""
-    axes.axhline(0.0, color="0.35", linewidth=0.9)
-    study, handles = results.study, []
-    places = _Margin(_total(results))
-    for index, contrast in enumerate(study.contrasts):
-        style = _style(index + 1)
-        curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
-        if curve:
-            counts = list(curve)
-            means = np.array([deltas.mean() for deltas in curve.values()])
-            axes.plot(counts, means, linewidth=1.8, **style)
-            halves = np.array([_half_width(deltas) for deltas in curve.values()])
-            axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
-            handles.append(Line2D([], [], linewidth=1.8, label=f"{printable(contrast.card, 40)}: with − without", **style))
-        effect = nats.effect(contrast.card)
-        if effect is not None:
-            _draw_effect(axes, places.next(), effect, style["color"])
-    if nats.table is not None:
-        handles.append(_marker("o", "0.25", True, f"{study.evaluations[MAIN].split} games, 95 % interval"))
-    handles += _draw_claims(axes, results, claims, places)
-    axes.axvline(places.total, color="0.8", linewidth=0.8, zorder=0)
-    axes.set(ylabel="Δ nats (below 0: helps)", xlabel="samples (band: 95 % over seeds, validation games)")
-    return handles
-
-
-class _Margin:
-    """Places right of the last sample, one after the other."""
-
-    def __init__(self, total: int):
-        self.total, self._taken = total, 0
-
-    def next(self) -> float:
-        self._taken += 1
-        return self.total * (1 + 0.03 * self._taken)
-
-    @property
-    def end(self) -> float:
-        """Where the axis ends."""
-        return self.total * (1.02 + 0.03 * self._taken)
-
-
-def _draw_effect(axes, x: float, effect, colour: str) -> None:
-    axes.plot([x], [effect.delta], marker="o", markersize=5, color=colour)
-    if effect.interval95:
-        axes.plot([x, x], [effect.interval95.low, effect.interval95.high], color=colour, linewidth=1.6)
-
-
-def _draw_claims(axes, results: StudyResults, claims: list[ClaimFinding], places: _Margin) -> list[Line2D]:
-    """Marks at the claimed samples, in the margin when those are not reached or not told; hollow when the conditions differ."""
-    handles = []
-    cards = [contrast.card for contrast in results.study.contrasts]
-    for index, finding in enumerate(claims):
-        colour = _style(cards.index(finding.card) + 1)["color"]
-        samples = finding.claim.samples
-        x = samples if samples is not None and samples <= places.total else places.next()
-        low, high = _shown_ends(finding)
-        filled, marker = _same_conditions(finding), MARKERS[index % len(MARKERS)]
-        axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
-        axes.plot([x], [(low + high) / 2], marker=marker, markersize=7, color=colour, markerfacecolor=colour if filled else "white")
-        whose = f"{printable(finding.card, 40)} " if len(cards) > 1 else ""
-        handles.append(_marker(marker, colour, filled, whose + _claim_label(finding)))
-    axes.set_xlim(0, places.end)
-    return handles
-
-
-def _draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:
-    """One row per contrast: effect on the test games with its interval, and what was claimed."""
-    axes.axvline(0.0, color="0.35", linewidth=0.9)
-    cards = [contrast.card for contrast in results.study.contrasts]
-    for row, card in enumerate(cards):
-        effect = nats.effect(card)
-        if effect is None:
-            axes.annotate("no results yet", (0, row), xytext=(4, 0), textcoords="offset points", va="center", color="0.4", fontsize=8)
-            continue
-        axes.plot([effect.delta], [row], marker="o", markersize=5, color=COLOURS[0])
-        if effect.interval95:
-            axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=COLOURS[0], linewidth=1.8)
-    kinds = {}
-    for finding in claims:
-        row, (low, high), filled = cards.index(finding.card) + 0.28, _shown_ends(finding), _same_conditions(finding)
-        axes.plot([low, high], [row, row], color=COLOURS[1], linewidth=1.2)
-        axes.plot([(low + high) / 2], [row], marker="D", markersize=5, color=COLOURS[1], markerfacecolor=COLOURS[1] if filled else "white")
-        kinds[filled] = "claimed, under these conditions" if filled else "claimed, under other conditions"
-    axes.set_yticks(range(len(cards)), [printable(card, 40) for card in cards])
-    axes.set_ylim(len(cards) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(f"Δ nats, with − without, {results.study.evaluations[MAIN].split} games (left of 0: helps)")
-    axes.xaxis.set_major_locator(MaxNLocator(7))
-    _nats_axis(axes.xaxis)
-    handles = [_marker("o", COLOURS[0], True, "effect with 95 % interval")]
-    return handles + [_marker("D", COLOURS[1], filled, text) for filled, text in sorted(kinds.items())]
-
-
-def _half_width(deltas: np.ndarray) -> float:
-    """Half of the 95 % t interval of a mean over seeds; not a number, so not drawn, for a single seed."""
-    n = len(deltas)
-    return float(quantile(0.975, n - 1) * deltas.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
-
-
-def _same_conditions(finding: ClaimFinding) -> bool:
-    return finding.tested and finding.measured.verdict not in ("not tested here", "compared only")
-
-
-def _shown_ends(finding: ClaimFinding) -> tuple[float, float]:
-    """Both ends of a claim; an open one stands at the other."""
-    low, high = finding.claim.bounds
-    return (high if math.isinf(low) else low), (low if math.isinf(high) else high)
-
-
-def _claim_label(finding: ClaimFinding) -> str:
-    low, high = finding.claim.bounds
-    ends = [formats.minus(f"{end:+g}") for end in (low, high) if math.isfinite(end)]
-    if len(ends) == 1:
-        text = f"{'at most' if math.isinf(low) else 'at least'} {ends[0]}"
-    else:
-        text = ends[0] if low == high else f"{ends[0]} to {ends[1]}"
-    at = f" at {formats.samples(finding.claim.samples)} samples" if finding.claim.samples else ""
-    return f"claimed{at}: {text}"
-
-
-def _marker(marker: str, colour: str, filled: bool, label: str) -> Line2D:
-    return Line2D([], [], linestyle="none", marker=marker, color=colour, markerfacecolor=colour if filled else "white", markersize=6, label=label)
-
-
-def _total(results: StudyResults) -> int:
-    return max(arm.config.training.samples for arm in results.study.arms)
-
-
-def _samples_axis(axes, results: StudyResults) -> None:
-    total = _total(results)
-    ticks = [tick for tick in MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(0, total) if 0 <= tick <= total]
-    axes.set_xticks(ticks, [formats.samples(round(tick)) for tick in ticks])
-
-
-def _nats_axis(axis) -> None:
-    axis.set_major_formatter(FuncFormatter(lambda value, _: formats.minus(f"{value:.4g}")))

@@ -35,7 +35,8 @@ def unfinished_notes(results: StudyResults) -> list[str]:
     if not results.unfinished:
         return []
     total = len(results.trials)
-    notes = [f"Unfinished: {total - len(results.unfinished)} of {total} trials are done and evaluated; paired effects use the seeds that both sides have."]
+    done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
+    notes = [f"Unfinished: {done}; paired effects use the seeds that both sides have."]
     for trial in results.unfinished:
         state = "done, not evaluated yet" if trial.result else "not started" if trial.state == "new" else trial.state
         reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
@@ -51,7 +52,8 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     found = nats.table.correlation
     if found is None:
         return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
-    return [f"Arms are paired by seed: correlation within pairs {formats.minus(f'{found:.2f}')} over seeds (0: pairing gains nothing, 1: it removes all seed noise)."]
+    text = f"Arms are paired by seed: correlation within pairs {formats.minus(f'{found:.2f}')} over seeds"
+    return [f"{text} (0: pairing gains nothing, 1: it removes all seed noise)."]
 
 
 def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
@@ -59,8 +61,8 @@ def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
     pool = nats.table.pool if nats.table else None
     if pool is not None:
         members = ", ".join(printable(member, 80) for member in pool.members)
-        sd, df = math.sqrt(pool.variance), f"{pool.df:.1f}"
-        notes.append(f"Seed noise: standard deviation {sd:.4f} nats of a difference at one seed, on {df} degrees of freedom, pooled over {members}.")
+        text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} nats of a difference at one seed"
+        notes.append(f"{text}, on {pool.df:.1f} degrees of freedom, pooled over {members}.")
         notes += [f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()]
     elif nats.table is not None:
         notes.append("No seed noise could be pooled.")

@@ -26,7 +26,10 @@ POSITION_METRICS = {
     "rank": lambda scores: scores.rank.astype(np.float64) + 1.0,
     "probability": lambda scores: np.exp(-scores.nats.astype(np.float64)),
 }
-"""Metric -> its value at every position, from the stored scores. rank: 1 = the largest of the 361 logits; probability: of the move played."""
+"""Metric -> its value at every position, from the stored scores.
+
+rank: 1 = the largest of the 361 logits; probability: of the move played.
+"""
 
 
 @dataclass(frozen=True)

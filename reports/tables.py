@@ -113,7 +113,8 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
     for contrast in results.study.contrasts:
         effect = analysis.effect(contrast.card)
         if effect is None:
-            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(f"no result yet: {analysis.left_out[contrast.card]}", words=True, short="no result yet")}
+            reason = f"no result yet: {analysis.left_out[contrast.card]}"
+            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, words=True, short="no result yet")}
         else:
             cells = _effect_cells(effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation)
             cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)

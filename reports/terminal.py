@@ -15,7 +15,14 @@ from reports.report import Report
 
 WIDTH = 100
 SHOWN = ("arms", "effects", "rates", "claims")
-VERDICT_STYLES = {"helps": "green", "replicated": "green", "hurts": "red", "contradicted": "red", "underpowered": "yellow", "inconclusive": "yellow"}
+VERDICT_STYLES = {
+    "helps": "green",
+    "replicated": "green",
+    "hurts": "red",
+    "contradicted": "red",
+    "underpowered": "yellow",
+    "inconclusive": "yellow",
+}
 
 
 def terminal_tables(report: Report) -> Iterator[RenderableType]:

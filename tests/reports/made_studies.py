@@ -1,15 +1,17 @@
 """Studies with made-up results, in the real files: trial directories written through gonn_core's own writers."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from ablations.arms import budget_config
 from ablations.registry import Registry, load_registry
+from ablations.schema import Enhancement
 from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
-from gonn_core.config import canonical, trial_id, with_values
+from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
@@ -40,14 +42,38 @@ class Made:
         return self.folder / "studies" / self.study.id
 
 
+@cache
+def registry() -> Registry:
+    """The bundled declarations, read once."""
+    return load_registry()
+
+
+def registry_with(**claims: dict) -> Registry:
+    """The bundled bases and budgets with one card, `made_up`: PReLU with claims by id; what is not given is that of `early_loss`."""
+    usual = {"metric": "nats", "direction": "decrease", "samples": 5_000_000, "base": "gonn-b4", "data": "any", "evidence": "stated"}
+    usual |= {"document": "gonn_sandbox", "section": "Somewhere (2018)"}
+    tree = {"id": "made_up", "title": "Made up", "system": "gonn", "summary": "Slopes.", "base": "gonn-b4"}
+    tree |= {"toggles": {"net.activation": {"off": "relu", "on": "prelu"}}}
+    tree |= {"claims": [{**usual, "id": name, **claim} for name, claim in claims.items()]}
+    return replace(registry(), cards={"made_up": parse_model(Enhancement, tree, "made_up.yaml")})
+
+
 def plan_study(
-    folder: Path, *cards: str, seeds=(1, 2, 3, 4), design="add-one", pairing="by_position", budget="smoke", base="gonn-b5", registry=None, **values
+    folder: Path,
+    *cards: str,
+    seeds=(1, 2, 3, 4),
+    design="add-one",
+    pairing="by_position",
+    budget="smoke",
+    base="gonn-b5",
+    cards_of=None,
+    **values,
 ) -> Made:
-    """A study of these cards, written down with nothing trained. Keywords: fields of the study to replace."""
-    registry = registry or load_registry()
-    stand = registry.base(base)
-    config = with_values(budget_config(stand, registry.budget(budget), 5_000), {"data.view": VIEW})
-    formed = [registry.card(card).on_base(base) for card in cards]
+    """A study of these cards, written down with nothing trained. cards_of: a registry; other keywords: fields of the study to replace."""
+    declared = cards_of or registry()
+    stand = declared.base(base)
+    config = with_values(budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW})
+    formed = [declared.card(card).on_base(base) for card in cards]
     arms, contrasts = design_arms(design, base, config, formed)
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
     counts = _games()
@@ -76,7 +102,7 @@ def plan_study(
         commit="0123456789abcdef",
         dirty=False,
     ).model_copy(update=values)
-    made = Made(study, folder, registry)
+    made = Made(study, folder, declared)
     made.study_folder.mkdir(parents=True)
     (made.study_folder / "study.json").write_text(json.dumps(study.model_dump(mode="json")))
     return made
@@ -119,7 +145,8 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
             count = samples * point // 5
             nats = level + 2.5 * (1 - point / 5) ** 2 + generator.normal(0, 0.004)
             line = {"samples": count, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6, "looks": point}
-            lines.append({**line, "learning_rate": 0.1, "samples_per_s": 900.0, "wall_seconds": 1.0, "cpu_seconds": 1.0, "training_seconds": 1.0})
+            line |= {"learning_rate": 0.1, "samples_per_s": 900.0, "wall_seconds": 1.0, "cpu_seconds": 1.0, "training_seconds": 1.0}
+            lines.append(line)
         directory.write_metrics(lines, lease)
         for reference in made.study.evaluations:
             _write_evaluation(directory, lease, reference, digest, samples, level, generator)
@@ -176,4 +203,5 @@ def _write_snapshot(directory, lease, trial: TrialRef, config, digest: str) -> N
         if values.dim() == 4 and name.startswith("blocks."):
             values[:, :, 1, 1] *= 2
     samples = config.training.samples
-    directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(trial.trial, tensors, {"samples": samples, "weights": digest}), lease)
+    data = checkpoint.pack(trial.trial, tensors, {"samples": samples, "weights": digest})
+    directory.write(f"snapshots/{samples}.safetensors", data, lease)
