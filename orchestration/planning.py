@@ -18,8 +18,8 @@ from orchestration.gitinfo import commit_and_dirty
 from orchestration.workspace import Workspace
 from reports.verdicts import Thresholds
 
-EVALUATED = (("test", "full"), ("test", "as_published"), ("validation", "full"))
-"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table."""
+EVALUATED = (("test", "full"), ("test", "as_published"))
+"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of validation games."""
 
 
 @dataclass(frozen=True)
