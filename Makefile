@@ -1,17 +1,17 @@
 # Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN RUNNER DATA_DIR PORT STUDY TORCH
+export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
-STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN"
+STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE"
 
 .PHONY: help setup ablation plan list show data report status ui sync test test-quick
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
 	$(GO) setup
-ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 BASE=… DESIGN=… RUNNER=ray|local]
+ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 BASE=… DESIGN=… DEVICE=auto RUNNER=ray|local]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 plan: ## what that study would train, how long it takes, what it could show
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)

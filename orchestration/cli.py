@@ -1,12 +1,17 @@
 """The `gonn` command. Each verb imports what it needs when it runs, so that help and bad settings answer at once."""
 
+import errno
 import os
 import sys
 from pathlib import Path
 
 import click
 
-from gonn_core.errors import UserError
+from gonn_core.errors import UserError, printable
+from orchestration.usage import OneOf, WholeNumber, usage_line
+
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def options(*decorators):
@@ -20,11 +25,11 @@ def options(*decorators):
     return decorate
 
 
-name_argument = click.argument("name", metavar="NAME")
+name_argument = click.argument("name", metavar="NAME", default="")
 data_option = click.option("--data", default="starter", show_default=True, help="data set, or a folder or archive of SGF files")
 data_dir_option = click.option("--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]")
 budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
-device_option = click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 study_options = options(
     data_option,
     data_dir_option,
@@ -72,11 +77,11 @@ def plan(**settings):
 @gonn.command()
 @name_argument
 @study_options
-@click.option("--runner", type=click.Choice(["ray", "local"]), default="ray", show_default=True, help="who runs the trials")
-@click.option("--slots", type=click.IntRange(min=1), help="trials at once  [default: one per core, or by GPU]")
+@click.option("--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials")
+@click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]")
 @click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
 def ablate(runner, slots, track, **settings):
-    """Run a study: train what is missing, then table, figure, verdicts."""
+    """Run a study: train what is missing, show what it found."""
     from orchestration import ablate, planning
 
     return ablate.run_study(planning.Request(**settings), runner, slots, track)
@@ -93,7 +98,7 @@ def status():
 @gonn.command()
 @click.argument("study", required=False)
 def report(study):
-    """Tables and figures of STUDY (or of all), from the trial directories."""
+    """Tables and figures of STUDY, or of all, made again."""
     from orchestration import status
 
     status.write_reports(study)
@@ -101,42 +106,41 @@ def report(study):
 
 @gonn.command()
 @click.argument("study")
-@click.option("--split", type=click.Choice(["validation", "test"]), default="test", show_default=True)
-@click.option("--history", type=click.Choice(["full", "as_published"]), default="full", show_default=True)
-@click.option("--positions", type=click.IntRange(min=1), help="at least that many, in whole games  [default: the budget's]")
-@data_dir_option
+@click.option("--split", type=OneOf(["validation", "test"]), default="test", show_default=True)
+@click.option("--history", type=OneOf(["full", "as_published"]), default="full", show_default=True)
+@click.option("--positions", type=WholeNumber(1), help="at least that many, in whole games  [default: the budget's]")
 @device_option
 def evaluate(**settings):
     """Evaluate STUDY's trained trials again, without training."""
     from orchestration import evaluate
 
-    evaluate.evaluate_study(**settings)
+    return evaluate.evaluate_study(**settings)
 
 
 @gonn.command()
-@click.argument("base")
+@click.argument("base", metavar="BASE", default="")
 @data_option
 @data_dir_option
 @budget_option
 @click.option("--set", "values", multiple=True, metavar="PATH=VALUE", help="change a setting of the base, e.g. net.activation=relu")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
 @click.option("--job", type=click.Path(path_type=Path), help="write the job file for `python -m gonn_core.trial` instead of training")
 @device_option
 def train(**settings):
     """Train one trial of a BASE net."""
     from orchestration import train
 
-    train.train_base(**settings)
+    return train.train_base(**settings)
 
 
 @gonn.command()
-@click.option("--port", type=click.IntRange(1, 65535), default=5000, show_default=True)
+@click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
 @click.option("--study", help="open at that study  [default: the latest]")
 def ui(port, study):
     """The MLflow UI on 127.0.0.1, opened at a study."""
     from orchestration import status
 
-    status.open_ui(port, study)
+    return status.open_ui(port, study)
 
 
 @gonn.command()
@@ -144,7 +148,7 @@ def sync():
     """Rebuild MLflow's records from the trial directories."""
     from orchestration import status
 
-    status.sync()
+    return status.sync()
 
 
 @gonn.group()
@@ -191,30 +195,22 @@ def run(arguments: list[str]) -> int:
         print(error.format_message())
         return 0
     except click.UsageError as error:
-        print(_usage_line(error), file=sys.stderr)
+        print(usage_line(error), file=sys.stderr)
         return 2
     except UserError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        print(f"{printable(str(error.filename or 'a file'))}: cannot be written ({error.strerror}); the same command goes on from here", file=sys.stderr)
+        return 2
     except (KeyboardInterrupt, click.Abort):
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of a pipe left: nothing more to say
         return 0
-
-
-def _usage_line(error: click.UsageError) -> str:
-    """One line for a mistake on the command line itself, with what is valid."""
-    context, text = error.ctx, " ".join(error.format_message().split())
-    if isinstance(error, click.NoSuchOption) and context is not None:
-        valid = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
-        return f"{error.option_name}: no such option; valid: {', '.join(valid)}"
-    if isinstance(context and context.command, click.Group) and text.startswith("No such command"):
-        return f"{text.rstrip('.')}; valid: {', '.join(context.command.list_commands(context))}"
-    if isinstance(error, click.MissingParameter) and context is not None:
-        return f"{text} Usage: {context.get_usage().removeprefix('Usage: ')}"
-    return text
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from gonn_core.errors import InputError
@@ -10,15 +9,17 @@ from gonn_core.errors import InputError
 
 def write_json(path: Path, tree) -> None:
     """Write `tree` under a temporary name, flush it to disk and rename it. Raises InputError when the disk does not take it."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            json.dump(tree, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(json.dumps(tree, indent=1) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or error})") from None
 

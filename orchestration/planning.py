@@ -12,7 +12,7 @@ from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
 from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.workspace import Workspace
@@ -74,7 +74,7 @@ def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
     """Cards of a comma-separated list. Raises SettingError (NAME)."""
     cards = tuple(registry.card(part.strip()) for part in text.split(","))
     if len({card.id for card in cards}) < len(cards):
-        raise SettingError("NAME", text, "an enhancement is named twice")
+        raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
     return cards
 
 
@@ -84,6 +84,15 @@ def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str) -> 
         if base not in bases_of(registry, card):
             resolve(registry, card.id, "smoke", base)  # says what is wrong
             raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
+
+
+def check_device(device: str) -> None:
+    """That the device is there. Raises SettingError (DEVICE)."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
 
 
 def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
@@ -157,6 +166,7 @@ def check(request: Request) -> Checked:
         check_together(registry, list(formed))
     design_arms(request.design, stand.id, base, formed)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
+    check_device(request.device)
     return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset)
 
 
@@ -197,11 +207,17 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> P
 
 
 def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
-    """The study's jobs, seed by seed, so that an interrupted study has whole pairs."""
-    return tuple(
-        Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels={"study": study.id, "arm": trial.arm, "seed": str(trial.seed)})
-        for trial in study.trials
-    )
+    """The study's jobs, seed by seed, so that an interrupted study has whole pairs.
+
+    Raises UserError for a study whose trials this version would give other numbers, hence other ids.
+    """
+    jobs = []
+    for trial in study.trials:
+        labels = {"study": study.id, "arm": trial.arm, "seed": str(trial.seed)}
+        jobs.append(Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels=labels))
+        if jobs[-1].id != trial.trial:
+            raise UserError(f"study {study.id}: trial {trial.trial} was made by a version with other numerics; make ablation makes the study anew")
+    return tuple(jobs)
 
 
 def with_evaluations(job: Job, evaluations: Sequence[EvaluationRequest]) -> Job:

@@ -3,32 +3,31 @@
 import sys
 from pathlib import Path
 
-import yaml
-
 from ablations.arms import budget_config
 from ablations.dataset import load_dataset, recipe_of
 from ablations.registry import load_registry
+from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
 from gonn_core.config import with_values
-from gonn_core.errors import SettingError
+from gonn_core.errors import InputError, SettingError
 from gonn_core.trial.job import Job
 from orchestration.console import output
 from orchestration.files import write_json
 from orchestration.games import prepare_shown
-from orchestration.planning import data_folder, evaluation_requests, run_settings, wanted_snapshots
+from orchestration.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
 from orchestration.workspace import Workspace
 
 
 def parse_values(settings: tuple[str, ...]) -> dict:
-    """`("net.activation=relu",)` -> {"net.activation": "relu"}; values are read as YAML. Raises SettingError."""
+    """`("net.activation=relu",)` -> {"net.activation": "relu"}; values are read like a card's. Raises SettingError."""
     values = {}
     for setting in settings:
         path, equals, text = setting.partition("=")
         if not equals:
             raise SettingError("--set", setting, "not a setting", "PATH=VALUE such as net.activation=relu")
         try:
-            values[path] = yaml.safe_load(text)
-        except yaml.YAMLError:
+            values[path] = parse_yaml(text, path)
+        except InputError:
             raise SettingError(f"--set {path}", text, "not a YAML value") from None
     return values
 
@@ -42,7 +41,10 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
     stand, plan = registry.base(base), registry.budget(budget)
     samples = stand.schedule_end if plan.samples == "claim" else plan.samples
     config = with_values(budget_config(stand, plan, samples), parse_values(values), "--set")
-    prepared = prepare_shown(load_dataset(data, data_folder(data_dir)), workspace)
+    dataset = load_dataset(data, data_folder(data_dir))
+    if job is None:
+        check_device(device)
+    prepared = prepare_shown(dataset, workspace)
     config = seeded(with_values(config, {"data.view": prepared.views["train"].digest}), seed)
     settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device)
     made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
