@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
-from orchestration.tracking import ENVIRONMENT, Tracker, redacted, tracking_uri
+from orchestration.tracking import ENVIRONMENT, Tracker
+from orchestration.tracking_uri import redacted, tracking_uri
 
 _START_SECONDS = 90
 

@@ -13,14 +13,14 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
-from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
-from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, ended, load_function, places, retried
+from orchestration.ray_study import RayStudy
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, load_function, places
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -57,7 +57,7 @@ class RayRunner:
         with _scratch() as folder, _cluster(self._address, where, folder):
             from ray import tune
 
-            study = _Study(first, source, on_event)
+            study = RayStudy(first, source, on_event)
             tune.Tuner(
                 tune.with_resources(_trainable(self._function), {"cpu": 1, **({"gpu": where.gpu_share} if where.gpus else {})}),
                 tune_config=tune.TuneConfig(
@@ -79,52 +79,6 @@ class RayRunner:
                 ),
             ).fit()
         return list(study.outcomes.values())
-
-
-class _Study:
-    """The driver's side: which job is next, what Tune's trials say, how they ended. Knows Tune's trials by their ids."""
-
-    def __init__(self, first: Job, rest: Iterator[Job], on_event: OnEvent):
-        self._first, self._rest, self._on_event = first, rest, on_event
-        self._jobs: dict[str, Job] = {}
-        self.outcomes: dict[str, Outcome | None] = {}
-
-    def __getstate__(self):
-        return {}  # Tune writes everything it is given to disk, for a restore that never comes
-
-    def next_job(self, tune_id: str) -> Job | None:
-        job, self._first = self._first or next(self._rest, None), None
-        if job is not None:
-            self._jobs[tune_id] = job
-            self.outcomes[job.id] = None
-        return job
-
-    def hear(self, tune_id: str, said: list) -> bool:
-        """Pass on what a trial said; True when it is to stop."""
-        go_on = True
-        for item in said:
-            if isinstance(item, Outcome):
-                self._end(tune_id, item)
-            else:
-                go_on = (self._on_event(item) is not False) and go_on
-        if not go_on and self.outcomes[self._jobs[tune_id].id] is None:
-            self._end(tune_id, Outcome(self._jobs[tune_id].id, "paused"))
-        return not go_on
-
-    def died(self, tune_id: str, for_good: bool) -> None:
-        """A trial's process died, for the first time or too often."""
-        job = self._jobs[tune_id]
-        if not for_good:
-            self._on_event(retried(job, "the worker process died"))
-            return
-        failure = TrialDirectory(Path(job.run.runs) / job.id).failure()  # what it left, if it had the time
-        text = failure["traceback"] if failure else ""
-        why = f"the worker process died, {ATTEMPTS} times" + (f": {failure['error']}" if failure else "")
-        self._end(tune_id, Outcome(job.id, "failed", why, text))
-
-    def _end(self, tune_id: str, outcome: Outcome) -> None:
-        self.outcomes[outcome.trial] = outcome
-        self._on_event(ended(self._jobs[tune_id], outcome))
 
 
 def _trainable(function: str):
@@ -192,7 +146,7 @@ def _cuda_works() -> bool:
     return True
 
 
-def _searcher(study: _Study):
+def _searcher(study: RayStudy):
     """What Tune asks for trials: hands out jobs in order, when there is room for one."""
     from ray import tune
 
@@ -207,7 +161,7 @@ def _searcher(study: _Study):
     return Jobs()
 
 
-def _stopper(study: _Study):
+def _stopper(study: RayStudy):
     """Where results arrive first, and where a trial can be stopped."""
     from ray import tune
 
@@ -221,7 +175,7 @@ def _stopper(study: _Study):
     return Stop()
 
 
-def _callback(study: _Study):
+def _callback(study: RayStudy):
     """Where deaths of processes arrive."""
     from ray import tune
 

@@ -9,7 +9,6 @@ per trial.
 import hashlib
 import logging
 import os
-import re
 import shutil
 import tempfile
 import threading
@@ -20,9 +19,9 @@ from urllib.parse import urlsplit
 
 import filelock
 
-from gonn_core.errors import SettingError, printable
 from orchestration import mlflow_view
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, TrialContent, stamp, trial_content
+from orchestration.tracking_uri import redacted, tracking_uri
 
 ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -32,25 +31,10 @@ ENVIRONMENT = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
-_SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https")
 _PARAMS_A_BATCH, _METRICS_A_BATCH = 100, 1000
 _NOTE_CHARACTERS = 7900
 _POLL_SECONDS = 5.0
 _ARTIFACTS = "mlflow.gonn.artifacts"  # digest of what was logged last; names with this prefix stay off the pages
-
-def tracking_uri(root: Path) -> str:
-    """`MLFLOW_TRACKING_URI`, or the data base of the workspace at `root`. Raises SettingError for one that MLflow cannot use."""
-    uri = os.environ.get("MLFLOW_TRACKING_URI")
-    if not uri:
-        return f"sqlite:///{root / 'mlflow.db'}"
-    if uri.split(":")[0].split("+")[0] not in _SCHEMES or "://" not in uri:
-        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), "not a tracking server or data base", f"a URI that starts with {', '.join(_SCHEMES)}")
-    return uri
-
-
-def redacted(text: str) -> str:
-    """`text`, printable, with user names and passwords in URIs replaced by ***."""
-    return printable(re.sub(r"://[^/\s]*@", "://***@", text))
 
 
 class Tracker:

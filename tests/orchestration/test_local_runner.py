@@ -114,17 +114,18 @@ def test_a_trial_is_paused_when_told_so_and_jobs_are_asked_for_one_by_one(tmp_pa
 
     def ask():
         for seed in range(3):
-            yield fake_job(tmp_path, seed, "slow")
-            told.append(f"after {seed}")
+            told.append(f"asked for {seed}")
+            yield fake_job(tmp_path, seed, "goes on until told")
 
     def on_event(event):
-        told.append(event["event"])
-        return event["event"] != "point"
+        if event["event"] != "tick":
+            told.append(event["event"])
+        return event["event"] != "tick"
 
     outcomes = LocalRunner(RUN_FAKE).run(ask(), 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["paused"] * 3
-    assert told == ["started", "point", "point", "paused", "after 0", "started", "point", "point", "paused", "after 1", "started", "point", "point", "paused", "after 2"]
-    assert run([fake_job(tmp_path, 0, "slow")])[0][0].state == "done"
+    assert told == ["asked for 0", "started", "paused", "asked for 1", "started", "paused", "asked for 2", "started", "paused"]
+    assert run([fake_job(tmp_path, 0, "goes on until told")])[0][0].state == "done"
 
 
 def test_places(tmp_path, monkeypatch):

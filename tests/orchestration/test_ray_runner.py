@@ -47,8 +47,8 @@ def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd
 
 
 def test_a_trial_is_paused_when_told_so(tmp_path):
-    jobs = [fake_job(tmp_path, seed, "slow") for seed in range(2)]
-    outcomes = RayRunner(function=RUN_FAKE).run(jobs, 1, lambda event: event["event"] != "point" or event["trial"] != jobs[0].id)
+    jobs = [fake_job(tmp_path, 0, "goes on until told"), fake_job(tmp_path, 1)]
+    outcomes = RayRunner(function=RUN_FAKE).run(jobs, 1, lambda event: event["event"] != "tick")
     assert [outcome.state for outcome in outcomes] == ["paused", "done"]
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from gonn_core.errors import SettingError
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
-from orchestration.tracking import Tracker, redacted, tracking_uri
+from orchestration.tracking import Tracker
+from orchestration.tracking_uri import redacted, tracking_uri
 from tests.orchestration.fakes import config_tree, write_trial
 
 ROOT = Path(__file__).parents[2]
