@@ -40,11 +40,9 @@ def draw_curves(axes, results: StudyResults) -> None:
         planned = len(results.study.seeds)
         label = printable(arm.label, 40) + ("" if full == planned else f" ({full} of {planned} seeds)")
         axes.plot(*(zip(*mean) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
-        shown += [value for count, value in mean if count >= total_samples(results) / 6]
+        shown += [value for count, value in mean if count >= total_samples(results) / 3]
     axes.set(ylabel="nats (validation games)", xlabel="samples")
-    if shown:  # the first steps would press everything else into one line
-        room = max(shown) - min(shown) or 0.1
-        axes.set_ylim(min(shown) - 0.08 * room, max(shown) + 0.12 * room)
+    _fit(axes, shown, below=0.1, above=0.6)
     if len(results.study.arms) > 4:  # too many to find room beside the curves
         axes.legend(loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2)
     else:
@@ -55,6 +53,7 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
     """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games, then the claims."""
     axes.axhline(0.0, color="0.35", linewidth=0.9)
     study, handles = results.study, []
+    shown = [0.0, *(end for finding in claims for end in _shown_ends(finding))]
     places = _Margin(total_samples(results))
     for index, contrast in enumerate(study.contrasts):
         style = _style(index + 1)
@@ -65,13 +64,17 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
             axes.plot(counts, means, linewidth=1.8, **style)
             halves = np.array([_half_width(deltas) for deltas in curve.values()])
             axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
+            late = np.array(counts) >= places.total / 2
+            shown += [*means[late], *np.nan_to_num((means - halves)[late]), *np.nan_to_num((means + halves)[late])]
             handles.append(Line2D([], [], linewidth=1.8, label=f"{printable(contrast.card, 40)}: with − without", **style))
         effect = nats.effect(contrast.card)
         if effect is not None:
             _draw_effect(axes, places.next(), effect, style["color"])
+            shown += [effect.delta, *((effect.interval95.low, effect.interval95.high) if effect.interval95 else ())]
     if nats.table is not None:
         handles.append(_marker("o", "0.25", True, f"{study.evaluations[MAIN].split} games, 95 % interval"))
     handles += _draw_claims(axes, results, claims, places)
+    _fit(axes, shown, below=0.1, above=0.1)
     axes.axvline(places.total, color="0.8", linewidth=0.8, zorder=0)
     axes.set(ylabel="Δ nats (below 0: helps)", xlabel="samples (band: 95 % over seeds, validation games)")
     return handles
@@ -91,6 +94,16 @@ class _Margin:
     def end(self) -> float:
         """Where the axis ends."""
         return self.total * (1.02 + 0.03 * self._taken)
+
+
+def _fit(axes, values: list[float], below: float, above: float) -> None:
+    """Limits of the vertical axis around `values`, with shares of their range as room; what lies outside is cut off.
+
+    The values are those of late training: its first steps, with losses many times the last one, would press all else into one line.
+    """
+    if values:
+        room = max(values) - min(values) or 0.1
+        axes.set_ylim(min(values) - below * room, max(values) + above * room)
 
 
 def _draw_effect(axes, x: float, effect, colour: str) -> None:

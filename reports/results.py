@@ -5,7 +5,7 @@ numbers gets them from the trials that have them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -73,6 +73,7 @@ class StudyResults:
     """Arm -> its speed measured alone; empty when it was not measured."""
     looks: Mapping[str, int]
     """Command -> how many states of the test results it was the first to show."""
+    _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
         """Trials of an arm, by the order of the study's seeds."""
@@ -89,6 +90,12 @@ class StudyResults:
 
     def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         """A metric of POSITION_METRICS summed by game, of the seeds of an arm that have this evaluation; None when none has."""
+        key = arm, evaluation, metric
+        if key not in self._sums:  # millions of positions may stand behind it, and several tables ask
+            self._sums[key] = self._arm_result(arm, evaluation, metric)
+        return self._sums[key]
+
+    def _arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         trials = self.evaluated(arm, evaluation)
         if not trials:
             return None
