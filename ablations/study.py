@@ -7,6 +7,7 @@ that of having the enhancement: Δ = arms with it minus arms without it, whichev
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -198,8 +199,11 @@ def seeded(config: TrialConfig, seed: int) -> TrialConfig:
 
 
 def study_id(cards: Sequence[str], base: str, budget: str, data: str, design: str, trials: Sequence[str], thresholds: Mapping, evaluations: Sequence) -> str:
-    """Readable name plus six hex digits over everything that decides the study's outcome: the same question has the same id."""
+    """Readable name plus six hex digits over everything that decides the study's outcome: the same question has the same id.
+
+    It names a folder and is typed in shells: whatever is no letter, digit or one of `_+.-` in the data's name becomes `_`.
+    """
     outcome = json.dumps([list(trials), dict(thresholds), [e.model_dump() for e in evaluations], design], sort_keys=True)
     names = "+".join(cards) if len(cards) <= 3 else f"{cards[0]}+{len(cards) - 1}-more"
     parts = [names, base, budget, data] + ([design] if design != "add-one" else [])
-    return "-".join(parts).replace("/", "_") + "-" + hashlib.sha256(outcome.encode()).hexdigest()[:6]
+    return re.sub(r"[^A-Za-z0-9_+.-]", "_", "-".join(parts)) + "-" + hashlib.sha256(outcome.encode()).hexdigest()[:6]

@@ -10,7 +10,6 @@ import click
 from gonn_core.errors import UserError, printable
 from orchestration.usage import OneOf, WholeNumber, usage_line
 
-
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -12,7 +12,7 @@ from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.console import notes, output
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.planning import check_device, jobs_of
-from orchestration.study_folder import find_study
+from orchestration.study_folder import count_look, find_study
 from orchestration.workspace import Workspace
 
 
@@ -28,8 +28,9 @@ def evaluate_study(study: str, split: str, history: str, positions: int | None, 
     done = [trial.trial for trial in found.trials if TrialDirectory(workspace.runs / trial.trial).state() == "done"]
     if not done:
         raise UserError(f"study {found.id}: none of its {len(found.trials)} trials is done yet; gonn status shows them")
-    store = workspace.stores / Path(TrialDirectory(workspace.runs / done[0]).config()["run"]["store"]).name
-    view = TrialData(store).view(next(evaluation.view for evaluation in found.evaluations if evaluation.split == split))
+    ran = TrialDirectory(workspace.runs / done[0]).config()["run"]
+    store = workspace.stores / Path(ran["store"]).name
+    view = TrialData(store).view(ran["progress_view"] if split == "validation" else found.evaluations[0].view)
     wanted = positions or budget.evaluation_positions
     request = EvaluationRequest(split=split, view=view.digest, minimum_positions=view.n if wanted == "all" else min(wanted, view.n), history=history)
     table = Table("arm", "seed", "nats", "top-1", "top-4", "positions", "games", "trial", box=box.SIMPLE_HEAD, pad_edge=False)
@@ -42,6 +43,8 @@ def evaluate_study(study: str, split: str, history: str, positions: int | None, 
         summary = run_trial(job)["evaluations"][0]
         shares = (f"{100 * summary[name]:.2f} %" for name in ("top1", "top4"))
         table.add_row(found.arm(trial.arm).label, str(trial.seed), f"{summary['nats']:.4f}", *shares, f"{summary['positions']:,}", f"{summary['games']:,}", trial.trial)
+    if split == "test":
+        count_look(workspace, found, done, "evaluate")
     output().print(table)
     if len(done) < len(found.trials):
         output().print(f"{len(found.trials) - len(done)} of {len(found.trials)} trials are not done yet; gonn status shows them")

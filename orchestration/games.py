@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 
 from ablations.dataset import DECLARATIONS, Dataset, dataset_names, load_dataset, prepare, read_declaration
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import notes, output
 from orchestration.planning import data_folder
@@ -30,7 +30,7 @@ class BuildProgress:
             return
         self._last = now
         left = state.seconds / state.fraction - state.seconds if state.fraction > 0 else 0
-        line = f"store: {state.source} ({state.index + 1} of {state.sources}), {state.games:,} games, {state.rows:,} positions, {100 * state.fraction:.0f} %, {left:.0f} s left"
+        line = f"store: {printable(state.source)} ({state.index + 1} of {state.sources}), {state.games:,} games, {state.rows:,} positions, {100 * state.fraction:.0f} %, {left:.0f} s left"
         print(("\r\x1b[K" if self._live else "") + line, end="" if self._live else "\n", file=sys.stderr, flush=True)
         self._shown = True
 
@@ -112,7 +112,7 @@ def fetch(data: str, data_dir, years: str | None, url: str | None) -> None:
         if time.monotonic() - last[0] < (0.2 if live else PLAIN_SECONDS) and got != total:
             return
         last[0] = time.monotonic()
-        line = f"{name}: {got / 1e6:.1f}" + (f" of {total / 1e6:.1f} MB" if total else " MB")
+        line = f"{printable(name)}: {got / 1e6:.1f}" + (f" of {total / 1e6:.1f} MB" if total else " MB")
         print(("\r\x1b[K" if live else "") + line, end="" if live and got != total else "\n", file=sys.stderr, flush=True)
 
     paths = fetch_kgs(folder, url or KGS_URL, _years(years, declared), progress)

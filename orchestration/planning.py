@@ -12,7 +12,7 @@ from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
 from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
-from gonn_core.errors import SettingError, UserError
+from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.workspace import Workspace
@@ -149,7 +149,7 @@ class Checked:
         """All settings of the study, in one line."""
         seeds = ",".join(map(str, self.seeds))
         names = ",".join(card.id for card in self.cards)
-        return f"NAME={names} BASE={self.base_id} DATA={self.request.data} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}"
+        return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}"
 
 
 def check(request: Request) -> Checked:
