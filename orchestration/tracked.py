@@ -57,11 +57,19 @@ def study_info(study: Study) -> StudyInfo:
     return StudyInfo(
         id=study.id,
         title=study.title,
-        trials=tuple(TrackedTrial(t.trial, study.arm(t.arm).label, t.seed, t.arm == control) for t in study.trials),
+        trials=tuple(TrackedTrial(t.trial, arm_name(study, t.arm), t.seed, t.arm == control) for t in study.trials),
         settings=flatten(settings),
         commit=study.commit,
         dirty=study.dirty,
     )
+
+
+def arm_name(study: Study, arm: str) -> str:
+    """`parametric_relu on` or `parametric_relu off` in a study of one enhancement; the arm's label where there are several."""
+    if len(study.contrasts) > 1:
+        return study.arm(arm).label
+    contrast = study.contrasts[0]
+    return f"{contrast.card} {'on' if arm in contrast.with_it else 'off'}"
 
 
 def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
