@@ -1,0 +1,172 @@
+"""The Makefile and the set-up, on a copy of the tree whose `.venv` is missing or made of scripts: nothing is ever installed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+APT = "venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv\n"
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+SETTINGS = "NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH PYTHON".split()
+
+
+@pytest.fixture
+def tree(tmp_path) -> Path:
+    """A checkout without `.venv`: the sources are links."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in ("Makefile", "constraints.txt", "pyproject.toml", "orchestration", "ablations", "gonn_core", "reports"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def run(tree: Path, *command, **environment) -> subprocess.CompletedProcess:
+    """A command in the checkout, without settings from the environment."""
+    clean = {name: value for name, value in os.environ.items() if name not in SETTINGS and not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(command, cwd=tree, env={**clean, **environment}, capture_output=True, text=True)
+
+
+def make(tree: Path, *arguments, **environment):
+    return run(tree, "make", *arguments, PYTHON=sys.executable, **environment)
+
+
+def script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def installed(tree) -> Path:
+    """The checkout with a `.venv` that counts as installed; its Python writes its arguments down as JSON."""
+    (tree / "show.py").write_text("import json, sys; json.dump(sys.argv[1:], open('said.json', 'w'))")
+    script(tree / ".venv/bin/python", f'exec {sys.executable} "$PWD/show.py" "$@"')
+    stamp(tree)
+    return tree
+
+
+def stamp(tree: Path) -> None:
+    """Have `.venv` count as made from the dependency files as they are."""
+    code = "import sys; sys.path.insert(0, 'orchestration'); import bootstrap; print(bootstrap.wanted(), end='')"
+    (tree / ".venv/.installed").write_text(run(tree, sys.executable, "-c", code).stdout)
+
+
+def said(tree: Path) -> list[str]:
+    return json.loads((tree / "said.json").read_text())
+
+
+def test_make_alone_is_help(tree):
+    shown = make(tree)
+    assert shown.returncode == 0 and shown.stderr == "" and shown.stdout == make(tree, "help").stdout
+    targets = [line.split()[1] for line in shown.stdout.splitlines()]
+    assert set("setup ablation plan list show data report status ui sync test test-quick".split()) <= set(targets)
+    assert not (tree / ".venv").exists()
+
+
+def test_every_target_is_in_the_help(tree):
+    targets = [line.split(":")[0] for line in (ROOT / "Makefile").read_text().splitlines() if line[:1].isalpha() and ":" in line and "=" not in line.split(":")[0]]
+    assert targets == [line.split()[1] for line in make(tree).stdout.splitlines()]
+
+
+def test_settings_that_are_not_given_are_not_passed_on(installed):
+    assert make(installed, "ablation", "NAME=parametric_relu").returncode == 0
+    assert said(installed) == ["-m", "orchestration.cli", "ablate", "parametric_relu"]
+    assert make(installed, "plan", "NAME=parametric_relu", "SEEDS=", "BUDGET=smoke", "DEVICE=cpu").returncode == 0
+    assert said(installed) == ["-m", "orchestration.cli", "plan", "parametric_relu", "--budget", "smoke", "--device", "cpu"]
+    make(installed, "ablation")
+    assert said(installed) == ["-m", "orchestration.cli", "ablate"]
+    make(installed, "data", "DATA=/my/games", "DATA_DIR=/archives")
+    assert said(installed) == ["-m", "orchestration.cli", "data", "build", "/my/games", "--data-dir", "/archives"]
+    make(installed, "ui", "PORT=5001")
+    assert said(installed) == ["-m", "orchestration.cli", "ui", "--port", "5001"]
+    make(installed, "test-quick")
+    assert said(installed) == ["-m", "pytest", "-m", "not slow"]
+
+
+@pytest.mark.parametrize("name", ["`touch trap`", "a b; touch trap", "'\"&& touch trap", "$$(touch trap)", "*", "-x"])
+def test_no_value_is_read_by_the_shell(installed, name):
+    assert make(installed, "show", f"NAME={name}").returncode == 0
+    assert said(installed)[2:] == ["show", name.replace("$$", "$")]
+    assert not (installed / "trap").exists()
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (["ablation"], "NAME=: no such enhancement; valid: "),
+    (["ablation", "NAME=parametric_rlu"], "NAME=parametric_rlu: no such enhancement; valid: parametric_relu, "),
+    (["ablation", "NAME=parametric_relu", "SEEDS=x"], "SEEDS=x: not a number of seeds; valid: "),
+    (["ablation", "NAME=parametric_relu", "RUNNER=slurm"], "RUNNER=slurm: no such runner; valid: ray, local"),
+    (["plan", "NAME=parametric_relu", "DEVICE=tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
+    (["ui", "PORT=0"], "PORT=0: out of range; valid: 1 to 65535"),
+])  # fmt: skip
+def test_bad_settings_reach_the_user_through_make(installed, arguments, line):
+    script(installed / ".venv/bin/python", f'exec {sys.executable} "$@"')
+    made = make(installed, *arguments, GONN_HOME=str(installed / "home"))
+    first, last = made.stderr.splitlines()
+    assert made.returncode == 2 and made.stdout == "" and first.startswith(line)
+    assert last.startswith("make: *** [")
+    assert not (installed / "home").exists()
+
+
+def without(module: str, folder: Path) -> dict[str, str]:
+    """Environment in which a module cannot be imported."""
+    code = f"import sys\nclass Blocked:\n    def find_spec(self, name, *_):\n        if name == {module!r}: raise ImportError(name)\nsys.meta_path.insert(0, Blocked())\n"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.parametrize("module", ["venv", "ensurepip"])
+def test_no_venv_module(tree, tmp_path, module):
+    setup = run(tree, sys.executable, "orchestration/bootstrap.py", "setup", **without(module, tmp_path / "site"))
+    assert (setup.returncode, setup.stdout, setup.stderr) == (2, "", APT)
+    assert not (tree / ".venv").exists()
+
+
+def test_an_unknown_build_of_torch(tree):
+    setup = make(tree, "setup", "TORCH=rocm")
+    assert setup.returncode == 2 and setup.stderr.startswith("TORCH=rocm: not a known build of torch; valid: auto, cpu, cuda\n")
+    assert not (tree / ".venv").exists()
+
+
+def test_a_python_of_another_version(tree, tmp_path):
+    old = "import sys; sys.version_info = (3, 9, 2); sys.argv = ['bootstrap.py', 'setup']; sys.executable = '/usr/bin/python3.9'\n"
+    old += "sys.path.insert(0, 'orchestration'); import bootstrap; bootstrap.main()"
+    setup = run(tree, sys.executable, "-c", old, PATH=str(tmp_path))
+    assert (setup.returncode, setup.stderr) == (2, "PYTHON=/usr/bin/python3.9: is Python 3.9; valid: 3.11 to 3.14\n")
+    assert not (tree / ".venv").exists()
+
+
+PIP = """case "$*" in
+*--version*) exit 0 ;;
+*pip*) echo "$@" >> pip.log; exit ${FAILS:-0} ;;
+*) exit 7 ;;
+esac"""
+
+
+def test_what_is_installed_and_only_once(tree):
+    script(tree / ".venv/bin/python", PIP)
+    first = make(tree, "list", TORCH="cuda")
+    assert "code 7" not in first.stdout and "Error 7" in first.stderr  # the verb itself: this Python has none
+    assert first.stdout.startswith("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …\nSet up in ")
+    torch, rest = (tree / "pip.log").read_text().splitlines()
+    assert torch.startswith("-m pip --disable-pip-version-check install --quiet -c ") and torch.split()[-1].startswith("torch==")
+    assert rest.endswith(f"--editable {tree}[test]")
+    assert make(tree, "list", TORCH="cuda").stdout == ""
+    assert len((tree / "pip.log").read_text().splitlines()) == 2
+    (tree / "constraints.txt").unlink()
+    (tree / "constraints.txt").write_text("numpy==1\n")
+    assert make(tree, "list", TORCH="cuda").stdout.startswith("Setting up .venv")
+
+
+def test_an_installation_that_fails_goes_on_with_the_same_command(tree):
+    script(tree / ".venv/bin/python", PIP)
+    failed = make(tree, "setup", TORCH="cuda", FAILS="1")
+    line = "setup: installing torch failed (code 1); the lines above say why. The same command goes on from here.\n"
+    assert failed.returncode == 2 and failed.stderr.startswith(line)
+    assert not (tree / ".venv/.installed").exists()
+    assert make(tree, "setup", TORCH="cuda").returncode == 0 and (tree / ".venv/.installed").exists()
