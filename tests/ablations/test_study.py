@@ -1,0 +1,148 @@
+"""Designs: which arms are trained, which contrasts are taken, and what a study is called."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ablations.registry import load_registry
+from ablations.study import CONTROL, DESIGNS, card_state, design_arms, read_study, seeded, study_id
+from gonn_core.config import TrialConfig, trial_id, with_values
+from gonn_core.errors import InputError, SettingError
+
+BARE = TrialConfig()
+
+
+def card(name: str, path: str, off, on):
+    return SimpleNamespace(id=name, toggles={path: SimpleNamespace(off=off, on=on)})
+
+
+PRELU = card("prelu", "net.activation", "relu", "prelu")
+GAMMA = card("gamma", "net.norm_gamma", False, True)
+STEM = card("stem", "net.stem.kernel", 5, 3)
+DILATION = card("dilation", "net.trunk.dilations", [], [2])
+CARDS = (PRELU, GAMMA, STEM, DILATION)
+
+
+def states(arm, cards=CARDS) -> str:
+    """`+-` for an arm with the first of two cards alone."""
+    return "".join({"on": "+", "off": "-", "neither": "?"}[card_state(arm.config, each.toggles)] for each in cards)
+
+
+def drawn(design, base, cards):
+    """Arm -> its states; card -> (arms with it, arms without)."""
+    arms, contrasts = design_arms(design, "bare", base, cards)
+    return {arm.id: states(arm, cards) for arm in arms}, {c.card: (c.with_it, c.without) for c in contrasts}
+
+
+def test_add_one():
+    arms, contrasts = drawn("add-one", BARE, (PRELU, GAMMA))
+    assert arms == {"control": "--", "with-prelu": "+-", "with-gamma": "-+"}
+    assert contrasts == {"prelu": (("with-prelu",), ("control",)), "gamma": (("with-gamma",), ("control",))}
+
+
+def test_add_one_takes_out_what_the_base_has():
+    base = with_values(BARE, {"net.norm_gamma": True})
+    arms, contrasts = drawn("add-one", base, (PRELU, GAMMA))
+    assert arms == {"control": "-+", "with-prelu": "++", "without-gamma": "--"}
+    assert contrasts["gamma"] == (("control",), ("without-gamma",))  # the effect is always that of having it
+
+
+def test_leave_one_out():
+    arms, contrasts = drawn("leave-one-out", BARE, (PRELU, GAMMA, STEM))
+    assert arms == {"control": "+++", "without-prelu": "-++", "without-gamma": "+-+", "without-stem": "++-"}
+    assert contrasts["stem"] == (("control",), ("without-stem",))
+
+
+def test_cumulative():
+    base = with_values(BARE, {"net.norm_gamma": True})
+    arms, contrasts = drawn("cumulative", base, (PRELU, GAMMA, STEM))
+    assert arms == {"control": "---", "plus-prelu": "+--", "plus-gamma": "++-", "plus-stem": "+++"}
+    assert contrasts == {"prelu": (("plus-prelu",), ("control",)), "gamma": (("plus-gamma",), ("plus-prelu",)), "stem": (("plus-stem",), ("plus-gamma",))}
+
+
+def test_factorial():
+    arms, contrasts = drawn("factorial", BARE, (PRELU, GAMMA))
+    assert arms == {"control": "--", "with-prelu": "+-", "with-gamma": "-+", "with-prelu+gamma": "++"}
+    assert {name: tuple(map(set, sides)) for name, sides in contrasts.items()} == {
+        "prelu": ({"with-prelu", "with-prelu+gamma"}, {"control", "with-gamma"}),
+        "gamma": ({"with-gamma", "with-prelu+gamma"}, {"control", "with-prelu"}),
+    }
+
+
+@given(st.sampled_from(DESIGNS), st.permutations(CARDS), st.integers(1, 4), st.integers(0, 15))
+def test_every_design_of_every_base(design, cards, count, having):
+    """The control comes first, arms differ, sides of a contrast have and lack the card, and all else is the base's."""
+    cards = tuple(cards[:count])
+    base = with_values(BARE, {path: t.on for i, each in enumerate(CARDS) if having >> i & 1 for path, t in each.toggles.items()})
+    arms, contrasts = design_arms(design, "base", base, cards)
+    assert arms[0].id == CONTROL and len({trial_id(arm.config) for arm in arms}) == len(arms)
+    assert [contrast.card for contrast in contrasts] == [each.id for each in cards]
+    by_id = {arm.id: arm for arm in arms}
+    for each, contrast in zip(cards, contrasts):
+        assert {card_state(by_id[arm].config, each.toggles) for arm in contrast.with_it} == {"on"}
+        assert {card_state(by_id[arm].config, each.toggles) for arm in contrast.without} == {"off"}
+        assert len(contrast.with_it) == len(contrast.without) and not set(contrast.with_it) & set(contrast.without)
+    for arm in arms:
+        assert with_values(base, {path: json.loads(value) for path, value in arm.values.items()}) == arm.config
+
+
+def test_designs_that_cannot_be():
+    with pytest.raises(SettingError, match="^DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial$"):
+        design_arms("all", "bare", BARE, (PRELU,))
+    fifth = card("wide", "net.trunk.width", 192, 256)
+    with pytest.raises(SettingError, match="^DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements$"):
+        design_arms("factorial", "bare", BARE, (*CARDS, fifth))
+    wider = with_values(BARE, {"net.trunk.width": 128})
+    with pytest.raises(SettingError, match=r"^BASE=odd: has neither the off nor the on values of wide \(net.trunk.width = 128\); valid: another base, or another design$"):
+        design_arms("add-one", "odd", wider, (fifth,))
+    twin = card("twin", "net.activation", "relu", "prelu")
+    with pytest.raises(SettingError, match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; valid: enhancements that change different settings$"):
+        design_arms("add-one", "bare", BARE, (PRELU, twin))
+
+
+def test_real_cards_share_their_control():
+    registry = load_registry()
+    names = ["parametric_relu", "global_pooling_head", "stem_kernel_5x5"]
+    base = registry.base("gonn-b5").config
+    controls = [design_arms("add-one", "gonn-b5", base, [registry.card(name)])[0][0] for name in names]
+    assert {trial_id(arm.config) for arm in controls} == {trial_id(base)}
+    assert all(arm.id == CONTROL and arm.values == {} for arm in controls)
+
+
+def test_seeds():
+    arms, _ = design_arms("add-one", "bare", BARE, (PRELU,))
+    assert len({trial_id(seeded(arm.config, seed)) for arm in arms for seed in (1, 2, 3)}) == 6
+    assert seeded(BARE, 7).training.init_seed == seeded(BARE, 7).training.data_seed == 7
+
+
+def named(cards=("prelu",), data="kgs+tom", design="add-one", trials=("a", "b"), thresholds=None):
+    return study_id(cards, "gonn-b5", "cpu", data, design, trials, thresholds or {"alpha": 0.05}, ())
+
+
+def test_what_a_study_is_called():
+    assert named()[:-6] == "prelu-gonn-b5-cpu-kgs+tom-"
+    assert named(design="cumulative")[:-6] == "prelu-gonn-b5-cpu-kgs+tom-cumulative-"
+    assert named(cards=("a", "b", "c"))[:-6] == "a+b+c-gonn-b5-cpu-kgs+tom-"
+    assert named(cards=("a", "b", "c", "d"))[:-6] == "a+3-more-gonn-b5-cpu-kgs+tom-"
+    assert named(data="my games/`x` \\x1b[31m 囲碁")[:-6] == "prelu-gonn-b5-cpu-my_games__x___x1b_31m___-"
+    assert named() == named()
+    others = [named(trials=("a", "c")), named(thresholds={"alpha": 0.1}), named(design="factorial")]
+    assert len({name[-6:] for name in [named(), *others]}) == 4
+
+
+@pytest.mark.parametrize("text, line", [
+    (None, "no study file"),
+    ("hello", "not a study file (Expecting value: line 1 column 1 (char 0))"),
+    ("[]", "study file of format None; this version reads format 1"),
+    ('{"format": 99}', "study file of format 99; this version reads format 1"),
+])  # fmt: skip
+def test_files_that_are_no_study(tmp_path, text, line):
+    path = tmp_path / "study.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_study(path)
+    assert str(caught.value) == f"{path}: {line}"
