@@ -36,6 +36,9 @@ _ENVIRONMENT = {
 """Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
 
 _TOKEN = secrets.token_hex(32)  # guards the private cluster; of this process alone (Ray reads it once), on no disk
+_SCRATCH = "gonn-ray-"
+"""Beginning of the name of a command's folder; its process id follows."""
+
 _OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
 
 
@@ -192,11 +195,31 @@ def _callback(study: RayStudy):
 @contextmanager
 def _scratch():
     """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR."""
-    folder = Path(tempfile.mkdtemp(prefix="gonn-ray-", dir="/tmp" if os.path.isdir("/tmp") else None))
+    parent = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
+    _sweep(parent)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=parent))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the folders of commands that were killed."""
+    for path in parent.glob(f"{_SCRATCH}*-*"):
+        owner = path.name.removeprefix(_SCRATCH).split("-")[0]
+        if owner.isdigit() and not _runs(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 @contextmanager
