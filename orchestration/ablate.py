@@ -71,14 +71,15 @@ def warm_kernels(plan: Plan, say) -> None:
     """Compile the plane kernels before the workers need them, each of which would compile them anew at the same time."""
     import torch
 
-    from gonn_core.go.jit import kernel_cache_folder
+    from gonn_core.go.jit import is_compiled
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker
+    from gonn_core.training.environment import choose_device
 
-    if not any(kernel_cache_folder().rglob("*gonn_planes*.nbc")):
+    if not any(kernel_cache_folder().glob("features_*/gonn._fill_*.nbc")):
         say("compiling the plane kernels, once …")
     view = plan.prepared.views["train"]
-    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, torch.device("cpu"), torch.channels_last)
+    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, choose_device(plan.jobs[0].run.device), torch.channels_last)
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
     maker.on_host(rows, symmetries, keep)
 
