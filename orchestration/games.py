@@ -8,6 +8,7 @@ from rich.table import Table
 
 from ablations.dataset import DECLARATIONS, Dataset, dataset_names, load_dataset, prepare, read_declaration
 from gonn_core.errors import SettingError, printable
+from gonn_core.go.jit import is_compiled
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import notes, output
 from orchestration.planning import data_folder
@@ -42,6 +43,8 @@ class BuildProgress:
 
 def prepare_shown(dataset: Dataset, workspace: Workspace):
     """`prepare`, with progress on the terminal and a line for archives that were not found."""
+    if not is_compiled("replay_games"):
+        notes().print("compiling the kernels of the rules, once (about 20 seconds) …")
     shown = BuildProgress()
     try:
         prepared = prepare(dataset, workspace.stores, shown)

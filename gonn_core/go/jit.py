@@ -29,6 +29,11 @@ def kernel_cache_folder() -> Path:
     return Path(base) / f"kernels-{kernel_source_hash()}"
 
 
+def is_compiled(name: str) -> bool:
+    """Whether the kernel `name` of these sources is on disk, so that its first call does not compile for seconds."""
+    return any(kernel_cache_folder().rglob(f"*.{name}-*.nbc"))
+
+
 if "numba" in sys.modules:  # somebody imported numba first: set its folder through its own configuration
     from numba.core import config as _numba_config
 

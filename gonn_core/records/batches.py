@@ -16,6 +16,15 @@ ROWS_PER_BATCH = 1 << 15
 _MAX_NAME = 1000
 
 
+def compile_kernels() -> None:
+    """Compile the replay kernel, or load it: before the clock of a build starts."""
+    nothing, offsets = np.empty(0, np.int16), np.zeros(1, np.int64)
+    replay_games(
+        nothing, offsets, nothing, np.empty(0, np.uint8), offsets, np.empty((0, 12), np.uint64), np.empty((0, 6), np.uint64),
+        np.empty((0, 4), np.int16), np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.uint8), True, make_workspace(),
+    )  # fmt: skip
+
+
 class StoreWriter:
     """Appends games to the arrays in `folder`; memory is bounded by ROWS_PER_BATCH rows whatever the number of games."""
 

@@ -15,7 +15,7 @@ from gonn_core.errors import InputError, UserError
 from . import layout
 from .archives import Reading, read_members
 from .array_files import write_file
-from .batches import StoreWriter
+from .batches import StoreWriter, compile_kernels
 from .report import BuildReport, Tally
 from .sgf_games import BadGame, read_games
 from .store import MANIFEST, Store, open_store, store_digest
@@ -72,6 +72,7 @@ def _find(stores: Path, key: str) -> Store | None:
 
 
 def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
+    compile_kernels()
     started, cpu_started = time.monotonic(), time.process_time()
     report = BuildReport(sources=len(sources))
     with workshop(stores) as folder:
