@@ -76,10 +76,11 @@ def warm_kernels(plan: Plan, say) -> None:
     from gonn_core.training.batches import PlaneMaker
     from gonn_core.training.environment import choose_device
 
-    if not any(kernel_cache_folder().glob("features_*/gonn._fill_*.nbc")):
+    device = choose_device(plan.jobs[0].run.device)
+    if not is_compiled("_fill_numbers" if device.type == "cpu" else "_fill_bits"):
         say("compiling the plane kernels, once …")
     view = plan.prepared.views["train"]
-    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, choose_device(plan.jobs[0].run.device), torch.channels_last)
+    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, device, torch.channels_last)
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
     maker.on_host(rows, symmetries, keep)
 
