@@ -14,6 +14,7 @@ from typing import Literal
 
 from gonn_core.config import Digest, Strict, TrialConfig, get_path, parse_model, trial_id, with_values
 from gonn_core.errors import InputError, SettingError
+from gonn_core.json_files import read_json
 
 FORMAT = 1
 DESIGNS = ("add-one", "leave-one-out", "cumulative", "factorial")
@@ -95,12 +96,7 @@ class Study(Strict):
 
 def read_study(path: Path) -> Study:
     """The study in a file. Raises InputError for a file of another version or none."""
-    try:
-        tree = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(path, "no study file") from None
-    except ValueError as error:
-        raise InputError(path, f"not a study file ({error})") from None
+    tree = read_json(path)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         found = tree.get("format") if isinstance(tree, dict) else None
         raise InputError(path, f"study file of format {found}; this version reads format {FORMAT}")

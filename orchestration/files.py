@@ -22,16 +22,3 @@ def write_json(path: Path, tree) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or error})") from None
-
-
-def read_json(path: Path) -> dict:
-    """A mapping from a file, empty when there is none. Raises InputError for anything else."""
-    try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read ({error})") from None
-    if not isinstance(tree, dict):
-        raise InputError(path, "holds no mapping")
-    return tree

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ablations.study import Study, read_study
 from gonn_core.errors import SettingError
-from orchestration.files import read_json, write_json
+from gonn_core.json_files import read_mapping
+from orchestration.files import write_json
 from orchestration.workspace import Workspace
 
 
@@ -44,7 +45,7 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
     Showing the same results again is no further look.
     """
     path = study_folder(workspace, study.id) / "looks.json"
-    looks = read_json(path)
+    looks = read_mapping(path)
     state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
     if finished and state not in looks:
         looks[state] = command
@@ -58,7 +59,7 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
 def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
     """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
     path = study_folder(workspace, study.id) / "speed.json"
-    known = read_json(path)
+    known = read_mapping(path)
     missing = [arm for arm in study.arms if arm.id not in known]
     if not missing:
         return known

@@ -4,13 +4,13 @@
     looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
 """
 
-import json
 import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import InputError, printable
+from gonn_core.json_files import read_mapping
 
 SPEED_FILE = "speed.json"
 LOOKS_FILE = "looks.json"
@@ -29,7 +29,7 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
     """Arm -> speed; empty when it was not measured. Raises InputError for a file that is none."""
     path = study_folder / SPEED_FILE
     speeds = {}
-    for arm, entry in _read(path).items():
+    for arm, entry in read_mapping(path).items():
         try:
             rate, load = float(entry["samples_per_s"]), entry.get("load")
             speeds[arm] = ArmSpeed(rate, str(entry["device"]), None if load is None else float(load))
@@ -42,17 +42,5 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
 
 def read_looks(study_folder: Path) -> dict[str, int]:
     """Command -> how many different states of test results it was the first to show. Raises InputError for a file that is none."""
-    commands = [str(command) for command in _read(study_folder / LOOKS_FILE).values()]
+    commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
     return dict(sorted(Counter(commands).items()))
-
-
-def _read(path: Path) -> dict:
-    try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise InputError(path, f"not a JSON file ({error})") from None
-    if not isinstance(tree, dict):
-        raise InputError(path, "holds no mapping")
-    return tree

@@ -1,7 +1,6 @@
 """Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position)."""
 
 import io
-import json
 import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError
+from gonn_core.json_files import read_json
 
 from .metrics import GameSums, Scores, game_sums
 
@@ -72,10 +72,7 @@ def load_evaluations(trial: Path | str) -> list[Evaluation]:
     """All evaluations in a trial's directory, by id. Raises InputError for a file that is none."""
     found = []
     for path in sorted((Path(trial) / "eval").glob("*.json")):
-        try:
-            summary = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(path, f"not a JSON file ({error})") from None
+        summary = read_json(path)
         if summary.get("format") != FORMAT:
             raise InputError(path, f"evaluation of format {summary.get('format')}; this version reads format {FORMAT}")
         found.append(Evaluation(summary, path.with_suffix(".npz")))

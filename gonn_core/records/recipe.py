@@ -3,9 +3,7 @@
 With it a machine that has the archives and `gonn_core` alone makes the same store and views: `python -m gonn_core.records recipe.json`.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +11,7 @@ from pydantic import Field
 
 from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
+from gonn_core.json_files import read_json
 
 from .archives import list_archives
 from .build import Progress, Source, prepare_store
@@ -31,32 +30,14 @@ class RecipeSource(Strict):
     label: str
 
 
-class RowRules(Strict):
-    """Fields of `records.views.RowFilter`."""
-
-    min_rank: int | None = None
-    min_opponent_rank: int | None = None
-    max_handicap: int | None = None
-    min_moves: int = 0
-    drop_illegal: bool = False
-    drop_corrupt: bool = False
-
-
-class SplitRules(Strict):
-    """Fields of `records.views.SplitRule`."""
-
-    years: tuple[int, int] | None = None
-    hashed: tuple[float, float] | None = None
-
-
 class Recipe(Strict):
     """A data set, and what it comes out as."""
 
     format: Literal[1] = FORMAT
     store: Digest
     sources: tuple[RecipeSource, ...]
-    rows: RowRules
-    splits: dict[Literal["train", "validation", "test"], SplitRules]
+    rows: RowFilter
+    splits: dict[Literal["train", "validation", "test"], SplitRule]
     views: dict[Literal["train", "validation", "test"], Digest]
 
 
@@ -65,21 +46,15 @@ def make_recipe(sources, rows: RowFilter, splits, store: Store, views: dict[str,
     return Recipe(
         store=store.digest,
         sources=tuple(RecipeSource(file=source.path.name, rank_scheme=source.rank_scheme, label=source.label) for source in sources),
-        rows=RowRules(**asdict(rows)),
-        splits={split: SplitRules(**asdict(rule)) for split, rule in splits.items()},
+        rows=rows,
+        splits=splits,
         views={split: view.digest for split, view in views.items()},
     )
 
 
 def read_recipe(path: Path) -> Recipe:
     """A recipe file. Raises UserError."""
-    try:
-        tree = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(path, error.strerror or str(error)) from None
-    except ValueError as error:
-        raise InputError(path, f"not a JSON file ({error})") from None
-    return parse_model(Recipe, tree, Path(path).name)
+    return parse_model(Recipe, read_json(path), Path(path).name)
 
 
 def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progress], None] | None = None) -> Store:
@@ -100,8 +75,7 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
     store = prepare_store(sources, stores, progress)
     if store.digest != recipe.store:
         raise InputError(games, f"these archives make store {store.digest}, not {recipe.store}: other files, or another version of the rules")
-    rules = {split: SplitRule(**recipe.splits[split].model_dump()) for split in SPLITS if split in recipe.splits}
-    views = make_views(store, RowFilter(**recipe.rows.model_dump()), rules, stores)
+    views = make_views(store, recipe.rows, {split: recipe.splits[split] for split in SPLITS if split in recipe.splits}, stores)
     for split, digest in recipe.views.items():
         if split not in views or views[split].digest != digest:
             raise InputError(store.folder, f"the {split} view is {views[split].digest if split in views else 'missing'}, not {digest}")

@@ -3,7 +3,6 @@
 The settings are recorded in the trial's directory and are no part of its id.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, trial_id
 from gonn_core.errors import InputError
+from gonn_core.json_files import read_json
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 
@@ -74,12 +74,7 @@ def read_job(path: Path) -> Job:
 
     A trial directory of other numerics versions is refused: going on would mix two methods.
     """
-    try:
-        tree = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(path, error.strerror or str(error)) from None
-    except ValueError as error:
-        raise InputError(path, f"not a JSON file ({error})") from None
+    tree = read_json(path)
     if not isinstance(tree, dict):
         raise InputError(path, "not a job: a mapping with config and run is expected")
     job = parse_model(Job, {key: tree[key] for key in ("config", "run", "labels") if key in tree}, Path(path).name)

@@ -16,12 +16,14 @@ HOSTILE = "\x1b[31m[red]<b>|`*x*"
 
 @pytest.fixture
 def gonn(tmp_path, monkeypatch, capsys):
-    """Runs a command line in the workspace tmp_path/home; returns (code, stdout, stderr)."""
+    """Runs a command line in the workspace tmp_path/home; returns (code, stdout, stderr without the note on compiling)."""
     monkeypatch.delenv("GONN_DATA", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path / "home"))
 
     def run(*arguments):
-        return cli.run([str(argument) for argument in arguments]), *capsys.readouterr()
+        code = cli.run([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, "".join(line for line in err.splitlines(True) if not line.startswith("compiling "))
 
     return run
 
