@@ -112,7 +112,7 @@ def test_probes_name_stored_positions_and_agree_with_their_published_output(regi
 def test_budgets_follow_the_rules(registry):
     cpu, gpu, paper = (registry.budget(name) for name in ("cpu", "gpu", "paper"))
     assert cpu.samples == 100_000 and cpu.evaluation_positions >= 20_000
-    assert gpu.samples == 5_000_000 and gpu.base_from == "claim" and gpu.overrides == {} and gpu.evaluation_positions >= 200_000
+    assert gpu.samples == 5_000_000 and gpu.base_from == "claim" and gpu.overrides == {"training.precision": "bf16"} and gpu.evaluation_positions >= 200_000
     assert paper.samples == "claim" and paper.evaluation_positions == "all"
     assert registry.budget("smoke").samples <= 10_000
 

@@ -134,8 +134,8 @@ def test_what_a_study_is_called():
 
 
 @pytest.mark.parametrize("text, line", [
-    (None, "no study file"),
-    ("hello", "not a study file (Expecting value: line 1 column 1 (char 0))"),
+    (None, "No such file or directory"),
+    ("hello", "not a JSON file (Expecting value: line 1 column 1 (char 0))"),
     ("[]", "study file of format None; this version reads format 1"),
     ('{"format": 99}', "study file of format 99; this version reads format 1"),
 ])  # fmt: skip
