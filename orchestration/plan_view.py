@@ -69,8 +69,10 @@ def _time(study: Study, left, workspace: Workspace) -> str:
             return "time: unknown until an arm of this base and budget has been measured"
         rates = dict.fromkeys((arm.id for arm in study.arms), median(known))
     slots = os.cpu_count() or 1
-    seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / min(slots, len(left))
-    return f"time: about {seconds / 60:.0f} min of training with {min(slots, len(left))} trials at a time, by measured speeds; evaluation adds some"
+    together = min(slots, len(left))
+    seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / together
+    side_by_side = f"{together} trial{'s' * (together > 1)} at a time"
+    return f"time: about {max(1, seconds / 60):.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"
 
 
 def _power(study: Study, workspace: Workspace) -> str:
