@@ -75,7 +75,7 @@ def print_card(name: str) -> None:
     console.print(settings)
     for base, form in card.forms.items():
         console.print(f"on {base}: " + ", ".join(f"{path} {_value(toggle.off)} -> {_value(toggle.on)}" for path, toggle in form.items()))
-    console.print(f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing}")
+    console.print(f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}")
     for word, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
             console.print(f"{word} {condition.card or f'{condition.path} = {condition.value}'}")

@@ -1,6 +1,7 @@
 """`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
 
 import os
+from collections import Counter
 from statistics import median
 
 from rich import box
@@ -15,6 +16,8 @@ from orchestration.study_folder import study_folder
 from orchestration.workspace import Workspace
 from reports.earlier import planned_effect, pool_from_studies
 from reports.study_notes import read_speeds
+
+SEEDS_SHOWN = 4
 
 
 def print_plan(request: Request) -> None:
@@ -31,12 +34,15 @@ def print_plan(request: Request) -> None:
 
 
 def _trials(study: Study, workspace: Workspace) -> Table:
-    table = Table("arm", "settings", *(f"seed {seed}" for seed in study.seeds[:8]), *(["…"] if len(study.seeds) > 8 else []), box=box.SIMPLE_HEAD, pad_edge=False)
+    """A row per arm: each trial with its state where they fit, else how many are in which state."""
+    few = len(study.seeds) <= SEEDS_SHOWN
+    table = Table("arm", "settings", *([f"seed {seed}" for seed in study.seeds] if few else ["trials"]), box=box.SIMPLE_HEAD, pad_edge=False)
     for arm in study.arms:
         trials = study.trials_of(arm.id)
-        states = [f"{trials[seed]} {TrialDirectory(workspace.runs / trials[seed]).state()}" for seed in study.seeds[:8]]
+        states = {seed: TrialDirectory(workspace.runs / trials[seed]).state() for seed in study.seeds}
+        counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
         settings = ", ".join(f"{path} = {value}" for path, value in arm.values.items()) or "the base's"
-        table.add_row(arm.label, settings, *states, *(["…"] if len(study.seeds) > 8 else []))
+        table.add_row(arm.label, settings, *([f"{trials[seed]} {state}" for seed, state in states.items()] if few else [counted]))
     return table
 
 

@@ -43,6 +43,16 @@ def test_an_error_of_the_user_is_one_line(gonn):
     assert err.count("failed: STORE=/nowhere: no such folder\n") == 2
 
 
+def test_an_interrupt_is_one_line(gonn, monkeypatch):
+    class Interrupted:
+        def run(self, jobs, slots, on_event):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ablate, "make_runner", lambda name: Interrupted())
+    code, out, err = gonn("none")
+    assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
+
+
 def test_a_process_that_dies_twice(gonn):
     code, out, err = gonn("dies")
     assert code == 1 and "Traceback" not in err
