@@ -66,7 +66,7 @@ def test_budgets_set_net_and_schedule(registry):
     assert cpu.training.schedule.kind == "linear"
     gpu = resolve(registry, "parametric_relu", "gpu")
     assert gpu.base.id == "gonn-b4" and gpu.claim.id == "early_loss"
-    assert canonical(gpu.control)["training"] == {"batch_size": 100, "optimiser": {"learning_rate": 0.032}}  # 5M samples and gonn are defaults
+    assert canonical(gpu.control)["training"] == {"batch_size": 100, "optimiser": {"learning_rate": 0.032}, "precision": "bf16"}  # the rest are defaults
     assert (gpu.control.data.view, gpu.control.training.init_seed, gpu.control.training.data_seed) == ("0" * 20, 0, 0)
 
 
