@@ -144,7 +144,7 @@ def test_study_files_that_cannot_be_read(gonn, tmp_path):
     file.write_text('{"format": 99}')
     assert gonn("status") == (2, "", f"{file}: study file of format 99; this version reads format 1\n")
     file.write_text("hello")
-    assert gonn("report")[2].startswith(f"{file}: not a study file (")
+    assert gonn("report")[2].startswith(f"{file}: not a JSON file (")
 
 
 def test_what_is_there_to_compare(gonn):

@@ -129,6 +129,17 @@ def test_status_reports_and_evaluations_of_what_is_there(home):
     assert gonn(home, "evaluate", "nosuch")[2].startswith("STUDY=nosuch: no such study; valid: ")
 
 
+def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
+    before = contents(home / "runs")
+    control, treatment = (trial["trial"] for trial in study_of(home, "parametric_relu")["trials"])
+    for extra, trial in (([], control), (["--set", "net.activation=relu"], treatment)):
+        code, out, err = gonn(home, "train", "gonn-b5", "--budget", "smoke", *extra)
+        assert (code, err) == (0, "") and out.startswith("test (full history): ") and out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
+    code, out, _ = gonn(home, "train", "gonn-b5", "--budget", "smoke", "--job", str(home / "job.json"))
+    assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 5,120 samples; ")
+    assert contents(home / "runs") == before
+
+
 def test_reports_can_be_thrown_away(home):
     before = contents(home / "runs")
     folder = home / "out" / study_of(home, "stem_kernel_5x5")["id"]
