@@ -43,8 +43,8 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool) -> 
     study = keep_study(workspace, plan.study)
     aside.print(f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}")
     jobs = [job for job in plan.jobs if not is_complete(job)]
+    measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
-        measure_speeds(workspace, study, request.device, aside.print)
         warm_kernels(plan, aside.print)
     outcomes = _run(study, jobs, engine, slots, tracker)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]

@@ -70,7 +70,7 @@ class StudyProgress:
     def share(self) -> float:
         """Share of all samples that is done."""
         total = sum(line.total for line in self.trials.values())
-        return sum(line.total if line.state in ("finished", "failed") else line.samples for line in self.trials.values()) / total if total else 1.0
+        return sum(line.total if line.state == "finished" else line.samples for line in self.trials.values()) / total if total else 1.0
 
     @property
     def seconds_left(self) -> float | None:
