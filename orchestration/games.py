@@ -1,5 +1,6 @@
 """`gonn data`: list data sets, build stores, fetch archives."""
 
+import re
 import sys
 import time
 
@@ -51,7 +52,8 @@ def prepare_shown(dataset: Dataset, workspace: Workspace):
     finally:
         shown.close()
     if dataset.missing:
-        notes().print(f"not found: {', '.join(dataset.missing)}; {prepared.coverage}")
+        names = (re.sub(r"\[[^]]*\]|\*", "", pattern) for pattern in dataset.missing)
+        notes().print(f"not found: {', '.join(names)}; {prepared.coverage}")
     return prepared
 
 

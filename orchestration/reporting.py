@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ablations.study import Study
+from gonn_core.errors import markdown_escape
 from orchestration.study_folder import count_look, study_folder
 from orchestration.tracked import StudyReport
 from orchestration.workspace import Workspace
@@ -39,7 +40,9 @@ def report_study(workspace: Workspace, study: Study, command: str, look: bool = 
         results = load_results(study, workspace.runs, folder)
     earlier = pool_from_studies(workspace.studies, workspace.runs, study)
     files = write_report(study, results, workspace.out, earlier=earlier)
-    return ReportedStudy(files, StudyReport(files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
+    # A run's page shows only the first lines of its description at once: they say what was found.
+    findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
+    return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
 
 
 def _tags(files: ReportFiles) -> dict[str, str]:
