@@ -18,7 +18,8 @@ from reports.seed_noise import Differences, SeedPool, pool_seed_noise
 class EarlierNoise:
     """Paired differences of other studies on the same base, budget, data, samples and evaluation subset.
 
-    differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, mean over them, None without any;
+    differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, median over them (a large effect
+    varies more between games, and says little about the small ones that are planned for), None without any;
     studies: those that gave some; skipped: study files that could not be used, with the reason.
     """
 
@@ -60,8 +61,8 @@ def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study
             found[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
             variances.append(table.effects[card].se_eval ** 2)
             used.append(other.id)
-    mean = float(np.mean(variances)) if variances else None
-    return EarlierNoise(dict(found.values()), mean, tuple(dict.fromkeys(used)), tuple(skipped))
+    median = float(np.median(variances)) if variances else None
+    return EarlierNoise(dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped))
 
 
 def alike(other: Study, study: Study) -> bool:
