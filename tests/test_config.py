@@ -7,7 +7,20 @@ from gonn_core.config import TrialConfig, canonical, config_paths, get_path, par
 from gonn_core.errors import SettingError
 
 DEFAULTS = {
-    "features": {"set": "gonn", "liberties": 4, "liberties_after": 3, "ko": True, "history": 5, "ladders": True},
+    "features": {
+        "set": "gonn",
+        "liberties": 4,
+        "liberties_after": 3,
+        "ko": True,
+        "history": 5,
+        "ladders": True,
+        "ones": True,
+        "captures": False,
+        "edge": "none",
+        "third_line": False,
+        "zeros": False,
+        "ko_flag": False,
+    },
     "data": {"view": "0" * 20, "sampling": "epochs", "augmentation": "batch", "history_keep": [1.0, 1.0, 1.0, 1.0, 1.0]},
     "net": {
         "family": "gonn",
@@ -91,7 +104,12 @@ def test_golden_id():
     [
         ({"net": {"activation": "gelu"}}, "config.net.activation=gelu: not a valid value; valid: 'relu' or 'prelu'"),
         ({"features": {"ko": "yes"}}, "config.features.ko=yes: input should be a valid boolean"),
-        ({"features": {"kos": True}}, "config.features.kos=true: no such setting; valid: history, ko, ladders, liberties, liberties_after, set"),
+        ({"features": {"kos": True}}, "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, ladders, liberties, liberties_after, ones, set, third_line, zeros"),
+        ({"features": {"liberties": 5}}, 'config.features={"liberties": 5}: set gonn takes liberties 0 or 1 or 2 or 3 or 4 (not 5)'),
+        (
+            {"features": {"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": False}},
+            'config.features={"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": false}: set clark takes ones false (not true)',
+        ),
         ({"training": {"samples": 7, "batch_size": 2}}, 'config.training={"samples": 7, "batch_size": 2}: samples must be a multiple of batch_size (2)'),
         ({"net": {"trunk": {"dilated_share": "4/3"}}}, "config.net.trunk.dilated_share=4/3: a share of the trunk's width, above 0 and at most 1"),
     ],
