@@ -43,14 +43,14 @@ def _describe(board, beside, empty_beside):
 
 
 @inlined
-def _chain_of(own, board, p):
+def chain_of(own, board, p):
     """Name of the chain on p when it is of colour `own`, else 0."""
     name = np.int64(board.chain[p])  # read before the choice: a conditional read would be a branch
     return name if board.cells[p] == own else 0
 
 
 @inlined
-def _empty_liberties(board, p, a, b, c, d):
+def empty_liberties(board, p, a, b, c, d):
     """Number of empty points that are p's neighbours or liberties of the chains a..d; p itself is among the latter."""
     sets = board.liberty_sets
     count = np.uint64(0)
@@ -67,7 +67,7 @@ def _is_one_of(name, a, b, c, d):
 
 
 @kernel
-def _captured_liberties(board, n_stones, own, p, a, b, c, d):
+def captured_liberties(board, n_stones, own, p, a, b, c, d):
     """Captured stones that become liberties when `own` plays p and joins the chains a..d: those beside p or beside these chains."""
     chain = board.chain
     count = 0
@@ -104,9 +104,9 @@ def liberties_after(board, n_stones, n_shores, after):
             n += ((beside[p] & (small | atari)) != 0) & ((beside[p] & large) == 0)
         for k in range(n):
             p = np.int64(points[k])
-            a, b = _chain_of(own, board, p + NORTH), _chain_of(own, board, p + WEST)
-            c, d = _chain_of(own, board, p + EAST), _chain_of(own, board, p + SOUTH)
-            count = _empty_liberties(board, p, a, b, c, d) - ((beside[p] & small) != 0)
+            a, b = chain_of(own, board, p + NORTH), chain_of(own, board, p + WEST)
+            c, d = chain_of(own, board, p + EAST), chain_of(own, board, p + SOUTH)
+            count = empty_liberties(board, p, a, b, c, d) - ((beside[p] & small) != 0)
             if (beside[p] & atari) != 0:
-                count += _captured_liberties(board, n_stones, own, p, a, b, c, d)
+                count += captured_liberties(board, n_stones, own, p, a, b, c, d)
             after[side, p] = min(count, 4)

@@ -1,14 +1,18 @@
 """Named plane sets: which of a system's planes a net sees, chosen by name from a feature configuration.
 
-Whether the numbers in a plane changed is said by `gonn_core.numerics.FEATURES`, which is part of every trial's id.
+Whether the numbers in a plane changed is said by `gonn_core.numerics.FEATURES`, which is part of every trial's id. Planes that mean
+the same have the same name in all sets; those that do not (exactly four liberties, four or more) have not.
 """
 
-from typing import Callable, NamedTuple, Protocol
+from typing import Callable, Protocol
 
 import numpy as np
 
 from gonn_core.errors import SettingError
 from gonn_core.features import gonn
+from gonn_core.features.choices import problem
+
+SIDES = ("own", "opponent")
 
 
 class Features(Protocol):
@@ -20,49 +24,130 @@ class Features(Protocol):
     ko: bool
     history: int
     ladders: bool
+    ones: bool
+    captures: bool
+    edge: str
+    third_line: bool
+    zeros: bool
+    ko_flag: bool
 
 
-class PlaneSet(NamedTuple):
-    """All planes of a system, in the order in which its kernel makes them, and the choice among them."""
-
-    names: tuple[str, ...]
-    chosen: Callable[[Features], set[str]]
-
-
-def _gonn_planes(features: Features) -> set[str]:
+def _gonn(features: Features) -> list[str]:
     """GoNN's planes that a configuration asks for (spec: GoNN 1.1, 1.5); on-board and stone planes are always there."""
     names = {"on_board", "own_stone", "opponent_stone"}
-    for side in ("own", "opponent"):
+    for side in SIDES:
         names |= {f"{side}_liberties_{k}" for k in range(1, features.liberties + 1)}
         names |= {f"{side}_liberties_after_{k}" for k in range(1, features.liberties_after + 1)}
-    names |= {f"history_{k}" for k in range(1, features.history + 1)}
-    names |= {"ko"} if features.ko else set()
+    names |= {*_history(features), *_some("ko", features.ko)}
     names |= {"ladder_atari", "ladder_two_liberties", "ladder_moves"} if features.ladders else set()
-    return names
+    return [name for name in gonn.PLANE_NAMES if name in names]
 
 
-PLANE_SETS: dict[str, PlaneSet] = {"gonn": PlaneSet(gonn.PLANE_NAMES, _gonn_planes)}
-"""The known plane sets by name."""
+def _go_nn(features: Features) -> list[str]:
+    """go-NN's 21 planes, in its order (spec: other systems 1.2)."""
+    return [
+        *("own_stone", "opponent_stone", "empty"),
+        *_some("ones", features.ones),
+        *_liberties(features),
+        *_history(features),
+        *_some("ko", features.ko),
+        *(_counted("captures", 1, 4) if features.captures else []),
+    ]
 
 
-def plane_set(features: Features) -> PlaneSet:
-    """The set that a configuration names. Raises SettingError."""
-    if features.set not in PLANE_SETS:
-        raise SettingError("features.set", features.set, "not a known plane set", sorted(PLANE_SETS))
-    return PLANE_SETS[features.set]
+def _clark(features: Features) -> list[str]:
+    """Clark & Storkey's 2 to 8 planes and the last moves that they left out (spec: other systems 2.2, C9).
+
+    Chains with 1, 2, 3 or more liberties take the place of the stones. `edge` is zero on the board: see `padding`.
+    """
+    return [
+        *(_liberties(features) or ("own_stone", "opponent_stone")),
+        *_some("ko", features.ko),
+        *_some("edge", features.edge == "channel"),
+        *_history(features),
+    ]
+
+
+def _cazenave(features: Features) -> list[str]:
+    """Cazenave's 45 planes, in the order of his list (spec: other systems 4.2). The list has 44: the last one is our mirror of `ladder_move_caught`."""
+    after = [name for side in SIDES for name in _counted(f"{side}_liberties_after", 0, 6)] if features.liberties_after else []
+    return [
+        *("own_stone", "opponent_stone", "empty"),
+        *_some("ones", features.ones),
+        *_some("zeros", features.zeros),
+        *_some("third_line", features.third_line),
+        *_some("ko_flag", features.ko_flag),
+        *_some("ko", features.ko),
+        *_liberties(features),
+        *after,
+        *(LADDER_PLANES[:7] if features.ladders else ()),
+        *_history(features),
+        *(LADDER_PLANES[7:] if features.ladders else ()),
+    ]
+
+
+LADDER_PLANES = (
+    "ladder_move_caught",
+    "ladder_two_liberties",
+    "ladder_atari",
+    "ladder_capture",
+    "ladder_escape",
+    "ladder_threat",
+    "ladder_opponent_threat",
+    "ladder_opponent_move_caught",
+)
+"""Cazenave's planes 32-38 and the 45th, which is ours; see `cazenave_ladders`."""
+
+
+def _some(name: str, wanted: bool) -> list[str]:
+    return [name] if wanted else []
+
+
+def _counted(name: str, first: int, last: int) -> list[str]:
+    return [*(f"{name}_{k}" for k in range(first, last)), f"{name}_{last}_or_more"]
+
+
+def _liberties(features: Features) -> list[str]:
+    """Planes of the chains of both sides by liberties: 1, 2, … and `features.liberties` or more."""
+    return [name for side in SIDES for name in _counted(f"{side}_liberties", 1, features.liberties)] if features.liberties else []
+
+
+def _history(features: Features) -> list[str]:
+    return [f"history_{k}" for k in range(1, features.history + 1)]
+
+
+PLANE_SETS: dict[str, Callable[[Features], list[str]]] = {"gonn": _gonn, "go_nn": _go_nn, "clark": _clark, "cazenave": _cazenave}
+"""The known plane sets: name -> names of the planes that a configuration chooses, in order."""
 
 
 def plane_names(features: Features) -> tuple[str, ...]:
     """Names of the chosen planes, in the order of the set. Raises SettingError for an unknown set or for planes that it lacks."""
-    names, chosen = plane_set(features)
-    wanted = chosen(features)
-    unknown = sorted(wanted - set(names))
-    if unknown:
-        raise SettingError("features", ", ".join(unknown), f"no such planes in set {features.set}", names)
-    return tuple(name for name in names if name in wanted)
+    if features.set not in PLANE_SETS:
+        raise SettingError("features.set", features.set, "not a known plane set", sorted(PLANE_SETS))
+    if found := problem(features):
+        raise SettingError("features.set", features.set, found)
+    return tuple(PLANE_SETS[features.set](features))
+
+
+def made_planes(features: Features) -> tuple[str, ...]:
+    """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no fewer."""
+    chosen = plane_names(features)
+    return gonn.PLANE_NAMES if features.set == "gonn" else chosen
 
 
 def plane_indices(features: Features) -> np.ndarray:
-    """(C,) int64: where the chosen planes are among all planes of the set, ascending."""
-    names = plane_set(features).names
-    return np.array([names.index(name) for name in plane_names(features)], np.int64)
+    """(C,) int64: where the chosen planes are among those made, ascending."""
+    made = made_planes(features)
+    return np.array([made.index(name) for name in plane_names(features)], np.int64)
+
+
+def padding(features: Features) -> np.ndarray:
+    """(C,) float32: what a net that pads its *input* puts beyond the edge of the board in each chosen plane (spec: other systems 2.2).
+
+    0 but for one plane of the clark set: `edge` (`features.edge` = channel), or the opponent's stones, those with three or more
+    liberties where planes tell them apart (as_opponent). Deeper layers pad with zeros. To be padded by (k-1)/2 for a first kernel of
+    k points, before a convolution without padding of its own; where planes are normalised, afterwards.
+    """
+    names = plane_names(features)
+    beyond = {"none": None, "channel": "edge", "as_opponent": "opponent_liberties_3_or_more" if features.liberties else "opponent_stone"}[features.edge]
+    return np.array([name == beyond for name in names], np.float32)

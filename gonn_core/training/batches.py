@@ -12,8 +12,9 @@ import numpy as np
 import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig
-from gonn_core.features.gonn import PACKED_BYTES, PLANES, gonn_planes, packed_planes
-from gonn_core.features.sets import plane_indices
+from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.records.sampler import Sampler
 
@@ -50,29 +51,29 @@ class PlaneMaker:
 
     For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in pinned
     memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
-    store: anything with arrays `stones`, `ladders`, `moves` as in gonn_core.records.layout.
+    store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.records.layout.
     """
 
     def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format):
-        self._arrays = store.stones, store.ladders, store.moves
+        self._features, self._source, self._made = features, plane_source(store), len(made_planes(features))
         self._device, self._memory_format = device, memory_format
         indices = plane_indices(features)
-        self._selected = None if len(indices) == PLANES else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
+        self._selected = None if len(indices) == self._made else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
 
     def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
         """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a row without a move."""
         targets = np.empty(len(rows), np.int64)
         if self._device.type == "cpu":
-            numbers = np.empty((len(rows), PLANES, SIZE, SIZE), np.float32)
-            gonn_planes(*self._arrays, rows, symmetries, keep, numbers, targets)
+            numbers = np.empty((len(rows), self._made, SIZE, SIZE), np.float32)
+            make_planes(self._features, self._source, rows, symmetries, keep, numbers, targets)
             planes = torch.from_numpy(numbers)
             if self._selected is not None:
                 planes = planes[:, self._selected]
             planes = planes.contiguous(memory_format=self._memory_format)
         else:
-            planes = torch.empty((len(rows), PACKED_BYTES), dtype=torch.uint8, pin_memory=True)
-            packed_planes(*self._arrays, rows, symmetries, keep, planes.numpy(), targets)
+            planes = torch.empty((len(rows), packed_bytes(self._features)), dtype=torch.uint8, pin_memory=True)
+            pack_planes(self._features, self._source, rows, symmetries, keep, planes.numpy(), targets)
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
         targets = torch.from_numpy(targets)
@@ -88,7 +89,7 @@ class PlaneMaker:
 
     def _unpack(self, packed: torch.Tensor) -> torch.Tensor:
         bits = (packed.unsqueeze(-1) >> self._shifts) & 1
-        planes = bits.flatten(1)[:, : PLANES * POINTS].view(-1, PLANES, SIZE, SIZE)
+        planes = bits.flatten(1)[:, : self._made * POINTS].view(-1, self._made, SIZE, SIZE)
         if self._selected is not None:
             planes = planes[:, self._selected]
         return planes.to(torch.float32, memory_format=self._memory_format)

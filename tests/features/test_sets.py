@@ -1,5 +1,6 @@
 """Choosing planes by name."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
+from gonn_core.features.choices import VALID
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.features.sets import PLANE_SETS, plane_indices, plane_names
+from gonn_core.features.sets import PLANE_SETS, made_planes, padding, plane_indices, plane_names
+from tests.features.configs import CAZENAVE, CLARK, GO_NN
 
 
 def test_defaults_choose_all_of_gonn():
@@ -45,9 +48,74 @@ def test_each_toggle_drops_its_planes(change, lost):
 
 
 def test_unknown_set_and_unknown_planes_name_the_valid_ones():
-    features = SimpleNamespace(set="gon", liberties=9, liberties_after=3, ko=True, history=5, ladders=True)
-    with pytest.raises(SettingError, match=f"features.set=gon: .*; valid: {', '.join(PLANE_SETS)}"):
+    features = SimpleNamespace(**{**FeatureConfig().model_dump(), "set": "gon"})
+    with pytest.raises(SettingError, match="features.set=gon: .*; valid: cazenave, clark, go_nn, gonn"):
         plane_names(features)
-    features.set = "gonn"
-    with pytest.raises(SettingError, match="own_liberties_9"):
+    features = SimpleNamespace(**{**FeatureConfig().model_dump(), "liberties": 9})
+    with pytest.raises(SettingError, match=r"set gonn takes liberties 0 or 1 or 2 or 3 or 4 \(not 9\)"):
         plane_indices(features)
+
+
+def test_every_field_of_every_set_has_valid_values():
+    assert PLANE_SETS.keys() == VALID.keys()
+    for valid in VALID.values():
+        assert valid.keys() == FeatureConfig.model_fields.keys() - {"set"}
+
+
+def every_configuration(name):
+    fields = VALID[name]
+    return [FeatureConfig(set=name, **dict(zip(fields, values))) for values in itertools.product(*fields.values())]
+
+
+@pytest.mark.parametrize("name, fewest, most", [("gonn", 3, 26), ("go_nn", 3, 21), ("clark", 2, 13), ("cazenave", 3, 45)])
+def test_plane_counts_and_distinct_names(name, fewest, most):
+    counts = set()
+    for features in every_configuration(name):
+        names = plane_names(features)
+        counts.add(len(names))
+        assert len(set(names)) == len(names) and len(padding(features)) == len(names)
+        assert [made_planes(features)[k] for k in plane_indices(features)] == list(names)
+    assert min(counts) == fewest and max(counts) == most
+
+
+def test_each_change_of_a_field_changes_the_planes_but_for_edges_drawn_as_stones():
+    for name in PLANE_SETS:
+        chosen = {}
+        for features in every_configuration(name):
+            if features.edge != "as_opponent":
+                assert chosen.setdefault(plane_names(features), features) is features
+
+
+def test_the_sizes_of_clark_and_storkey():
+    """Spec, other systems 2.2, 2.9: 2 planes with everything off, 3 with ko, 6 with liberties only, 7, 8 with the edge."""
+
+    def count(**change):
+        return len(plane_names(CLARK.model_copy(update={"history": 0, "edge": "none", **change})))
+
+    assert [count(liberties=0, ko=False), count(liberties=0), count(ko=False), count(), count(edge="channel")] == [2, 3, 6, 7, 8]
+
+
+def test_orders_of_the_published_lists():
+    go_nn, cazenave = plane_names(GO_NN), plane_names(CAZENAVE)
+    assert len(go_nn) == 21 and len(cazenave) == 45
+    assert (go_nn[3], go_nn[7], go_nn[11], go_nn[12], go_nn[16], go_nn[20]) == (
+        "ones", "own_liberties_4_or_more", "opponent_liberties_4_or_more", "history_1", "ko", "captures_4_or_more",
+    )  # fmt: skip
+    assert [cazenave[k] for k in (2, 3, 4, 5, 6, 7, 8, 17, 18, 31, 32, 38, 39, 43, 44)] == [
+        "empty", "ones", "zeros", "third_line", "ko_flag", "ko", "own_liberties_1", "opponent_liberties_5_or_more",
+        "own_liberties_after_0", "opponent_liberties_after_6_or_more", "ladder_move_caught", "ladder_opponent_threat",
+        "history_1", "history_5", "ladder_opponent_move_caught",
+    ]  # fmt: skip
+
+
+def test_what_stands_beyond_the_edge():
+    """Spec, other systems 2.2: ones in the eighth channel, or opponent's stones; zeros in everything else."""
+
+    def padded(**change):
+        features = CLARK.model_copy(update=change)
+        return [name for name, value in zip(plane_names(features), padding(features)) if value]
+
+    assert padded(edge="none") == [] and padded() == ["edge"]
+    assert padded(edge="as_opponent") == ["opponent_liberties_3_or_more"]
+    assert padded(edge="as_opponent", liberties=0) == ["opponent_stone"]
+    assert not padding(FeatureConfig()).any() and padding(FeatureConfig()).dtype == np.float32

@@ -1,0 +1,77 @@
+"""Input planes of any set, from rows of a position store: the one way in for whoever trains, evaluates or plays.
+
+Planes are 0/1, mover-relative, as many as `sets.made_planes(features)` names. Every call owns its scratch memory and runs
+without the GIL: call from as many threads as you like.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from gonn_core.features.gonn import HISTORY, gonn_planes, packed_planes
+from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
+from gonn_core.features.sets import Features, made_planes
+from gonn_core.features.source import Source
+from gonn_core.go.points import POINTS, SIZE, SYMMETRY
+
+
+def packed_bytes(features: Features) -> int:
+    """Bytes of one packed position: a bit a point of every plane made, most significant bit first, zero padded."""
+    return (len(made_planes(features)) * POINTS + 7) // 8
+
+
+def make_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
+    """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
+
+    rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; how many earlier moves are shown, 0..5
+    out (B, P, 19, 19) or (B, P, 361)           float32 or uint8, C-contiguous: ones and zeros of the P planes made
+    targets (B,) int64                          the move under the symmetry, -1 for a pass or none
+
+    Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of range.
+    """
+    if features.set == "gonn":
+        return gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
+    count, planes = len(rows), len(made_planes(features))
+    if out.dtype not in (np.float32, np.uint8) or out.shape not in ((count, planes, SIZE, SIZE), (count, planes, POINTS)):
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE})")
+    if not out.flags.c_contiguous:
+        raise ValueError("out: must be C-contiguous")
+    marks, counts, _ = _marks(features, source, rows, symmetries, keep, targets)
+    write_numbers(marks, counts, out.reshape(count, planes * POINTS))
+
+
+def pack_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
+    """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
+    if features.set == "gonn":
+        return packed_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
+    size = packed_bytes(features)
+    if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
+    marks, counts, tables = _marks(features, source, rows, symmetries, keep, targets)
+    write_bits(marks, counts, tables.end, out)
+
+
+def _marks(features: Features, source: Source, rows, symmetries, keep, targets) -> tuple[np.ndarray, np.ndarray, Tables]:
+    """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
+    count = len(rows)
+    batch = []
+    for name, array, dtype, end in (
+        ("rows", rows, np.int64, len(source.stones)),
+        ("symmetries", symmetries, np.uint8, len(SYMMETRY)),
+        ("keep", keep, np.uint8, HISTORY + 1),
+    ):
+        array = np.ascontiguousarray(array)
+        if array.shape != (count,) or (count and not (0 <= array.min() and array.max() < end)):
+            raise ValueError(f"{name}: must be {count} numbers of 0..{end - 1}")
+        batch.append(array.astype(dtype, copy=False))
+    if targets.dtype != np.int64 or targets.shape != (count,):
+        raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({count},)")
+    tables = _tables(made_planes(features), features.set == "go_nn")
+    marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
+    mark_rows(source, *batch, tables, marks, counts, targets)
+    return marks, counts, tables
+
+
+@lru_cache(64)
+def _tables(made: tuple[str, ...], setup_is_history: bool) -> Tables:
+    return make_tables(made, setup_is_history)
