@@ -1,19 +1,47 @@
 """Reading JSON that a user or an older version may have written."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
-from gonn_core.errors import InputError
+from gonn_core.errors import InputError, printable
 
 
 def read_json(path: Path | str):
     """The content of a JSON file. Raises InputError when it is missing, unreadable or no JSON."""
     try:
+        return _load(path)
+    except FileNotFoundError as error:
+        raise InputError(path, error.strerror) from None
+
+
+def _load(path: Path | str):
+    try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise InputError(path, error.strerror or str(error)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(path, f"not a JSON file ({error})") from None
+
+
+def read_record(path: Path | str, form: int, keys: Collection[str]) -> dict | None:
+    """The mapping in a JSON file of format `form` that has at least these keys; None when there is no such file.
+
+    Raises InputError for a file that is anything else: it may have been brought from elsewhere.
+    """
+    try:
+        tree = _load(path)
+    except FileNotFoundError:
+        return None
+    if not isinstance(tree, dict):
+        raise InputError(path, "holds no mapping")
+    if tree.get("format") != form:
+        raise InputError(path, f"of format {printable(str(tree.get('format')), 40)}; this version reads format {form}")
+    if missing := [key for key in keys if key not in tree]:
+        raise InputError(path, f"damaged: it lacks {', '.join(missing)}")
+    return tree
 
 
 def read_mapping(path: Path | str) -> dict:

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError
-from gonn_core.json_files import read_json
+from gonn_core.json_files import read_record
 
 from .metrics import GameSums, Scores, game_sums
 
 FORMAT = 1
+_SUMMARY = ("id", "metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions", "games", "nats", "top1", "top4", "requests")
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Evaluation:
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 return {name: file[name] for name in ("nats", "rank", "rows", "games")}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(self.path, f"not a readable evaluation ({error}); remove it to evaluate again") from None
 
     @property
@@ -69,11 +71,14 @@ def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
 
 
 def load_evaluations(trial: Path | str) -> list[Evaluation]:
-    """All evaluations in a trial's directory, by id. Raises InputError for a file that is none."""
+    """All evaluations in a trial's directory, by id. One whose arrays are gone counts for nothing: it is made again.
+
+    Raises InputError for a file that is none.
+    """
     found = []
     for path in sorted((Path(trial) / "eval").glob("*.json")):
-        summary = read_json(path)
-        if summary.get("format") != FORMAT:
-            raise InputError(path, f"evaluation of format {summary.get('format')}; this version reads format {FORMAT}")
-        found.append(Evaluation(summary, path.with_suffix(".npz")))
+        summary = read_record(path, FORMAT, _SUMMARY)
+        arrays = path.with_suffix(".npz")
+        if summary is not None and arrays.exists():
+            found.append(Evaluation(summary, arrays))
     return found

@@ -18,11 +18,18 @@ from pathlib import Path
 from typing import Literal
 
 from gonn_core.errors import InputError
+from gonn_core.json_files import read_record
 
 from .lease import Lease, live_holder
 
 FORMAT = 1
 State = Literal["new", "running", "paused", "failed", "done"]
+
+_CONFIG = ("id", "config", "numerics", "run", "labels", "sessions")
+_RESULT = ("id", "samples", "weights", "parameters", "samples_per_s")
+_FAILURE = ("error", "traceback", "unix_time")
+_LINE = {"samples", "train_nats", "wall_seconds", "training_seconds", "looks"}
+"""What each file must hold to be read at all."""
 
 
 class TrialDirectory:
@@ -51,47 +58,38 @@ class TrialDirectory:
 
     def config(self) -> dict | None:
         """config.json as a tree, None when there is none. Raises InputError for one of another format."""
-        return self._read("config.json")
+        return read_record(self.path / "config.json", FORMAT, _CONFIG)
 
     def result(self) -> dict | None:
         """result.json, None unless the trial is done."""
-        return self._read("result.json")
+        return read_record(self.path / "result.json", FORMAT, _RESULT)
 
     def failure(self) -> dict | None:
         """failure.json, None unless the last attempt failed."""
-        return self._read("failure.json")
+        return read_record(self.path / "failure.json", FORMAT, _FAILURE)
 
     def metrics(self) -> list[dict]:
-        """Lines of metrics.jsonl, by rising samples."""
+        """Lines of metrics.jsonl, by rising samples. Raises InputError when they are none."""
+        path = self.path / "metrics.jsonl"
         try:
-            text = (self.path / "metrics.jsonl").read_text(encoding="utf-8")
+            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except FileNotFoundError:
             return []
-        return [json.loads(line) for line in text.splitlines()]
+        except (ValueError, RecursionError) as error:
+            raise InputError(path, f"not lines of JSON ({error})") from None
+        if not all(isinstance(line, dict) and _LINE <= line.keys() for line in lines):
+            raise InputError(path, f"damaged: a line lacks {', '.join(sorted(_LINE))}")
+        return lines
 
     def snapshots(self) -> dict[int, Path]:
         """Sample count -> file of weights, by rising samples."""
-        files = (self.path / "snapshots").glob("*.safetensors")
+        files = (path for path in (self.path / "snapshots").glob("*.safetensors") if path.stem.isdecimal())  # a copied folder may hold others
         return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
 
     @property
     def checkpoint(self) -> Path:
         """Where the checkpoint is, once there is one."""
         return self.path / "checkpoint.safetensors"
-
-    def _read(self, name: str) -> dict | None:
-        path = self.path / name
-        try:
-            tree = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise InputError(path, error.strerror) from None
-        except ValueError as error:
-            raise InputError(path, f"not a JSON file ({error})") from None
-        if tree.get("format") != FORMAT:
-            raise InputError(path, f"of format {tree.get('format')}; this version reads format {FORMAT}")
-        return tree
 
     def write(self, name: str, data: bytes, lease: Lease) -> None:
         """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial over."""

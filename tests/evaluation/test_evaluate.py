@@ -1,5 +1,6 @@
 """Nets with known answers on the bundled games."""
 
+import json
 import math
 
 import numpy as np
@@ -112,7 +113,8 @@ def test_stored_and_loaded(tmp_path):
     data = pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     assert data == pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     (folder / "abc.npz").write_bytes(data)
-    (folder / "abc.json").write_text('{"format": 1, "id": "abc"}')
+    named = ("metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions", "games", "nats", "top1", "top4", "requests")
+    (folder / "abc.json").write_text(json.dumps({"format": 1, "id": "abc", **dict.fromkeys(named, 0)}))
     (evaluation,) = load_evaluations(tmp_path)
     assert evaluation.summary["id"] == "abc" and evaluation.rows.tolist() == [5, 6, 9] and evaluation.games.tolist() == [0, 0, 1]
     assert evaluation.position_values("top4").tolist() == [1, 1, 0] and evaluation.position_values("top1").tolist() == [1, 0, 0]

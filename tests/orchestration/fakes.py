@@ -73,18 +73,21 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
         (folder / name).write_text(json.dumps({"format": 1, **tree}))
 
     session = {"started": "2026-01-02T03:04:05+00:00", "device": "cpu", "commit": "abc123", "dirty": True, "versions": {"torch": "2.13"}}
-    write("config.json", {"config": config_tree(), "sessions": [session], "numerics": {"nets": 1}, "run": {}, "labels": {}})
+    write("config.json", {"id": folder.name, "config": config_tree(), "sessions": [session], "numerics": {"nets": 1}, "run": {}, "labels": {}})
     lines = [
-        {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1, "wall_seconds": samples / 50}
+        {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1, "wall_seconds": samples / 50,
+         "training_seconds": samples / 50, "looks": samples // 10}
         for samples in range(10, 10 * points + 1, 10)
     ]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if state == "running":
         write("lease.json", {"token": "t", "process": this_process()._asdict()})
     if state == "failed":
-        write("failure.json", {"error": "RuntimeError: the loss is not finite", "traceback": "Traceback …"})
+        write("failure.json", {"error": "RuntimeError: the loss is not finite", "traceback": "Traceback …", "unix_time": 0.0})
     if state == "done":
-        write("result.json", {"id": folder.name, "weights": "0123456789abcdef", "parameters": 1234})
+        write("result.json", {"id": folder.name, "samples": 20, "samples_per_s": 50.0, "weights": "0123456789abcdef", "parameters": 1234})
         (folder / "checkpoint.safetensors").write_bytes(b"weights")
         summary = {"id": "e" * 16, "split": "test", "history": "full", "samples": 20, "nats": 2.6, "top1": 0.4, "top4": 0.7, "metric_set": 1, "requests": []}
+        summary |= {"weights": "0123456789abcdef", "subset": "0" * 20, "symmetry_averaging": False, "positions": 100, "games": 2}
+        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(b"positions")
         write(f"eval/{'e' * 16}.json", summary)
