@@ -1,12 +1,13 @@
 """What a net costs: parameters and floating-point operations, from its configuration alone.
 
 Counted are the multiplications and additions of convolutions and matrices, 2 operations per multiply-add, a full kernel at each of the
-361 points (the padded rim included). Not counted: norms, activations, pooling, the stem's sum of two kernels; together under 1 % at
-width 192, more in narrow nets.
+361 points (the padded rim included), as often as the forward pass applies it. Not counted: norms, activations, pooling, chain
+maxima, scans along diagonals, the stem's sum of two kernels; together under 1 % at width 192, more in narrow nets.
 """
 
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS
+from gonn_core.nets.board import STONES
 from gonn_core.nets.factors import STEM_CENTER
 from gonn_core.nets.init import ShapesOnly
 from gonn_core.nets.registry import make_net
@@ -14,15 +15,17 @@ from gonn_core.nets.registry import make_net
 
 def count_parameters(net: NetConfig, planes: int) -> int:
     """Trainable parameters of `net` on that many input planes."""
-    return sum(values.numel() for _, values in _shapes(net, planes))
+    return sum(values.numel() for values in _skeleton(net, planes).parameters())
 
 
 def multiply_adds(net: NetConfig, planes: int) -> int:
     """Multiply-adds of one sample's forward pass."""
+    skeleton = _skeleton(net, planes)
     total = 0
-    for name, values in _shapes(net, planes):
+    for name, values in skeleton.named_parameters():
         if values.dim() == 4 and name != STEM_CENTER:  # a kernel: applied at every point; the stem's centre is part of another
-            total += POINTS * values.numel()
+            uses = getattr(skeleton.get_submodule(name.rpartition(".")[0]), "kernel_uses", 1)
+            total += POINTS * values.numel() * uses
         elif values.dim() == 2:  # a matrix: applied once to the pooled statistics
             total += values.numel()
     return total
@@ -38,5 +41,7 @@ def training_flops_per_sample(net: NetConfig, planes: int) -> int:
     return 3 * flops_per_sample(net, planes)
 
 
-def _shapes(net: NetConfig, planes: int):
-    return make_net(net, [f"plane_{i}" for i in range(planes)], ShapesOnly()).named_parameters()
+def _skeleton(net: NetConfig, planes: int):
+    """The net without its weights, on planes of which the first two are the stones'."""
+    names = (*STONES, *(f"plane_{i}" for i in range(2, planes)))[:planes]
+    return make_net(net, names, ShapesOnly())

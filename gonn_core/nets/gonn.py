@@ -12,7 +12,9 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.nets.activations import activate, make_slopes
 from gonn_core.nets.blocks import make_block
+from gonn_core.nets.board import BoardReader
 from gonn_core.nets.head import PolicyHead
+from gonn_core.nets.inserted import InsertedBlocks
 from gonn_core.nets.norm import BatchNorm
 from gonn_core.nets.stem import Stem
 
@@ -39,11 +41,16 @@ class GonnNet(nn.Module):
             raise ValueError(f"plane names must be given and distinct: {self.plane_names}")
         self.stem = Stem(draws, "stem", net.stem, net.trunk.width, self.plane_names)
         self.blocks = nn.ModuleDict({str(b): make_block(draws, f"blocks.{b}", net, b) for b in range(1, net.trunk.blocks + 1)})
+        self.inserted = InsertedBlocks(draws, "inserted", net)
+        self.read_boards = BoardReader(self.plane_names, self.inserted) if self.inserted else None
         self.trunk_end = TrunkEnd(net)
         self.head = PolicyHead(draws, "head", net)
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
         x = self.stem(planes)
-        for block in self.blocks.values():
+        boards = self.read_boards(planes) if self.inserted else None
+        for number, block in enumerate(self.blocks.values(), 1):
             x = block(x)
+            for name in self.inserted.after.get(number, ()):
+                x = self.inserted[name](x, boards)
         return self.head(self.trunk_end(x))

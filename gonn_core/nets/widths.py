@@ -58,6 +58,11 @@ def global_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
     return tuple(max(2, _nearest(depth * trunk.blocks)) for depth in depths)
 
 
+def block_at(depth: Fraction, blocks: int) -> int:
+    """The block (1-based) after which a share `depth` of the blocks has passed: the nearest (ties up), at least the first."""
+    return max(1, _nearest(depth * blocks))
+
+
 def _nearest(value: Fraction) -> int:
     """Nearest integer, ties up (Python's round would go to the even one)."""
     return floor(value + Fraction(1, 2))

@@ -1,9 +1,11 @@
 """Nets and planes that the tests of this folder share."""
 
+import numpy as np
 import torch
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
 from gonn_core.features.gonn import PLANE_NAMES
+from gonn_core.go.points import BLACK, EMPTY, WHITE
 from gonn_core.nets import build_net
 
 B5 = NetConfig(
@@ -42,3 +44,19 @@ def random_planes(count: int = 4, planes: int = len(PLANE_NAMES), seed: int = 0)
     """(count, planes, 19, 19) float32 of zeros and some ones."""
     generator = torch.Generator().manual_seed(seed)
     return (torch.rand(count, planes, 19, 19, generator=generator) < 0.3).float()
+
+
+SPECIAL = changed(TINY, trunk={"ladder_block": True, "chain_pooling": 2, "wide_blocks": "shared"})
+"""TINY with an inserted block of every kind."""
+
+
+def board_planes(*colours) -> torch.Tensor:
+    """(N, 2, 19, 19) float32, the stone planes of boards given as colours (361,): black is own, white the opponent."""
+    stones = np.stack([[board == BLACK, board == WHITE] for board in colours]).reshape(-1, 2, 19, 19)
+    return torch.from_numpy(stones.astype(np.float32))
+
+
+def random_colours(count: int, seed: int = 0, share: float = 0.7) -> list[np.ndarray]:
+    """Boards with stones of random colour on about `share` of their points, legal or not."""
+    generator = np.random.default_rng(seed)
+    return [generator.choice([EMPTY, BLACK, WHITE], 361, p=[1 - share, share / 2, share / 2]) for _ in range(count)]

@@ -30,10 +30,23 @@ def test_april_net_without_gammas():
         (changed(B5, trunk={"dilations": ()}), 0),
         (changed(B5, trunk={"global_pooling": True}), 570_496 - 664_704),
         (changed(B5, trunk={"center_init": 0.0}), 0),
+        (changed(B5, trunk={"ladder_block": True}), 88_248),
+        (changed(B5, trunk={"chain_pooling": 1}), 111_264),
+        (changed(B5, trunk={"chain_pooling": 2, "chain_pooling_share": "1/3"}), 2 * 221_952),
+        (changed(B5, trunk={"wide_blocks": "shared"}), 222_144),
+        (changed(B5, trunk={"wide_blocks": "split"}), 2 * 221_952),
+        (changed(B5, head={"activation": "relu"}), -1_200),
+        (changed(B5, head={"pooled_share": "1/12"}), -29_232),
     ],
 )
 def test_variants(variant, difference):
     assert count_parameters(variant, 26) - count_parameters(B5, 26) == difference
+
+
+def test_february_net():
+    """Published with a second head for ladders, 41,568 parameters, which had been switched off by then."""
+    february = changed(B5, trunk={"blocks": 4, "dilations": (), "center_init": 0.0, "ladder_block": True, "wide_blocks": "shared"})
+    assert count_parameters(february, 26) == 3_285_048 - 41_568
 
 
 def test_planes():
@@ -55,6 +68,20 @@ def test_multiply_adds_by_hand():
     assert multiply_adds(net, 2) == 361 * convolutions
     matrix = (2 * 4) * 4
     assert multiply_adds(changed(net, head={"pooling": "mean_max"}), 2) == 361 * (convolutions + 9 * 8 * 4) + matrix
+
+
+@pytest.mark.parametrize(
+    "trunk, each_point",
+    [
+        ({"ladder_block": True}, 2 * 9 * 8 * 4 + 4 * 8),
+        ({"chain_pooling": 1}, 2 * 9 * 8 * 4),
+        ({"wide_blocks": "shared"}, 2 * (2 * 9 * 8 * 4)),  # the same kernels in two orientations
+        ({"wide_blocks": "split"}, 2 * (2 * 9 * 8 * 4)),
+    ],
+)
+def test_multiply_adds_of_inserted_blocks(trunk, each_point):
+    net = NetConfig(trunk=TrunkConfig(width=8, blocks=2))
+    assert multiply_adds(changed(net, trunk=trunk), 2) - multiply_adds(net, 2) == 361 * each_point
 
 
 def test_operations():

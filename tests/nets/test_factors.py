@@ -5,7 +5,7 @@ import torch
 
 from gonn_core.config import OptimiserConfig
 from gonn_core.nets import decayed, gradient_factors
-from tests.nets.examples import TINY, built, changed
+from tests.nets.examples import SPECIAL, TINY, built, changed
 
 BLOCK = ["slopes1", "conv1", "slopes2", "conv2", "norm1.gamma", "norm1.beta", "norm2.gamma", "norm2.beta"]
 NAMES = [
@@ -35,6 +35,42 @@ def test_a_global_block_adds_names_and_keeps_the_others():
     names = [name for name, _ in built(changed(TINY, trunk={"global_pooling": True})).named_parameters()]
     assert set(names) - set(NAMES) == {f"blocks.3.{name}" for name in GLOBAL_ONLY}
     assert not set(NAMES) - set(names)
+
+
+WIDE = ["slopes", "first", "second", "norm.gamma", "norm.beta"]
+LADDER = [
+    *("slopes", "values_conv", "values_slopes", "exponents_conv", "mix", "norm.gamma", "norm.beta"),
+    *("values_norm.gamma", "values_norm.beta", "exponents_norm.gamma", "exponents_norm.beta"),
+]
+
+
+def branch(orientation):
+    return [f"branches.{orientation}.{name}" for name in ("slopes", "norm.gamma", "norm.beta")]
+
+
+@pytest.mark.parametrize(
+    "trunk, blocks",
+    [
+        ({"ladder_block": True}, {"ladder_block": LADDER}),
+        ({"chain_pooling": 1}, {"chain_pooling_1": BLOCK}),
+        ({"chain_pooling": 2}, {"chain_pooling_1": BLOCK, "chain_pooling_2": BLOCK}),
+        ({"wide_blocks": "shared"}, {"wide": WIDE + branch("down") + branch("across")}),
+        ({"wide_blocks": "split"}, {"wide_down": WIDE + branch("down"), "wide_across": WIDE + branch("across")}),
+    ],
+)
+def test_inserted_blocks_have_names_of_their_own(trunk, blocks):
+    names = [name for name, _ in built(changed(TINY, trunk=trunk)).named_parameters()]
+    inserted = [f"inserted.{block}.{name}" for block, parts in blocks.items() for name in parts]
+    assert [name for name in names if name not in NAMES] == inserted
+    assert [name for name in names if name in NAMES] == NAMES
+
+
+def test_inserted_blocks_have_no_emphasis_and_the_usual_decay():
+    plain, special = built(TINY), built(SPECIAL)
+    optimiser = OptimiserConfig(center_factor=1.5)
+    assert gradient_factors(special, optimiser).keys() == gradient_factors(plain, optimiser).keys()
+    kinds = {name.rpartition(".")[2] for name in decayed(special) if name.startswith("inserted.")}
+    assert kinds == {"slopes", "slopes1", "slopes2", "values_slopes", "conv1", "conv2", "values_conv", "exponents_conv", "mix", "first", "second"}
 
 
 def test_toggles_only_remove_their_own_names():

@@ -8,12 +8,14 @@ from gonn_core import numerics
 from gonn_core.config import NetConfig
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.nets import build_net
-from tests.nets.examples import TINY, built, changed, random_planes
+from tests.nets.examples import SPECIAL, TINY, built, changed, random_planes
 
 VARIANTS = {
     "b5": TINY,
     "bare": NetConfig(trunk=TINY.trunk.model_copy(update={"dilations": (), "center_init": 0.0})),
     "global": changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}),
+    "special": SPECIAL,
+    "split": changed(TINY, activation="relu", norm_gamma=False, trunk={"wide_blocks": "split", "blocks": 2}, head={"activation": "relu"}),
     "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
 }
 GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386, -0.18391, 0.36187, 6.13908]}
@@ -29,8 +31,9 @@ def test_logits_and_gradients(variant):
         assert values.grad is not None and torch.isfinite(values.grad).all() and values.grad.abs().sum() > 0, name
 
 
-def test_learns_a_batch_by_heart():
-    net = built(changed(TINY, trunk={"blocks": 3, "global_pooling": True}))
+@pytest.mark.parametrize("trunk", [{"global_pooling": True}, {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}])
+def test_learns_a_batch_by_heart(trunk):
+    net = built(changed(TINY, trunk={"blocks": 3, **trunk}))
     planes, moves = random_planes(8), torch.arange(8) * 45
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, nesterov=True)
     for _ in range(40):
@@ -80,7 +83,7 @@ def test_bfloat16_autocast_is_close(variant):
         F.cross_entropy(logits, moves).backward()
         assert all(values.grad.dtype == torch.float32 for values in net.parameters())
         gradients.append(torch.cat([values.grad.flatten() for values in net.parameters()]))
-    assert F.cosine_similarity(*gradients, dim=0) > 0.95  # roundings move activations across their kinks
+    assert F.cosine_similarity(*gradients, dim=0) > 0.9  # roundings move activations across their kinks, maxima to other points
 
 
 def test_training_mode_moves_only_the_running_statistics():

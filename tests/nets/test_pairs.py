@@ -6,7 +6,7 @@ import torch
 from gonn_core.config import FeatureConfig, TrainingConfig, TrialConfig
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.nets.pairs import equal_start_share
-from tests.nets.examples import TINY, changed, weights
+from tests.nets.examples import SPECIAL, TINY, changed, weights
 
 GLOBAL = changed(TINY, trunk={"global_pooling": True})
 
@@ -27,6 +27,11 @@ def assert_equal_but_for(first, second, different=()):
         changed(TINY, trunk={"dilated_share": "2/3"}),
         changed(TINY, trunk={"blocks": 7}),
         changed(TINY, head={"pooling": "none"}),
+        changed(TINY, trunk={"ladder_block": True}),
+        changed(TINY, trunk={"chain_pooling": 2}),
+        changed(TINY, trunk={"wide_blocks": "shared"}),
+        changed(TINY, trunk={"wide_blocks": "split"}),
+        SPECIAL,
     ],
 )
 def test_toggles_that_leave_everything_else_equal(other):
@@ -72,6 +77,19 @@ def test_a_planes_weights_do_not_depend_on_the_other_planes():
     fewer = weights(TINY, kept[::-1])
     for name in ("stem.kernel", "stem.center"):
         assert torch.equal(fewer[name], full[name][:, [PLANE_NAMES.index(plane) for plane in kept[::-1]]])
+
+
+def test_inserted_blocks_start_alike_beside_others():
+    """Whatever else is inserted, and however deep the net."""
+    alone = weights(changed(TINY, trunk={"chain_pooling": 1, "blocks": 3}))
+    assert_equal_but_for(alone, weights(SPECIAL))
+    assert {name for name in alone if name.startswith("inserted.")} <= set(weights(SPECIAL))
+
+
+def test_relu_before_the_last_convolution_keeps_its_half():
+    both, plain = weights(TINY), weights(changed(TINY, head={"activation": "relu"}))
+    assert torch.equal(plain.pop("head.out"), both.pop("head.out")[:, :4])
+    assert_equal_but_for(both, plain)
 
 
 def trial(net, **features):

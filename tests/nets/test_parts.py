@@ -121,6 +121,14 @@ def test_head(pooling, statistics):
     close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), head.out, padding=2).reshape(3, 361))
 
 
+def test_head_with_relu():
+    net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(activation="relu"))
+    head, t = PolicyHead(Draws(0), "head", net), trunk_values()
+    z = normalised(F.conv2d(t, head.conv, padding=1))
+    assert head.out.shape == (1, 4, 5, 5)
+    close(head(t), F.conv2d(F.relu(z), head.out, padding=2).reshape(3, 361))
+
+
 @pytest.mark.parametrize("gamma", [True, False])
 def test_norm_and_its_running_statistics(gamma):
     norm, x = BatchNorm(WIDTH, gamma), 3 * trunk_values() + 1

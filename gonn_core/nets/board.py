@@ -1,0 +1,82 @@
+"""What inserted blocks need to know of a position, made from the planes on their device: stones, chains, what lies near stones."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import torch
+import torch.nn.functional as F
+
+from gonn_core.errors import SettingError
+from gonn_core.go.points import POINTS, SIZE
+
+STONES = ("own_stone", "opponent_stone")
+"""The planes that it is made from; every plane set has them."""
+
+NEAR = 3
+"""Manhattan distance to a stone up to which a point is near it (spec: GoNN 3.2)."""
+
+
+class BoardReader:
+    """Finds the stone planes among `plane_names`, for `blocks` that need them. Raises SettingError when one is not there."""
+
+    def __init__(self, plane_names: tuple[str, ...], blocks: Iterable[str]):
+        if not set(STONES) <= set(plane_names):
+            raise SettingError("net.trunk", ", ".join(blocks), "needs stones as input planes", f"planes that include {' and '.join(STONES)}")
+        self.indices = [plane_names.index(name) for name in STONES]
+
+    def __call__(self, planes: torch.Tensor) -> "Boards":
+        return Boards(planes[:, self.indices] > 0.5)
+
+
+class Boards:
+    """The boards of a batch from `stones` (N, 2, 19, 19) bool, own and opponent's; what no block asks for is not computed."""
+
+    def __init__(self, stones: torch.Tensor):
+        self.stones = stones
+
+    @cached_property
+    def occupied(self) -> torch.Tensor:
+        """(N, 1, 19, 19) float32: 1 on stones of either colour."""
+        return self.stones.any(1, keepdim=True).float()
+
+    @cached_property
+    def near(self) -> torch.Tensor:
+        """(N, 1, 19, 19) float32: 1 where a stone lies within Manhattan distance 3, the point itself included."""
+        offset = torch.arange(-NEAR, NEAR + 1, device=self.stones.device).abs()
+        diamond = (offset[:, None] + offset <= NEAR).float()[None, None]
+        with torch.no_grad(), torch.autocast(self.stones.device.type, enabled=False):
+            return (F.conv2d(self.occupied, diamond, padding=NEAR) > 0.5).float()
+
+    @cached_property
+    def chains(self) -> torch.Tensor:
+        """(N, 361) int64: the first point (lowest index) of the chain that a stone belongs to; an empty point's own index."""
+        with torch.no_grad():
+            return _first_points(self.stones)
+
+
+def _first_points(stones: torch.Tensor) -> torch.Tensor:
+    """Chains by union of neighbours: a label is always a point of the same chain, and only falls.
+
+    Each round a stone takes the lowest label next to it and hands it to the point it was labelled with; then labels follow their
+    labels, so that a long chain needs few rounds.
+    """
+    boards = len(stones)
+    labels = torch.arange(POINTS, device=stones.device).expand(boards, POINTS)
+    beside = [(stones[:, :, :, :-1] & stones[:, :, :, 1:]).any(1), (stones[:, :, :-1] & stones[:, :, 1:]).any(1)]
+    while True:
+        lowest = labels.reshape(boards, SIZE, SIZE).clone()
+        _spread(lowest, beside[0], 2)
+        _spread(lowest, beside[1], 1)
+        lowest = lowest.flatten(1)
+        if torch.equal(lowest, labels):
+            return labels
+        handed = lowest.scatter_reduce(1, labels, lowest, "amin")
+        labels = handed.gather(1, handed)
+
+
+def _spread(labels: torch.Tensor, joined: torch.Tensor, dim: int) -> None:
+    """Lowers, in place, the labels of neighbours along `dim` that are `joined` to the lower of the two."""
+    first, second = labels.narrow(dim, 0, SIZE - 1), labels.narrow(dim, 1, SIZE - 1)
+    lower = torch.minimum(first, second).masked_fill_(~joined, POINTS)
+    first.copy_(torch.minimum(first, lower))
+    second.copy_(torch.minimum(second, lower))

@@ -1,0 +1,118 @@
+"""Stones, chains and nearness that nets read from their planes."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonn_core.errors import SettingError
+from gonn_core.features.gonn import PLANE_NAMES
+from gonn_core.go.board import Board
+from gonn_core.go.points import BLACK, EMPTY, WHITE
+from gonn_core.nets.board import BoardReader
+from tests.boards import bitboard, marked_points, named_points, parse_board
+from tests.nets.examples import SPECIAL, board_planes, built, random_colours
+
+READ = BoardReader(("own_stone", "opponent_stone"), ())
+
+
+def boards_of(*colours):
+    return READ(board_planes(*colours))
+
+
+def flooded(colours):
+    """First point of every point's chain, found stone by stone; an empty point is its own."""
+    first = list(range(361))
+    seen = set()
+    for start in range(361):
+        if colours[start] == EMPTY or start in seen:
+            continue
+        todo = [start]
+        while todo:
+            p = todo.pop()
+            if p in seen:
+                continue
+            seen.add(p)
+            first[p] = start  # points are visited in order: `start` is the lowest of its chain
+            row, col = divmod(p, 19)
+            beside = [(row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)]
+            todo += [r * 19 + c for r, c in beside if 0 <= r < 19 and 0 <= c < 19 and colours[r * 19 + c] == colours[p]]
+    return first
+
+
+@given(st.integers(0, 2**31), st.sampled_from([0.1, 0.5, 0.7, 0.9, 1.0]))
+@settings(max_examples=25, deadline=None)
+def test_chains_equal_a_flood(seed, share):
+    boards = random_colours(3, seed, share)
+    assert boards_of(*boards).chains.tolist() == [flooded(board) for board in boards]
+
+
+def test_chains_of_a_snake():
+    """One chain of 199 stones that winds through the whole board, row by row."""
+    rows = ["X" * 19 if row % 2 == 0 else ("." * 18 + "X" if row % 4 == 1 else "X" + "." * 18) for row in range(19)]
+    chains = boards_of(parse_board("\n".join(rows))).chains[0]
+    assert (chains == 0).sum() == 199
+
+
+def test_chains_are_those_of_the_board():
+    text = """
+    a X X O .
+    X . X O O
+    X X X O .
+    O O O . .
+    """
+    colours = parse_board(text)
+    board = Board(np.concatenate([bitboard(np.flatnonzero(colours == colour)) for colour in (BLACK, WHITE)]))
+    chains = boards_of(colours).chains[0].tolist()
+    for point in np.flatnonzero(colours):
+        chain = board.chain(int(point))
+        assert [p for p in range(361) if chains[p] == chains[point]] == chain and chains[point] == chain[0]
+    assert chains[named_points(text)["a"]] == 0  # an empty point is alone, whatever its number
+
+
+def test_a_row_does_not_run_on_into_the_next():
+    colours = np.full(361, EMPTY)
+    colours[[18, 19]] = BLACK
+    assert boards_of(colours).chains[0, [18, 19]].tolist() == [18, 19]
+
+
+def test_near():
+    text = """
+    . . . . a . . .
+    . . . a a a . .
+    . . a a a a a .
+    . a a a X a a a
+    . . a a a a a .
+    . . . a a a . .
+    . . . . a . . .
+    """
+    near = boards_of(parse_board(text.replace("a", "."))).near
+    assert near.shape == (1, 1, 19, 19)
+    assert set(np.flatnonzero(near.flatten())) == marked_points(text, "a") | marked_points(text, "X")
+
+
+def test_near_counts_both_colours_and_autocast_does_not_matter():
+    boards = random_colours(4, share=0.05)
+    near = boards_of(*boards).near
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(boards_of(*boards).near, near)
+    points = np.arange(361)
+    for colours, found in zip(boards, near.flatten(1)):
+        stones = np.flatnonzero(colours)
+        distance = abs(points[:, None] // 19 - stones // 19) + abs(points[:, None] % 19 - stones % 19)
+        assert found.tolist() == (distance <= 3).any(1).tolist()
+
+
+def test_planes_are_found_by_name():
+    names = ("ko", "opponent_stone", "own_stone")
+    planes = torch.cat((torch.ones(1, 1, 19, 19), board_planes(parse_board("X O"))), 1)
+    stones = BoardReader(names, ())(planes).stones
+    assert np.flatnonzero(stones[0, 0].flatten()).tolist() == [1] and np.flatnonzero(stones[0, 1].flatten()).tolist() == [0]
+
+
+def test_blocks_that_need_stones_say_so():
+    with pytest.raises(SettingError) as error:
+        built(SPECIAL, [name for name in PLANE_NAMES if name != "own_stone"])
+    expected = "net.trunk=ladder_block, chain_pooling_1, chain_pooling_2, wide: needs stones as input planes; valid: planes that include own_stone and opponent_stone"
+    assert str(error.value) == expected

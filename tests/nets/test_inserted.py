@@ -1,0 +1,57 @@
+"""Where inserted blocks stand, at the published depths and others; their widths."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonn_core.config import TrunkConfig
+from gonn_core.nets.inserted import insertions
+from gonn_core.nets.widths import block_at
+from tests.nets.examples import B5, SPECIAL, TINY, built, changed, random_planes, weights
+
+
+def after(net):
+    return built(net).inserted.after
+
+
+def test_published_places():
+    """Ladder block between blocks 2 and 3 of 4, chain pooling behind it, the wide block between 3 and 4."""
+    assert after(changed(SPECIAL, trunk={"blocks": 4, "chain_pooling": 1})) == {2: ["ladder_block", "chain_pooling_1"], 3: ["wide"]}
+
+
+@pytest.mark.parametrize(
+    "blocks, expected",
+    [
+        (1, {1: ["ladder_block", "chain_pooling_1", "chain_pooling_2", "wide_down", "wide_across"]}),
+        (3, {2: ["ladder_block", "chain_pooling_1", "chain_pooling_2", "wide_down", "wide_across"]}),
+        (4, {2: ["ladder_block", "chain_pooling_1"], 3: ["chain_pooling_2", "wide_down", "wide_across"]}),
+        (5, {3: ["ladder_block", "chain_pooling_1"], 4: ["chain_pooling_2", "wide_down", "wide_across"]}),
+        (12, {6: ["ladder_block", "chain_pooling_1"], 9: ["chain_pooling_2", "wide_down", "wide_across"]}),
+    ],
+)
+def test_places_at_other_depths(blocks, expected):
+    assert after(changed(SPECIAL, trunk={"blocks": blocks, "wide_blocks": "split"})) == expected
+
+
+@given(st.integers(1, 64))
+def test_every_block_has_a_place(blocks):
+    trunk = TrunkConfig(blocks=blocks, ladder_block=True, chain_pooling=2, wide_blocks="split")
+    places = [block_at(insertion.depth, blocks) for insertion in insertions(trunk)]
+    assert places == sorted(places) and 1 <= places[0] and places[-1] <= blocks
+
+
+def test_nothing_unless_asked_for():
+    net = built(TINY)
+    assert len(net.inserted) == 0 and net.inserted.after == {} and net.read_boards is None
+
+
+def test_published_widths():
+    trunk = {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}
+    shapes = {name.removeprefix("inserted."): tuple(values.shape) for name, values in weights(changed(B5, trunk={"blocks": 1, **trunk})).items()}
+    assert shapes["ladder_block.values_conv"] == shapes["ladder_block.exponents_conv"] == (24, 192, 3, 3)  # 6 a direction
+    assert shapes["chain_pooling_1.conv1"] == (32, 192, 3, 3) and shapes["chain_pooling_1.conv2"] == (192, 32, 3, 3)
+    assert shapes["wide.first"] == (64, 192, 9, 1) and shapes["wide.second"] == (192, 64, 1, 9)
+
+
+def test_the_smallest_net_has_them_too():
+    assert built(changed(SPECIAL, trunk={"width": 4, "blocks": 1}, head={}))(random_planes(2)).shape == (2, 361)

@@ -1,0 +1,72 @@
+"""Wide low-rank blocks against full kernels (spec: GoNN 3.4)."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gonn_core.config import NetConfig, TrunkConfig
+from gonn_core.nets.init import Draws
+from gonn_core.nets.wide import WideBlock
+
+NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=12))
+BOTH = ("down", "across")
+
+
+def trunk_values(seed=0):
+    return torch.randn(3, 12, 19, 19, generator=torch.Generator().manual_seed(seed))
+
+
+def normalised(x):
+    return F.batch_norm(x, None, None, training=True, eps=1e-3)
+
+
+def in_nine_by_nine(kernel):
+    """A 9x1 or 1x9 kernel as the middle column or row of a 9x9 one."""
+    full = torch.zeros(*kernel.shape[:2], 9, 9)
+    if kernel.shape[2] == 9:
+        full[:, :, :, 4] = kernel[:, :, :, 0]
+    else:
+        full[:, :, 4] = kernel[:, :, 0]
+    return full
+
+
+def slow_branch(z, first, second):
+    y = normalised(F.conv2d(z, in_nine_by_nine(first), padding=4))
+    return F.conv2d(F.prelu(y, torch.tensor(0.2)), in_nine_by_nine(second), padding=4)
+
+
+@pytest.mark.parametrize("orientations", [BOTH, ("down",), ("across",)])
+def test_block(orientations):
+    block, x = WideBlock(Draws(0), "b", NET, orientations), trunk_values()
+    assert block.first.shape == (4, 12, 9, 1) and block.second.shape == (12, 4, 1, 9)
+    z = F.prelu(normalised(x), torch.tensor(0.2))
+    expected = x
+    if "down" in orientations:
+        expected = expected + 0.5 * slow_branch(z, block.first, block.second)
+    if "across" in orientations:
+        expected = expected + 0.5 * slow_branch(z, block.first.transpose(2, 3), block.second.transpose(2, 3))
+    torch.testing.assert_close(block(x, None), expected, rtol=1e-5, atol=2e-5)
+
+
+def test_shared_kernels_treat_rows_and_columns_alike():
+    """At the start, when both branches still have the same norm and slopes."""
+    block, x = WideBlock(Draws(0), "b", NET, BOTH), trunk_values()
+    torch.testing.assert_close(block(x.mT, None), block(x, None).mT, rtol=1e-5, atol=2e-5)
+    alone = WideBlock(Draws(0), "b", NET, ("down",))
+    assert not torch.allclose(alone(x.mT, None), alone(x, None).mT, atol=0.1)
+
+
+def test_one_point_reaches_nine_by_nine():
+    """In inference mode, where the norms let no point of the board see all others."""
+    block = WideBlock(Draws(0), "b", NET, BOTH).eval()
+    x = torch.zeros(1, 12, 19, 19)
+    still = block(x, None)
+    x[:, :, 9, 9] = 1.0
+    moved = ((block(x, None) - still).abs().amax((0, 1)) > 1e-6).nonzero().tolist()
+    assert moved == [[row, col] for row in range(5, 14) for col in range(5, 14)]
+
+
+def test_both_kernels_count_the_trunk_in_their_fan_in():
+    block = WideBlock(Draws(0), "b", NetConfig(trunk=TrunkConfig(width=192)), BOTH)
+    for kernel in (block.first, block.second):
+        assert kernel.std().item() == pytest.approx(0.8796 * (2 / (9 * 192)) ** 0.5, rel=0.02)
