@@ -149,7 +149,7 @@ def trial_content(folder: Path) -> TrialContent | None:
         started=started,
         ended=None if state == "running" else last,
         view=tree["config"]["data"]["view"],
-        files=tuple(folder / name for name in names if (folder / name).exists()),
+        files=tuple(path for name in names if (path := folder / name).is_file() and not path.is_symlink()),  # a link may lead anywhere
     )
 
 

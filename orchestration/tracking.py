@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import filelock
 
+from gonn_core.errors import UserError
 from orchestration import mlflow_view
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, TrialContent, stamp, trial_content
 from orchestration.tracking_uri import redacted, tracking_uri
@@ -37,12 +38,29 @@ _POLL_SECONDS = 5.0
 _ARTIFACTS = "mlflow.gonn.artifacts"  # digest of what was logged last; names with this prefix stay off the pages
 
 
+def _mlflow_exceptions():
+    """MLflow's module of exceptions; the first import sets up what MLflow reads from the environment."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    from mlflow import exceptions
+
+    logging.getLogger("mlflow").setLevel(logging.ERROR)
+    return exceptions
+
+
+def _new_client(uri: str):
+    from mlflow import MlflowClient
+
+    return MlflowClient(uri)
+
+
 class Tracker:
     """Writes studies to MLflow. Nothing that goes wrong there raises or stops training: it is said once, through `say`."""
 
     def __init__(self, root: Path, runs: Path, say: Callable[[str], None]):
         """`root`: workspace folder, for the data base, artifacts and lock; `runs`: trial directories. Raises SettingError for a bad URI."""
         self.uri = tracking_uri(root)
+        self._own = not os.environ.get("MLFLOW_TRACKING_URI")  # the data base inside the workspace, which moves with it
         self._root, self._runs, self._say = root, runs, say
         self._studies: dict[str, StudyInfo] = {}
         self._written: dict[tuple[str, TrackedTrial], tuple] = {}
@@ -94,38 +112,27 @@ class Tracker:
         """One round of writing: by this process alone. False when it could not be done."""
         from sqlalchemy.exc import SQLAlchemyError
 
+        exceptions = _mlflow_exceptions()
         with self._turn:
             try:
                 with filelock.FileLock(self._root / "mlflow.db.lock", timeout=patience):
-                    exceptions = self._connect()
-                    try:
-                        write()
-                    except (exceptions.MlflowException, SQLAlchemyError, OSError) as error:
-                        self._warn(f"cannot write to {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
-                        return False
+                    if self._client is None:
+                        self._client = _new_client(self.uri)  # makes the schema of a new data base, under the lock
+                    write()
+                    return True
             except filelock.Timeout:
                 if patience:
                     self._warn("another command is writing to it")
-                return False
-            except SQLAlchemyError as error:
-                self._warn(f"cannot open {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
-                return False
-        return True
+            except (exceptions.MlflowException, SQLAlchemyError, OSError) as error:
+                self._warn(f"cannot use {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
+            except UserError as error:  # a trial directory that cannot be read
+                self._warn(str(error))
+        return False
 
     def _warn(self, why: str) -> None:
         if not self._said:
             self._said = True
             self._say(f"MLflow: {why}; training goes on, `gonn sync` completes the records")
-
-    def _connect(self):
-        for name, value in ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        from mlflow import MlflowClient, exceptions
-
-        logging.getLogger("mlflow").setLevel(logging.ERROR)
-        if self._client is None:
-            self._client = MlflowClient(self.uri)  # makes the schema of a new data base, under the lock
-        return exceptions
 
     def _write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
         statuses = self._write_trials(study, study.trials)
@@ -141,14 +148,20 @@ class Tracker:
 
     def _experiment(self, study: StudyInfo) -> str:
         client = self._client
+        remote = urlsplit(self.uri).scheme in ("http", "https")
+        location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
         found = client.get_experiment_by_name(study.id)
+        if found is not None and found.lifecycle_stage == "deleted":
+            client.restore_experiment(found.experiment_id)
+        if found is not None and self._own and found.artifact_location != location:
+            # The workspace was moved or copied. An experiment keeps its place for artifacts for ever: this one would go on writing
+            # into the folder that the workspace came from. It goes to MLflow's bin, and is made anew from the trial directories.
+            client.rename_experiment(found.experiment_id, f"{study.id} (of a folder before, {found.experiment_id})")
+            client.delete_experiment(found.experiment_id)
+            found = None
         if found is None:
-            remote = urlsplit(self.uri).scheme in ("http", "https")
-            location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
             kind = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": study.title, mlflow_view.TAG: mlflow_view.view_state()}
             return client.create_experiment(study.id, location, tags=kind)
-        if found.lifecycle_stage == "deleted":
-            client.restore_experiment(found.experiment_id)
         return found.experiment_id
 
     def _write_study(self, study: StudyInfo, status: str):

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -213,6 +215,61 @@ def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
     assert not track.study_finished(study(), REPORT)
     assert len(said) == 1 and "secret" not in said[0] and f"http://***@127.0.0.1:{port}" in said[0]
     assert said[0].endswith("training goes on, `gonn sync` completes the records") and "\n" not in said[0]
+
+
+def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tmp_path_factory):
+    write_trial(root / "runs" / "c0", "done")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    copy = tmp_path_factory.mktemp("copy") / "workspace"
+    shutil.copytree(root, copy)
+    before = {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()}
+    changed = StudyReport("| another table |", (), {})
+    for _ in range(2):  # the second time finds what the first one made
+        assert tracker(copy).sync([(study(("c0",)), changed)])
+    assert {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()} == before
+    found = runs_of(copy)
+    assert found["experiment"].artifact_location == (copy / "mlartifacts" / study().id).as_uri()
+    assert Path(found["client"].download_artifacts(found["Parametric ReLU"].info.run_id, "table.md")).read_text() == "| another table |"
+    assert set(found) == {"control s0", "Parametric ReLU", "client", "experiment"}
+
+
+@pytest.mark.parametrize("spoil", ["another version", "no data base", "no lock"])
+def test_records_that_cannot_be_used_cost_one_line(root, spoil):
+    if spoil == "another version":
+        with sqlite3.connect(root / "mlflow.db") as records:
+            records.execute("update alembic_version set version_num = '0000'")
+    elif spoil == "no data base":
+        (root / "mlflow.db").write_bytes(b"no data base" * 1000)
+    else:
+        (root / "mlflow.db.lock").mkdir()
+    said = []
+    broken = Tracker(root, root / "runs", said.append)
+    broken.study_started(study())
+    broken.poll()
+    assert not broken.study_finished(study(), REPORT)
+    assert len(said) == 1 and said[0].startswith(f"MLflow: cannot use sqlite:///{root}/mlflow.db (") and "\n" not in said[0]
+
+
+def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
+    said = []
+    watching = Tracker(root, root / "runs", said.append)
+    watching.study_started(study(("c0",)))
+    write_trial(root / "runs" / "c0", "done")
+    (root / "runs" / "c0" / "metrics.jsonl").write_text("no JSON")
+    watching.poll()
+    assert len(said) == 1 and "metrics.jsonl: not lines of JSON" in said[0]
+    write_trial(root / "runs" / "c0", "done")
+    watching.poll()
+    assert runs_of(root)["control s0"].info.status == "FINISHED"
+
+
+def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
+    write_trial(root / "runs" / "c0", "done")
+    (root / "secret").write_text("secret")
+    (root / "runs" / "c0" / "checkpoint.safetensors").unlink()
+    (root / "runs" / "c0" / "checkpoint.safetensors").symlink_to(root / "secret")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert not [path for path in (root / "mlartifacts").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
 
 
 def test_bad_uris_are_refused_at_once(root, monkeypatch):
