@@ -10,15 +10,21 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, get_path, parse_model, trial_id, with_values
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import InputError, SettingError, printable
 from gonn_core.json_files import read_json
 
 FORMAT = 1
 DESIGNS = ("add-one", "leave-one-out", "cumulative", "factorial")
 CONTROL = "control"
+
+
+FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
+"""What names a folder of a study or of a trial: nothing that leads out of the folder they are in."""
 
 
 class Arm(Strict):
@@ -43,7 +49,7 @@ class Contrast(Strict):
 class TrialRef(Strict):
     """One trial of the study."""
 
-    trial: str
+    trial: FolderName
     arm: str
     seed: int
 
@@ -63,7 +69,7 @@ class Study(Strict):
     """Everything that was decided before the first trial."""
 
     format: Literal[1] = FORMAT
-    id: str
+    id: FolderName
     title: str
     cards: tuple[str, ...]
     base: str
@@ -81,6 +87,19 @@ class Study(Strict):
     created: str
     commit: str
     dirty: bool
+
+    @model_validator(mode="after")
+    def _arms_are_there(self):
+        arms = {arm.id for arm in self.arms}
+        for contrast in self.contrasts:
+            used = [*contrast.with_it, *contrast.without]
+            if not contrast.with_it or not contrast.without or len(set(used)) < len(used) or not arms.issuperset(used):
+                raise ValueError(f"the contrast of {printable(contrast.card, 60)} needs arms with and without it, each once")
+        if not arms.issuperset(trial.arm for trial in self.trials):
+            raise ValueError("a trial is of an arm that is not there")
+        if len({(trial.arm, trial.seed) for trial in self.trials}) < len(self.trials):
+            raise ValueError("two trials have the same arm and seed")
+        return self
 
     def arm(self, arm_id: str) -> Arm:
         """The arm of that id. Raises KeyError."""

@@ -146,3 +146,34 @@ def test_files_that_are_no_study(tmp_path, text, line):
     with pytest.raises(InputError) as caught:
         read_study(path)
     assert str(caught.value) == f"{path}: {line}"
+
+
+def made(**changes):
+    arms, contrasts = design_arms("add-one", "bare", BARE, (PRELU,))
+    trials = [{"trial": trial_id(seeded(arm.config, 1)), "arm": arm.id, "seed": 1} for arm in arms]
+    tree = {
+        "format": 1, "id": "prelu-bare-1a2b3c", "title": "t", "cards": ["prelu"], "base": "bare", "budget": "cpu", "design": "add-one", "data": "d",
+        "coverage": "d", "pairing": "by_position", "seeds": [1], "arms": [arm.model_dump(mode="json") for arm in arms],
+        "contrasts": [contrast.model_dump(mode="json") for contrast in contrasts], "trials": trials, "evaluations": [], "thresholds": {},
+        "created": "2026-01-01", "commit": "unknown", "dirty": False,
+    }  # fmt: skip
+    return {**tree, **changes}
+
+
+@pytest.mark.parametrize("changes, problem", [
+    ({"id": "../../elsewhere"}, r"study.json.id=../../elsewhere: string should match"),
+    ({"id": "a\x1b[31m"}, r"study.json.id=a\\x1b\[31m: string should match"),
+    ({"trials": [{"trial": "../../elsewhere", "arm": "control", "seed": 1}]}, "study.json.trials.0.trial=../../elsewhere: string should match"),
+    ({"trials": [{"trial": "a", "arm": "none", "seed": 1}]}, "a trial is of an arm that is not there"),
+    ({"trials": [{"trial": "a", "arm": "control", "seed": 1}] * 2}, "two trials have the same arm and seed"),
+    ({"arms": []}, "the contrast of prelu needs arms with and without it, each once"),
+    ({"contrasts": [{"card": "prelu", "with_it": ["control"], "without": []}]}, "the contrast of prelu needs arms with and without it, each once"),
+    ({"contrasts": [{"card": "prelu", "with_it": ["control"], "without": ["control"]}]}, "the contrast of prelu needs arms with and without it, each once"),
+])  # fmt: skip
+def test_study_files_that_lead_elsewhere_or_contradict_themselves(tmp_path, changes, problem):
+    path = tmp_path / "study.json"
+    path.write_text(json.dumps(made()))
+    assert read_study(path).id == "prelu-bare-1a2b3c"
+    path.write_text(json.dumps(made(**changes)))
+    with pytest.raises(SettingError, match=problem):
+        read_study(path)
