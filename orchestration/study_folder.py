@@ -4,9 +4,10 @@ import hashlib
 import os
 from pathlib import Path
 
-from ablations.study import Study, read_study
+from ablations.study import Arm, Study, read_study
 from gonn_core.errors import SettingError
 from gonn_core.json_files import read_mapping
+from gonn_core.records.workshop import locked
 from orchestration.files import write_json
 from orchestration.workspace import Workspace
 
@@ -45,11 +46,12 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
     Showing the same results again is no further look.
     """
     path = study_folder(workspace, study.id) / "looks.json"
-    looks = read_mapping(path)
     state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
-    if finished and state not in looks:
-        looks[state] = command
-        write_json(path, looks)
+    with _changing(path):
+        looks = read_mapping(path)
+        if finished and state not in looks:
+            looks[state] = command
+            write_json(path, looks)
     counts: dict[str, int] = {}
     for name in looks.values():
         counts[name] = counts.get(name, 0) + 1
@@ -59,27 +61,35 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
 def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
     """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
     path = study_folder(workspace, study.id) / "speed.json"
-    known = read_mapping(path)
-    missing = [arm for arm in study.arms if arm.id not in known]
-    if not missing:
-        return known
-    say(f"measuring the speed of {len(missing)} arm{'s' * (len(missing) > 1)} alone …")
+    with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone
+        known = read_mapping(path)
+        missing = [arm for arm in study.arms if arm.id not in known]
+        if missing:
+            say(f"measuring the speed of {len(missing)} arm{'s' * (len(missing) > 1)} alone …")
+            known |= {arm.id: _speed(arm, device) for arm in missing}
+            write_json(path, known)
+    return known
+
+
+def _speed(arm: Arm, device: str) -> dict:
     import torch
 
     from gonn_core.training.environment import choose_device
     from gonn_core.training.speed import measure_speed
 
-    for arm in missing:
-        speed = measure_speed(arm.config, choose_device(device), SPEED_SECONDS)
-        known[arm.id] = {
-            "samples_per_s": speed.samples_per_s,
-            "samples_per_cpu_s": speed.samples_per_cpu_s,
-            "device": speed.device,
-            "torch": torch.__version__,
-            "load": os.getloadavg()[0],
-        }
-    write_json(path, known)
-    return known
+    speed = measure_speed(arm.config, choose_device(device), SPEED_SECONDS)
+    return {
+        "samples_per_s": speed.samples_per_s,
+        "samples_per_cpu_s": speed.samples_per_cpu_s,
+        "device": speed.device,
+        "torch": torch.__version__,
+        "load": os.getloadavg()[0],
+    }
+
+
+def _changing(path: Path):
+    """While this is entered no other command changes the file: what it adds would be lost."""
+    return locked(path.with_name(f".{path.stem}.lock"))
 
 
 SPEED_SECONDS = 3.0

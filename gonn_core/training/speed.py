@@ -53,6 +53,8 @@ def measure_speed(config: TrialConfig, device: torch.device, seconds: float, thr
         wall_rates.append(size * done / (time.perf_counter() - wall))
         cpu_rates.append(size * done / max(time.process_time() - cpu, 1e-9))
         steps += done
+    if device.type == "cuda":
+        torch.cuda.empty_cache()  # whoever measures may live on, beside the trials that need the memory
     return Speed(statistics.median(wall_rates), statistics.median(cpu_rates), steps, describe_device(device))
 
 
