@@ -53,6 +53,11 @@ def test_design_follows_from_what_the_base_has(registry):
         ("five_moves_of_history", "gonn-b4", "add-one"),
         ("liberty_planes", "gonn-b4", "leave-one-out"),
         ("prelu_init", "gonn-b5", "add-one"),
+        ("ladder_block", "gonn-b4-2018-01", "leave-one-out"),
+        ("wide_low_rank", "gonn-b4-2018-01", "add-one"),
+        ("wide_low_rank_split", "gonn-b4-2018-02", "add-one"),
+        ("chain_pooling_two_blocks", "gonn-b5", "add-one"),
+        ("crelu_head", "gonn-b5", "leave-one-out"),
     ]:
         arms = resolve(registry, card, "gpu", base=base)
         assert arms.design == design, (card, base)
@@ -101,7 +106,7 @@ def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
 def test_errors_of_resolve(registry):
     assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith("CLAIM=early_loss: budget cpu takes nothing from a claim")
     assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith("CLAIM=early: no such claim of prelu_init; valid: train_loss, ")
-    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-b12, gonn-b4-2018-02, gonn-b5"
+    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
 
@@ -114,7 +119,7 @@ def with_card(registry, **changes):
 def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     other = registry.card("dilated_convolutions").model_copy(update={"forms": {}})
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
-    expected = "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: gonn-b4, gonn-b4-2018-02, gonn-b5"
+    expected = "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: gonn-b4, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
     assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
 
 
@@ -122,7 +127,7 @@ def test_conditions(registry):
     needs_depth = with_card(registry, requires=(Condition(path="net.trunk.blocks", value=12),))
     assert bases_of(needs_depth, needs_depth.card("parametric_relu")) == ["gonn-b12"]
     no_ladders = with_card(registry, excludes=(Condition(path="features.ladders", value=True),))
-    assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == ["gonn-b4"]
+    assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == ["gonn-b4", "gonn-b4-2018-01"]
     assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
     with pytest.raises(ValueError, match="either"):
         Condition(card="x", path="y")
@@ -140,6 +145,12 @@ def test_cards_that_cannot_be_combined(registry):
     assert error_of(check_together, apart, pair) == "NAME=ladder_input+parametric_relu: parametric_relu excludes ladder_input"
 
 
+def base_lacking(registry, base, part):
+    """The registry with a base that lacks a part of the published net."""
+    lacking = registry.base(base).model_copy(update={"missing": (part,)})
+    return dataclasses.replace(registry, bases={**registry.bases, base: lacking})
+
+
 def test_differences_from_a_claims_conditions(registry):
     def apart(card, claim, budget, base=None):
         arms = resolve(registry, card, budget, base=base)
@@ -152,6 +163,11 @@ def test_differences_from_a_claims_conditions(registry):
     here = apart("parametric_relu", "early_loss", "cpu")
     assert "net.trunk.width (32 instead of 192)" in here and "features.ladders (True instead of False)" in here
     assert "samples (100,000 instead of 5,000,000)" in here
-    assert apart("stem_center_kernel", "later_loss", "paper") == ("the missing ladder block (C = 6) after block 2", "the missing wide low-rank block after block 3")
+    assert apart("stem_center_kernel", "later_loss", "paper") == ()
+    assert apart("ladder_block", "early_loss", "gpu") == ()  # on its claim's base, which has the block
+    assert apart("ladder_block", "early_loss", "gpu", base="gonn-b4") == ("net.activation (relu instead of prelu)",)
+    lacking = base_lacking(registry, "gonn-b4-2018-02", "second head")
+    arms = resolve(lacking, "stem_center_kernel", "paper")
+    assert differences(lacking, arms.card, arms.off, leading_claim(arms.card)) == ("the missing second head",)
     assert apart("center_init", "loss", "gpu") == ("the net (the document's is none of the bases)",)
     assert "the enhancement's form (here not as on gonn-b5)" in apart("last_move_input", "slow_move", "gpu", base="gonn-b4")

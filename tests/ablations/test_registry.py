@@ -16,6 +16,7 @@ POSITIONS = Path(__file__).parents[1] / "fixtures" / "gonn_positions.json"
 GONN_CARDS = {
     "parametric_relu", "global_pooling_head", "global_pooling_trunk", "stdev_pooling", "dilated_convolutions", "stem_center_kernel", "center_init",
     "center_learning_rate", "batchnorm_gamma", "history_dropping", "five_moves_of_history", "last_move_input", "ladder_input", "liberty_planes",
+    "ladder_block", "chain_pooling", "chain_pooling_two_blocks", "wide_low_rank", "wide_low_rank_split", "crelu_head", "pooled_head_channels",
 }  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def error_of(call, *arguments, **named):
 
 def test_everything_named_in_the_design_is_there(registry):
     assert set(registry.cards) >= GONN_CARDS
-    assert set(registry.bases) == {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-02"}
+    assert set(registry.bases) == {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-01", "gonn-b4-2018-02"}
     assert set(registry.budgets) == {"smoke", "cpu", "gpu", "paper"}
     assert len(registry.published["gonn"].rows) >= 14 and len(registry.published["gonn"].correspondence) == 9
 
@@ -85,6 +86,9 @@ def test_claimed_numbers(registry):
     assert told("parametric_relu", "later_loss") == ((-0.015, -0.010), 15_000_000, "gonn-b4")
     assert told("parametric_relu", "slopes_turn_negative") == ((-0.40, -0.15), None, "gonn-b4-2018-02")
     assert told("global_pooling_trunk", "loss") == ((-0.02, -0.02), 60_000_000, "gonn-b12")
+    assert told("ladder_block", "early_loss") == ((-0.015, -0.015), 5_000_000, "gonn-b4-2018-01")
+    assert told("chain_pooling", "loss") == ((0.01, 0.01), 64_000_000, "gonn-b4-2018-02")
+    assert told("chain_pooling_two_blocks", "loss") == ((-0.005, -0.005), 10_000_000, "gonn-b4-2018-02")
     assert told("center_emphasis", "loss") == ((-0.01, -0.01), 50_000_000, "gonn-b4-2018-02")
     assert told("global_pooling_head", "loss_at_convergence")[0] == (float("-inf"), -0.01)
     assert told("dilated_convolutions", "loss")[0] is None
@@ -98,7 +102,7 @@ def test_memory_is_never_called_stated(registry):
 def test_probes_name_stored_positions_and_agree_with_their_published_output(registry):
     stored = json.loads(POSITIONS.read_text())
     probes = [claim for card in registry.cards.values() for claim in card.claims if claim.metric == "probe"]
-    assert len(probes) == 6
+    assert len(probes) == 8
     for claim in probes:
         position = stored[claim.probe.position]
         assert claim.probe.move not in position["black"] + position["white"]
@@ -134,6 +138,7 @@ def test_parameters_of_bases_and_claims(registry):
     for base in registry.bases.values():
         assert base.parameters in (None, count(base.config)), base.id
     assert count(registry.base("gonn-b4").config) == 2_835_488
+    assert count(registry.base("gonn-b4-2018-02").config) == 3_285_048 - 41_568  # published with a second head, switched off by then
     for card in registry.cards.values():
         for claim in card.claims:
             if claim.metric == "parameters":
@@ -149,7 +154,7 @@ def test_unknown_names_list_the_nearest_first(registry):
     text = error_of(registry.card, "parametric_rel")
     assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
     assert text.endswith(f", … ({len(registry.cards)} in all)")
-    assert error_of(registry.base, "gonn-b6") == "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-02"
+    assert error_of(registry.base, "gonn-b6") == "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02"
     assert error_of(registry.budget, "cpus") == "BUDGET=cpus: no such budget; valid: cpu, gpu, paper, smoke"
     assert "\x1b" not in error_of(registry.card, "\x1b[31m" * 5000)
 
@@ -163,7 +168,7 @@ CARD = "cards/gonn/parametric_relu.yaml"
         (CARD, "net.activation:", "net.activatoin:", f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation"),
         (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu' or 'prelu'"),
         (CARD, "on: prelu", "on: relu", f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ'),
-        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-02"),
+        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02"),
         (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', 'rank', 'probability', "
          "'train_nats', 'samples_per_s_ratio', 'parameters', 'win_rate', 'weight_statistic' or 'probe'"),
         (CARD, "id: parametric_relu", "id: prelu", f"{CARD}.id=prelu: differs from the file's name; valid: parametric_relu"),
