@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
 from gonn_core.features.gonn import HISTORY, gonn_planes, packed_planes
 from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
 from gonn_core.features.sets import Features, made_planes
@@ -69,6 +70,8 @@ def _marks(features: Features, source: Source, rows, symmetries, keep, targets) 
     tables = _tables(made_planes(features), features.set == "go_nn")
     marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
     mark_rows(source, *batch, tables, marks, counts, targets)
+    if features.ladders:
+        mark_ladders(source, *batch[:2], tables.ladders, *make_workspaces(), marks, counts)
     return marks, counts, tables
 
 

@@ -1,0 +1,196 @@
+"""The three sets beside gonn: a slow twin, symmetry, packed bits, chosen planes, golden numbers, bad arguments."""
+
+import hashlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gonn_core import numerics
+from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.positions import Position, position_rows
+from gonn_core.features.sets import plane_names
+from gonn_core.features.source import Source, plane_source
+from gonn_core.go.points import BLACK, SYMMETRY
+from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE
+from tests.features.configs import CAZENAVE, CLARK, GO_NN, GONN
+from tests.features.helpers import make, make_set, pack_set, turned
+from tests.features.slow_sets import slow_set
+from tests.features.stores import open_games, sample_rows
+from tests.features.test_gonn import _random_rows
+from tests.go import oracles
+
+NO_LADDERS = CAZENAVE.model_copy(update={"ladders": False})
+PLAIN = CLARK.model_copy(update={"liberties": 0, "edge": "none"})
+GO_NN_3 = GO_NN.model_copy(update={"liberties": 3})
+OTHERS = {"go_nn": GO_NN, "go_nn 3": GO_NN_3, "clark": CLARK, "clark plain": PLAIN, "cazenave": CAZENAVE, "no ladders": NO_LADDERS}
+
+
+@pytest.fixture(scope="module")
+def starter():
+    """Source and samples of the bundled games, those with a ko point and from the first moves well represented."""
+    store = open_games(oracles.STARTER_GAMES)
+    samples = sample_rows(store)
+    rng = np.random.default_rng(0)
+    with_ko, early = samples[store.moves[samples, KO] >= 0], store.games["first_row"][:200]
+    rows = np.concatenate([rng.choice(samples, 200), rng.choice(with_ko, 60), early])
+    return plane_source(store), rng.permutation(rows)
+
+
+def assert_equals_the_slow_twin(features, source, rows, keep):
+    planes, _ = make_set(features, source, rows, keep=keep)
+    for j, row in enumerate(rows):
+        slow = slow_set(features, source, int(row), min(int(keep[j]), features.history))
+        for name, plane in zip(plane_names(features), planes[j]):
+            assert set(np.flatnonzero(plane).tolist()) == slow.get(name, set()), (name, int(row))
+
+
+@pytest.mark.parametrize("features", [GO_NN, GO_NN_3, CLARK, PLAIN, NO_LADDERS], ids=str)
+def test_equals_the_slow_twin_on_real_positions(features, starter):
+    source, rows = starter
+    assert_equals_the_slow_twin(features, source, rows[:150], np.arange(150) % 6)
+
+
+@pytest.mark.parametrize("features", [GO_NN, CLARK, NO_LADDERS], ids=lambda features: features.set)
+@given(arrays=_random_rows())
+@settings(max_examples=12, deadline=None, derandomize=True)
+def test_equals_the_slow_twin_on_random_boards(features, arrays):
+    assert_equals_the_slow_twin(features, plane_source(arrays), arrays.rows, np.full(len(arrays.rows), 5))
+
+
+def test_ladder_planes_equal_the_slow_twin(starter):
+    source, rows = starter
+    assert_equals_the_slow_twin(CAZENAVE, source, rows[:12], np.full(12, 5))
+
+
+@pytest.mark.slow
+def test_ladder_planes_equal_the_slow_twin_on_many_positions(starter):
+    source, rows = starter
+    assert_equals_the_slow_twin(CAZENAVE, source, rows[12:132], np.full(120, 5))
+
+
+def turned_source(source, rows, symmetry) -> Source:
+    """The positions at `rows` turned, without their past."""
+
+    def turn(words):
+        bits = oracles.unpack_bits(words)
+        out = np.zeros_like(bits)
+        out[:, SYMMETRY[symmetry]] = bits
+        return oracles.pack_bits(out)
+
+    moves = source.moves[rows].copy()
+    moves[:, FLAGS] |= FIRST
+    for column in (KO, MOVE):
+        there = moves[:, column] >= 0
+        moves[there, column] = SYMMETRY[symmetry][moves[there, column]]
+    stones = np.concatenate([turn(source.stones[rows, :6]), turn(source.stones[rows, 6:])], axis=1)
+    return plane_source(SimpleNamespace(stones=stones, ladders=turn(source.ladders[rows]), moves=moves))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_turning_the_position_turns_the_planes(name, starter):
+    """No direction of the board is special; and the symmetry asked for is that turn."""
+    source, rows = starter
+    features, rows = OTHERS[name], rows[:40]
+    plain, moves = make_set(features, source, rows, keep=0)
+    for symmetry in range(1, 8):
+        planes, targets = make_set(features, turned_source(source, rows, symmetry), np.arange(len(rows)), keep=0)
+        asked, asked_targets = make_set(features, source, rows, symmetry, keep=0)
+        assert np.array_equal(planes, turned(plain, symmetry)) and np.array_equal(asked, planes)
+        assert np.array_equal(targets, SYMMETRY[symmetry][moves]) and np.array_equal(asked_targets, targets)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_numbers_and_packed_bits_agree(name, starter):
+    source, rows = starter
+    features, rows = OTHERS[name], rows[:50]
+    symmetry, keep = rows % 8, rows % 6
+    planes, targets = make_set(features, source, rows, symmetry, keep)
+    numbers, number_targets = make_set(features, source, rows, symmetry, keep, np.float32)
+    packed, packed_targets = pack_set(features, source, rows, symmetry, keep)
+    assert np.array_equal(numbers, planes) and np.array_equal(number_targets, targets) and np.array_equal(packed_targets, targets)
+    assert np.array_equal(packed, np.packbits(planes.reshape(len(planes), -1), axis=1))
+
+
+@pytest.mark.parametrize(
+    "full, change",
+    [
+        *((GO_NN, change) for change in ({"liberties": 0}, {"history": 2}, {"ko": False}, {"ones": False}, {"captures": False})),
+        *((CLARK, change) for change in ({"history": 0}, {"ko": False}, {"edge": "none"}, {"edge": "as_opponent"})),
+        *((CAZENAVE, {name: 0}) for name in ("liberties", "liberties_after", "history")),
+        *((CAZENAVE, {name: False}) for name in ("ladders", "third_line", "zeros", "ko_flag", "ko", "ones")),
+    ],
+    ids=str,
+)
+def test_a_plane_is_the_same_whatever_others_there_are(full, change, starter):
+    source, rows = starter
+    fewer = full.model_copy(update=change)
+    kept = [plane_names(full).index(name) for name in plane_names(fewer)]
+    assert np.array_equal(make_set(fewer, source, rows[:40])[0], make_set(full, source, rows[:40])[0][:, kept])
+
+
+def test_gonn_is_made_by_its_own_kernels(starter):
+    source, rows = starter
+    planes, targets = make_set(GONN, source, rows[:20], 3)
+    plain, plain_targets = make((source.stones, source.ladders, source.moves), rows[:20], 3)
+    assert np.array_equal(planes, plain) and np.array_equal(targets, plain_targets)
+    assert np.array_equal(pack_set(GONN, source, rows[:20], 3)[0], np.packbits(planes.reshape(20, -1), axis=1))
+
+
+GOLDEN = {
+    ("go_nn", 1): "a805ee6702c950254b29a24518a7067fdc18c7f9cb06e4e371bd87b9eef2a203",
+    ("clark", 1): "153e7f42c115fd32e998b83af8756c1fe8edd321bc06826a6bc176b2e265a1cc",
+    ("cazenave", 1): "0f8face526b907a1a36edcfbaeecc8e40a53f16a571c58665995ad20419ba487",
+}
+"""sha256 over the packed planes and targets of 50 fixed positions, by set and numerics version."""
+
+
+@pytest.mark.parametrize("features", [GO_NN, CLARK, CAZENAVE], ids=lambda features: features.set)
+def test_golden_planes(features):
+    """When this fails and the new planes are right, raise gonn_core.numerics.FEATURES and add a line to GOLDEN."""
+    store = open_games(oracles.STARTER_GAMES)
+    samples = sample_rows(store)
+    rows = samples[np.arange(50) * 7919 % len(samples)]
+    packed, targets = pack_set(features, plane_source(store), rows, np.arange(50) % 8, np.arange(50) % 6)
+    digest = hashlib.sha256(packed.tobytes() + targets.astype("<i8").tobytes()).hexdigest()
+    assert digest == GOLDEN[features.set, numerics.FEATURES]
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("rows", np.array([0, 2])),
+        ("symmetries", np.array([0, 8])),
+        ("keep", np.array([6, 0])),
+        ("keep", np.zeros(3, np.uint8)),
+        ("out", np.zeros((2, 21, 19, 19))),
+        ("out", np.zeros((2, 22, 361), np.float32)),
+        ("out", np.zeros((2, 21, 361, 2), np.float32)[..., 0]),
+        ("targets", np.zeros(2, np.int32)),
+    ],
+)
+def test_wrong_arguments_are_refused_before_any_kernel_runs(name, value):
+    arguments = {
+        "rows": np.zeros(2, np.int64),
+        "symmetries": np.zeros(2, np.uint8),
+        "keep": np.zeros(2, np.uint8),
+        "out": np.zeros((2, 21, 361), np.float32),
+        "targets": np.zeros(2, np.int64),
+    }
+    source = plane_source(position_rows([Position(np.zeros(12, np.uint64), BLACK)] * 2))
+    make_planes(GO_NN, source, **arguments)
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        make_planes(GO_NN, source, **{**arguments, name: value})
+    if name == "out":
+        with pytest.raises(ValueError, match="^out: .* must be uint8"):
+            pack_planes(GO_NN, source, **{**arguments, "out": np.zeros((2, packed_bytes(GO_NN) + 1), np.uint8)})
+
+
+def test_a_source_of_other_arrays_is_refused():
+    arrays = position_rows([Position(np.zeros(12, np.uint64), BLACK)])._asdict()
+    with pytest.raises(ValueError, match="^ladders: "):
+        plane_source(SimpleNamespace(**{**arrays, "ladders": np.zeros((3, 6), np.uint64)}))
+    with pytest.raises(ValueError, match="^game: int64"):
+        plane_source(SimpleNamespace(**arrays, game=np.zeros(1, np.int64)))
