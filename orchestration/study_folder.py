@@ -63,12 +63,18 @@ def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict
     path = study_folder(workspace, study.id) / "speed.json"
     with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone
         known = read_mapping(path)
-        missing = [arm for arm in study.arms if arm.id not in known]
-        if missing:
-            say(f"measuring the speed of {len(missing)} arm{'s' * (len(missing) > 1)} alone …")
-            known |= {arm.id: _speed(arm, device) for arm in missing}
+        if any(arm.id not in known for arm in study.arms):
+            say(f"measuring the speed of {len(study.arms)} arms, each alone …")
+            # In turns, all arms in each: what else the machine does then falls on all of them, and their ratios stay true.
+            turns = [{arm.id: _speed(arm, device) for arm in study.arms} for _ in range(SPEED_TURNS)]
+            known = {arm.id: _middle([turn[arm.id] for turn in turns]) for arm in study.arms}
             write_json(path, known)
     return known
+
+
+def _middle(speeds: list[dict]) -> dict:
+    """Of several measurements of an arm the one with the median rate."""
+    return sorted(speeds, key=lambda speed: speed["samples_per_s"])[len(speeds) // 2]
 
 
 def _speed(arm: Arm, device: str) -> dict:
@@ -92,4 +98,4 @@ def _changing(path: Path):
     return locked(path.with_name(f".{path.stem}.lock"))
 
 
-SPEED_SECONDS = 3.0
+SPEED_TURNS, SPEED_SECONDS = 3, 1.0

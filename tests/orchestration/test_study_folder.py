@@ -20,6 +20,19 @@ def test_no_look_is_lost(tmp_path):
     assert count_look(workspace, STUDY, [], "ablate") == {"report": 60}
 
 
+def test_arms_take_turns_and_the_middle_rate_counts(tmp_path, monkeypatch):
+    rates, order = {"control": iter([5.0, 9.0, 7.0]), "with-prelu": iter([1.0, 2.0, 30.0])}, []
+
+    def speed(arm, device):
+        order.append(arm.id)
+        return {"samples_per_s": next(rates[arm.id])}
+
+    monkeypatch.setattr(study_folder, "_speed", speed)
+    found = measure_speeds(Workspace(tmp_path), STUDY, "cpu", lambda line: None)
+    assert order == ["control", "with-prelu"] * 3
+    assert {arm: speed["samples_per_s"] for arm, speed in found.items()} == {"control": 7.0, "with-prelu": 2.0}
+
+
 def test_an_arm_is_measured_once_and_alone(tmp_path, monkeypatch):
     workspace, measuring, most = Workspace(tmp_path), [], []
 
@@ -33,5 +46,5 @@ def test_an_arm_is_measured_once_and_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(study_folder, "_speed", speed)
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda _: measure_speeds(workspace, STUDY, "cpu", lambda line: None), range(3)))
-    assert most == [1, 1] and all(set(speeds) == {"control", "with-prelu"} for speeds in found)
+    assert most == [1] * 2 * study_folder.SPEED_TURNS and all(set(speeds) == {"control", "with-prelu"} for speeds in found)
     assert json.loads((tmp_path / "studies" / "study" / "speed.json").read_text()) == found[0]
