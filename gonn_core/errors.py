@@ -3,6 +3,10 @@
 import unicodedata
 
 
+_LONGEST_LINE = 4000
+"""Characters of an error; names of files, archive members and keys may be part of it, so all of it is made printable."""
+
+
 class UserError(Exception):
     """Something the user can put right; the command prints its one line and exits with code 2."""
 
@@ -17,7 +21,7 @@ class SettingError(UserError):
         text = f"{setting}={printable(str(value))}: {problem}"
         if valid is not None:
             text += f"; valid: {valid if isinstance(valid, str) else ', '.join(map(str, valid))}"
-        super().__init__(text)
+        super().__init__(printable(text, _LONGEST_LINE))
 
 
 class InputError(UserError):
@@ -25,7 +29,7 @@ class InputError(UserError):
 
     def __init__(self, path, problem: str):
         self.path = path
-        super().__init__(f"{printable(str(path))}: {problem}")
+        super().__init__(printable(f"{printable(str(path))}: {problem}", _LONGEST_LINE))
 
 
 def printable(text: str, limit: int = 200) -> str:

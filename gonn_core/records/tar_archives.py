@@ -7,6 +7,7 @@ any size into memory and cannot bound xz's memory.
 import bz2
 import gzip
 import lzma
+import re
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -141,7 +142,9 @@ def read_tar(path: Path, reading: Reading, archive_name: str) -> Iterator[Member
                 continue
             name = stream.member = extended.get("path", info.name)
             if "size" in extended:
-                size = int(extended["size"]) if extended["size"].isdigit() else stream.damaged("a bad size in an extended header")
+                if not re.fullmatch("[0-9]{1,19}", extended["size"]):
+                    stream.damaged("a bad size in an extended header")
+                size = int(extended["size"])
                 padded = -(-size // _BLOCK) * _BLOCK
             else:
                 size = info.size
@@ -179,7 +182,7 @@ def _pax_records(data: bytes) -> dict[str, str]:
     found = {}
     while data:
         digits, _, rest = data.partition(b" ")
-        if not digits.isdigit() or not len(digits) + 1 < int(digits) <= len(data):
+        if not re.fullmatch(rb"[0-9]{1,19}", digits) or not len(digits) + 1 < int(digits) <= len(data):
             break
         key, _, value = data[len(digits) + 1 : int(digits) - 1].partition(b"=")
         if key in (b"path", b"size"):

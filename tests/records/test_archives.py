@@ -241,3 +241,31 @@ def test_a_socket_in_a_folder_is_a_device(tmp_path, monkeypatch):
         assert ignored(read(tmp_path)[1]) == {"device": 1}
     finally:
         listener.close()
+
+
+def with_pax(records: bytes) -> bytes:
+    """A tar archive whose only game has an extended header of these bytes."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, len(records)
+    return header.tobuf(tarfile.GNU_FORMAT) + records + b"\0" * (-len(records) % 512) + tar_bytes({"a.sgf": b"(;)"})
+
+
+@pytest.mark.parametrize("size", ["²", "9" * 5000, "-1", "0x10"])
+def test_bad_sizes_in_extended_headers(tmp_path, size):
+    record = f" size={size}\n".encode()
+    length = len(record) + len(str(len(record) + 4))
+    with pytest.raises(InputError, match="a bad size in an extended header"):
+        read(write(tmp_path / "a.tar", with_pax(str(length).encode() + record)))
+
+
+def test_bad_lengths_in_extended_headers(tmp_path):
+    assert read(write(tmp_path / "a.tar", with_pax(b"9" * 5000 + b" path=b.sgf\n")))[0] == {"a.sgf": b"(;)"}
+
+
+@pytest.mark.parametrize("suffix", [".tar", ".zip"])
+def test_names_in_errors_cannot_steer_a_terminal(tmp_path, suffix):
+    data = FORMATS[suffix]({"\x1b[2J\x07a.sgf": b"(;)" + bytes(3000), "b.sgf": b"(;)" + bytes(3000)})
+    spoilt = data[:2000] if suffix == ".tar" else data.replace(b"PK\3\4", b"XX\3\4", 1)
+    with pytest.raises(InputError) as caught:
+        read(write(tmp_path / f"a{suffix}", spoilt))
+    assert "\x1b" not in str(caught.value) and "\\x1b[2J\\x07a.sgf" in str(caught.value)
