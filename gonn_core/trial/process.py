@@ -35,7 +35,13 @@ def _started(pid: int) -> str | None:
         except (FileNotFoundError, ProcessLookupError):
             return None
         return None if fields[0] in "ZX" else fields[19]
-    text = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+    return _started_by_ps(pid)
+
+
+def _started_by_ps(pid: int) -> str | None:
+    # ps writes a date: in the language and time zone of whoever asks, unless told otherwise.
+    plain = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    text = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=plain).stdout.strip()
     return None if not text or text[0] == "Z" else " ".join(text.split()[1:])
 
 

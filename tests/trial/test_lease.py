@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ from gonn_core.errors import InputError
 from gonn_core.trial import lease as lease_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, live_holder
-from gonn_core.trial.process import Process, _started, is_alive, this_process
+from gonn_core.trial.process import Process, _started, _started_by_ps, is_alive, this_process
 
 
 def plant(folder, process, heartbeat=None):
@@ -48,6 +49,17 @@ def test_a_dead_process_is_replaced_at_once(tmp_path):
         time.sleep(0.01)  # dead, perhaps a zombie still
     Lease.take(tmp_path).release()
     child.wait()
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="no ps here")
+def test_without_proc_a_start_time_is_the_same_in_every_time_zone(monkeypatch):
+    """Commands of two terminals must agree on whether a process is the one that took a lease."""
+    monkeypatch.setenv("TZ", "UTC")
+    here = _started_by_ps(os.getpid())
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert here and _started_by_ps(os.getpid()) == here
+    assert _started_by_ps(2**22 - 1) is None
 
 
 def test_a_broken_lease_is_one_line(tmp_path):
