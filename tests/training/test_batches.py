@@ -9,9 +9,13 @@ import pytest
 import torch
 
 from gonn_core.config import FeatureConfig
-from gonn_core.features.gonn import PACKED_BYTES, PLANE_NAMES, gonn_planes, packed_planes
+from gonn_core.features.gonn import PLANE_NAMES
+from gonn_core.features.planes import pack_planes, packed_bytes
+from gonn_core.features.sets import plane_names
+from gonn_core.features.source import plane_source
 from gonn_core.records.layout import MOVE
 from gonn_core.training.batches import PlaneMaker, ahead, training_batches
+from tests.features.configs import CAZENAVE, CLARK, GO_NN
 from tests.trial.helpers import starter_data, tiny_config
 
 CPU = torch.device("cpu")
@@ -80,22 +84,20 @@ def test_chosen_planes_are_those_of_the_full_set():
     assert torch.equal(some.planes, full.planes[:, [PLANE_NAMES.index(name) for name in names]])
 
 
-@pytest.mark.parametrize("features", [FeatureConfig(), FeatureConfig(liberties=2, ladders=False)])
+@pytest.mark.parametrize("features", [FeatureConfig(), FeatureConfig(liberties=2, ladders=False), GO_NN, CLARK, CAZENAVE], ids=str)
 def test_unpacked_bits_are_the_planes(features):
     """What a CUDA device does with packed bits, done here on the CPU."""
     store = starter_data().store
     rows = np.arange(100, 140, dtype=np.int64)
     rows = rows[store.moves[rows, MOVE] >= 0]
-    arguments = (store.stones, store.ladders, store.moves, rows, (rows % 8).astype(np.uint8), np.full(len(rows), 5, np.uint8))
+    batch = rows, (rows % 8).astype(np.uint8), np.full(len(rows), 5, np.uint8)
     maker = PlaneMaker(store, features, CPU, torch.channels_last)
-    packed, targets = np.empty((len(rows), PACKED_BYTES), np.uint8), np.empty(len(rows), np.int64)
-    packed_planes(*arguments, packed, targets)
-    expected = maker.on_host(*arguments[3:])
+    packed, targets = np.empty((len(rows), packed_bytes(features)), np.uint8), np.empty(len(rows), np.int64)
+    pack_planes(features, plane_source(store), *batch, packed, targets)
+    expected = maker.on_host(*batch)
     unpacked = maker._unpack(torch.from_numpy(packed))
     assert torch.equal(unpacked, expected.planes) and unpacked.stride() == expected.planes.stride()
-    numbers = np.empty((len(rows), 26, 19, 19), np.uint8)
-    gonn_planes(*arguments, numbers, targets)
-    assert targets.tolist() == expected.targets.tolist()
+    assert expected.planes.shape[1] == len(plane_names(features)) and targets.tolist() == expected.targets.tolist()
 
 
 def test_a_row_without_a_move_is_refused():
