@@ -1,6 +1,6 @@
 """The GoNN family: stem, residual trunk, norm and activation, policy head (spec: GoNN 2).
 
-Names of parameters are stable: a toggle adds or removes names (`stem.center`, `blocks.3.slopes1`, `head.pooled.matrix`), it never moves
+Names of parameters are stable: a toggle adds or removes names (`stem.center`, `blocks.3.slopes1`, `inserted.wide.first`), it never moves
 one. Initial weights are keyed by these names, so what two nets share starts equal.
 """
 

@@ -19,8 +19,8 @@ FLIPS = ((), (-2, -1), (-1,), (-2,))
 
 
 class LadderBlock(nn.Module):
-    """x + mix(scan(values, exponents)) with values = act(norm(conv(z))), z = act(norm(x)), and
-    exponents = 1.5 sigmoid(norm(conv(z))) near stones, 0 elsewhere, plus 0.0001.
+    """x + mix(scan(values, exponents)) with z = act(norm1(x)), values = act(norm2(values_conv(z))), and
+    exponents = 1.5 sigmoid(exponents_norm(exponents_conv(z))) near stones, 0 elsewhere, plus 0.0001; 3x3 kernels, mix 1x1.
 
     A quarter of the `ladder_share` channels is scanned in each of four directions. No kernel has a centre of its own. Exponents and
     scan are float32 whatever the precision: weights reach exp(19 * 1.5).
@@ -30,18 +30,18 @@ class LadderBlock(nn.Module):
         super().__init__()
         width = net.trunk.width
         channels = sub_width(width, net.trunk.ladder_share)
-        self.norm = BatchNorm(width, net.norm_gamma)
-        self.slopes = make_slopes(net, width)
+        self.norm1 = BatchNorm(width, net.norm_gamma)
+        self.slopes1 = make_slopes(net, width)
         self.values_conv = parameter(draws.he(f"{name}.values_conv", (channels, width, 3, 3), 9 * width))
-        self.values_norm = BatchNorm(channels, net.norm_gamma)
-        self.values_slopes = make_slopes(net, channels)
+        self.norm2 = BatchNorm(channels, net.norm_gamma)
+        self.slopes2 = make_slopes(net, channels)
         self.exponents_conv = parameter(draws.he(f"{name}.exponents_conv", (channels, width, 3, 3), 9 * width))
         self.exponents_norm = BatchNorm(channels, net.norm_gamma)
         self.mix = parameter(draws.he(f"{name}.mix", (width, channels, 1, 1), channels))
 
     def forward(self, x: torch.Tensor, boards: Boards) -> torch.Tensor:
-        z = activate(self.norm(x), self.slopes)
-        values = activate(self.values_norm(F.conv2d(z, self.values_conv, padding=1).float()), self.values_slopes)
+        z = activate(self.norm1(x), self.slopes1)
+        values = activate(self.norm2(F.conv2d(z, self.values_conv, padding=1).float()), self.slopes2)
         exponents = self.exponents_norm(F.conv2d(z, self.exponents_conv, padding=1).float())
         exponents = STRONGEST * torch.sigmoid(exponents) * boards.near + WEAKEST
         return x + F.conv2d(scan_diagonals(values, exponents), self.mix)

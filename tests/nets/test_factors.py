@@ -39,8 +39,8 @@ def test_a_global_block_adds_names_and_keeps_the_others():
 
 WIDE = ["slopes", "first", "second", "norm.gamma", "norm.beta"]
 LADDER = [
-    *("slopes", "values_conv", "values_slopes", "exponents_conv", "mix", "norm.gamma", "norm.beta"),
-    *("values_norm.gamma", "values_norm.beta", "exponents_norm.gamma", "exponents_norm.beta"),
+    *("slopes1", "values_conv", "slopes2", "exponents_conv", "mix", "norm1.gamma", "norm1.beta"),
+    *("norm2.gamma", "norm2.beta", "exponents_norm.gamma", "exponents_norm.beta"),
 ]
 
 
@@ -70,7 +70,7 @@ def test_inserted_blocks_have_no_emphasis_and_the_usual_decay():
     optimiser = OptimiserConfig(center_factor=1.5)
     assert gradient_factors(special, optimiser).keys() == gradient_factors(plain, optimiser).keys()
     kinds = {name.rpartition(".")[2] for name in decayed(special) if name.startswith("inserted.")}
-    assert kinds == {"slopes", "slopes1", "slopes2", "values_slopes", "conv1", "conv2", "values_conv", "exponents_conv", "mix", "first", "second"}
+    assert kinds == {"slopes", "slopes1", "slopes2", "conv1", "conv2", "values_conv", "exponents_conv", "mix", "first", "second"}
 
 
 def test_toggles_only_remove_their_own_names():
