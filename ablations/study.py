@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, get_path, parse_model, trial_id, with_values
-from gonn_core.errors import InputError, SettingError, printable
+from gonn_core.errors import InputError, SettingError, printable, printable_tree
 from gonn_core.json_files import read_json
 
 FORMAT = 1
@@ -119,6 +119,8 @@ def read_study(path: Path) -> Study:
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         found = tree.get("format") if isinstance(tree, dict) else None
         raise InputError(path, f"study file of format {found}; this version reads format {FORMAT}")
+    if printable_tree(tree) != tree:
+        raise InputError(path, "a study file with control characters, which none of ours has")
     return parse_model(Study, tree, str(path))
 
 

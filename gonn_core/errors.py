@@ -43,6 +43,15 @@ def printable(text: str, limit: int = 200) -> str:
     return "".join(out[:limit]) + ("…" if len(text) > limit else "")
 
 
+def printable_tree(tree):
+    """A tree as read from JSON with all its texts made printable, line by line, whatever their length; keys too."""
+    if isinstance(tree, str):
+        return "\n".join(printable(line, len(line)) for line in tree.split("\n"))
+    if isinstance(tree, dict):
+        return {printable(key): printable_tree(value) for key, value in tree.items()}
+    return [printable_tree(each) for each in tree] if isinstance(tree, list) else tree
+
+
 def markdown_escape(text: str) -> str:
     """`text` made printable and inert in markdown and HTML."""
     text = printable(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ablations.study import EvaluationRef, Study, TrialRef
-from gonn_core.errors import InputError
+from gonn_core.errors import InputError, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET, game_sums
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.trial.directory import State, TrialDirectory
@@ -123,7 +123,7 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path) -> TrialResult:
         state=directory.state(),
         result=result,
         failure=failure["error"] if failure else None,
-        session=config["sessions"][-1] if config and config["sessions"] else {},
+        session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
         curve=tuple(directory.metrics()),
         evaluations=_evaluations(study, folder, result),
     )

@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from gonn_core.errors import InputError
+from gonn_core.errors import InputError, printable_tree
 from gonn_core.json_files import read_record
 
 from .lease import Lease, live_holder
@@ -65,8 +65,8 @@ class TrialDirectory:
         return read_record(self.path / "result.json", FORMAT, _RESULT)
 
     def failure(self) -> dict | None:
-        """failure.json, None unless the last attempt failed."""
-        return read_record(self.path / "failure.json", FORMAT, _FAILURE)
+        """failure.json, its texts printable, None unless the last attempt failed."""
+        return printable_tree(read_record(self.path / "failure.json", FORMAT, _FAILURE))
 
     def metrics(self) -> list[dict]:
         """Lines of metrics.jsonl, by rising samples. Raises InputError when they are none."""

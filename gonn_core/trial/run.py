@@ -125,7 +125,7 @@ def _write_failure(job: Job, directory: TrialDirectory, lease: Lease, error: Exc
 
 
 def _is_full(error: BaseException) -> bool:
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager

@@ -31,6 +31,14 @@ def test_what_is_missing_is_named(tmp_path):
     assert str(caught.value) == f"{tmp_path / 'failure.json'}: damaged: it lacks traceback, unix_time"
 
 
+def test_a_failure_that_was_brought_here_cannot_steer_a_terminal(tmp_path):
+    tree = {"format": 1, "error": "\x1b[2Jgone", "traceback": "line 1\n\x1b]0;title\x07line 2\n", "unix_time": 1.5}
+    (tmp_path / "failure.json").write_text(json.dumps(tree))
+    expected = {"format": 1, "error": "\\x1b[2Jgone", "traceback": "line 1\n\\x1b]0;title\\x07line 2\n", "unix_time": 1.5}
+    assert TrialDirectory(tmp_path).failure() == expected
+    assert TrialDirectory(tmp_path / "none").failure() is None
+
+
 def test_files_that_are_no_snapshots_are_passed_over(tmp_path):
     (tmp_path / "snapshots").mkdir()
     for name in ("200.safetensors", "._200.safetensors", "200 (copy).safetensors", "-1.safetensors"):
