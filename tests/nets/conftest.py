@@ -1,0 +1,12 @@
+"""One thread for the small nets of this folder: several only wait for each other, and for whatever else the machine does."""
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
