@@ -69,7 +69,7 @@ def make_tables(made: tuple[str, ...], setup_is_history: bool) -> Tables:
 
 
 @kernel
-def _mark_points(board, n_stones, tables, ko, image, marks):
+def _mark_points(board, after, tables, ko, image, marks):
     """Marks of stones, empty points, liberties, liberties after a play (none at the ko point). Returns their number."""
     wants_after = tables.after[OWN, 0] != tables.end
     n = 0
@@ -83,7 +83,7 @@ def _mark_points(board, n_stones, tables, ko, image, marks):
             n += 1
         elif wants_after and point != ko:
             for side in (OWN, OPPONENT):
-                marks[n] = tables.after[side, wide_liberties_after(board, n_stones, side, p)] + target
+                marks[n] = tables.after[side, after[side, p]] + target
                 n += 1
     return n
 
@@ -152,7 +152,7 @@ _BOARD = np.arange(POINTS)
 @kernel
 def mark_rows(source, rows, symmetries, keep, tables, marks, counts, targets):
     """Marks (B, ROOM) uint16 of the positions at `rows` and their numbers, all but the ladders'; the moves played there."""
-    board = make_chains()
+    board, after = make_chains(), np.empty((3, PADDED), np.uint8)
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]
         own = WORDS if source.moves[row, FLAGS] & WHITE_TO_MOVE else 0
@@ -162,7 +162,9 @@ def mark_rows(source, rows, symmetries, keep, tables, marks, counts, targets):
         n_chains = find_chains(board, n_stones)
         find_liberties(board, n_stones, n_shores, n_chains)
         ko = np.int64(source.moves[row, KO])
-        n = _mark_points(board, n_stones, tables, ko, image, marks[j])
+        if tables.after[OWN, 0] != tables.end:
+            wide_liberties_after(board, n_stones, n_shores, after)
+        n = _mark_points(board, after, tables, ko, image, marks[j])
         if tables.captures[1] != tables.end:
             n = _mark_captures(board, n_stones, n_shores, tables, ko, image, marks[j], n)
         n = _mark_history(source, row, keep[j], tables, image, marks[j], n)
