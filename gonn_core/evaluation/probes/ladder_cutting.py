@@ -1,0 +1,164 @@
+"""Kernels that look for ladders whose answer hangs on one far stone (spec: GoNN 1.2 for what is asked)."""
+
+import numpy as np
+
+from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.ladder_search import is_captured, working_moves
+from gonn_core.go.points import FROM_PADDED, SIZE, WORDS
+from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, neighbours, only_liberty, two_liberties
+from gonn_core.go.setup import set_up
+from gonn_core.go.workspace import CAPPED, NODES
+from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
+
+ROW, CHAIN, STONE, MOVED, DISTANCE, ASKED, WORKS, OWNER = range(8)
+"""Columns of a found ladder: row of the store; least point of the chain; the deciding stone (where the row has none, it is added); the move asked
+about; king's moves from the stone to the chain; who moves; whether the chain is captured in the row's own position; whose it is."""
+COLUMNS = 8
+FAR = np.array([6, 10, SIZE + 1])
+"""Upper ends of the classes of distance."""
+_LEAST_NODES = 6  # a search so short sees no stone from afar
+_ONE = np.uint64(1)
+
+
+@kernel
+def _answer(work, stone, ko):
+    """The ladder question of the chain at `stone` with its one or two liberties: a point that captures, or NOWHERE.
+
+    With one liberty, whose owner moves, it is that liberty if he is captured all the same.
+    """
+    board = work.board
+    head = np.uint64(board[HEAD + stone])
+    if board[LIBERTIES + head] == 1:
+        return only_liberty(board, head) if is_captured(work, head, BOTTOM) else NOWHERE
+    p, q = two_liberties(board, head)
+    works_p, works_q = working_moves(work, head, p, q, ko)
+    return works_p if works_p != NOWHERE else works_q
+
+
+@kernel
+def _reach(board, head, stone):
+    """King's moves from padded point `stone` to the nearest stone of a chain; and the least point of the chain."""
+    at_row, at_col = FROM_PADDED[stone] // SIZE, FROM_PADDED[stone] % SIZE
+    nearest, least = SIZE, SIZE * SIZE
+    at = head
+    while True:
+        point = FROM_PADDED[at]
+        nearest = min(nearest, max(abs(point // SIZE - at_row), abs(point % SIZE - at_col)))
+        least = min(least, point)
+        at = np.uint64(board[NEXT + at])
+        if at == head:
+            return nearest, least
+
+
+@kernel
+def _is_near(touched, p):
+    """Whether padded point p is next to a point that the search played."""
+    for q in neighbours(p):
+        if (touched[q >> np.uint64(6)] >> (q & np.uint64(63))) & _ONE != 0:
+            return True
+    return False
+
+
+@kernel
+def _was_played(moves, row, p, plies):
+    """Whether point p was played in the `plies` moves before a row of the store (rows of an earlier game may count: no harm)."""
+    for ago in range(1, plies + 1):
+        if row - ago >= 0 and moves[row - ago, MOVE] == p:
+            return True
+    return False
+
+
+@kernel
+def _stands_alone(board, p):
+    """Whether the empty padded point p has only empty points and the edge beside it: a stone there touches nothing."""
+    if board[p] != 0:
+        return False
+    for q in neighbours(p):
+        if board[q] == 1 or board[q] == 2:
+            return False
+    return True
+
+
+@kernel
+def _draw_lot(row, point):
+    """A number that looks random, the same for the same row and point."""
+    lot = np.uint64(row * 361 + point + 1) * np.uint64(0x9E3779B97F4A7C15)
+    lot = (lot ^ (lot >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return lot ^ (lot >> np.uint64(32))
+
+
+@kernel
+def _turns(other, stones, p, ko, works):
+    """Whether the chain at p has another answer than `works` when `stones` are on the board: (yes, the move that captures)."""
+    set_up(other.board, other.undo, stones)
+    capped = other.counters[CAPPED]
+    answer = _answer(other, p, ko)
+    if other.counters[CAPPED] > capped or (answer == NOWHERE) == (works == NOWHERE):
+        return False, NOWHERE
+    return True, (works if works != NOWHERE else answer)
+
+
+@kernel
+def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance, history, out):
+    """Ladders in rows first..stop-1 that one far stone decides; returns how many are in `out` (K, COLUMNS) int64, at most K.
+
+    Looked at: all chains with one liberty, whose owner moves, and with two, whose enemy moves. Stones of the game that the search came
+    near to are taken off one at a time, unless played in the last `history` moves; and on empty points of the ladder's way that touch
+    nothing a stone is put, the owner's where the ladder works, else the enemy's. The question is asked again each time. Of the
+    stones that turn the answer, at least `least_distance` from the chain, kept are the farthest of the game's and, of the added, one by lot in
+    each class of distance (FAR). stones (N, 12), moves (N, 4): the store's. work, other: two workspaces.
+    """
+    found = 0
+    changed = np.empty(2 * WORDS, np.uint64)
+    kept = np.empty((1 + len(FAR), 3), np.int64)  # stone, move, distance: of the game, and added by class of distance
+    lots = np.empty(1 + len(FAR), np.uint64)
+    for row in range(first, stop):
+        if moves[row, MOVE] < 0:
+            continue
+        mover = 2 if moves[row, FLAGS] & WHITE_TO_MOVE else 1
+        set_up(work.board, work.undo, stones[row])
+        board = work.board
+        for p in PADDED_POINT:
+            if board[p] == 0 or board[HEAD + p] != p or board[LIBERTIES + p] > 2:
+                continue
+            asked = np.int64(board[p]) if board[LIBERTIES + p] == 1 else 3 - np.int64(board[p])
+            ko = PADDED_POINT[moves[row, KO]] if moves[row, KO] >= 0 and asked == mover else NOWHERE
+            work.touched[:] = 0
+            nodes, capped = work.counters[NODES], work.counters[CAPPED]
+            works = _answer(work, p, ko)
+            if work.counters[NODES] - nodes < _LEAST_NODES or work.counters[CAPPED] > capped:
+                continue
+            breaker = np.int64(board[p]) if works != NOWHERE else 3 - np.int64(board[p])
+            _, least = _reach(board, p, p)
+            kept[:], lots[:] = -1, 0
+            for point in range(SIZE * SIZE):
+                stone = PADDED_POINT[point]
+                if not _is_near(work.touched, stone):
+                    continue
+                distance = _reach(board, p, stone)[0]
+                if distance < least_distance:
+                    continue
+                changed[:] = stones[row]
+                word, bit = point >> 6, _ONE << np.uint64(point & 63)
+                if board[stone] != 0:
+                    kind, lot = 0, np.uint64(distance)
+                    changed[word + (np.int64(board[stone]) - 1) * WORDS] &= ~bit
+                    usable = not _was_played(moves, row, point, history)
+                else:
+                    kind, lot = 1, _draw_lot(row, point)
+                    while distance >= FAR[kind - 1]:
+                        kind += 1
+                    changed[word + (breaker - 1) * WORDS] |= bit
+                    usable = _stands_alone(board, stone)
+                if usable and lot > lots[kind]:
+                    turned, move = _turns(other, changed, p, ko, works)
+                    if turned:
+                        lots[kind] = lot
+                        kept[kind, 0], kept[kind, 1], kept[kind, 2] = point, FROM_PADDED[move], distance
+            for stone, move, distance in kept:
+                if stone >= 0 and found < len(out):
+                    out[found, ROW], out[found, CHAIN], out[found, STONE] = row, least, stone
+                    out[found, MOVED], out[found, DISTANCE], out[found, ASKED] = move, distance, asked
+                    out[found, WORKS], out[found, OWNER] = works != NOWHERE, np.int64(board[p])
+                    found += 1
+    return found

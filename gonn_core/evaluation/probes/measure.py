@@ -1,0 +1,99 @@
+"""A net on a suite of probes: probabilities of right and wrong moves, and the score of a group.
+
+A case is *found* when the likeliest right move has a greater probability than everything it is set against (cases.Case says what), half
+found on a tie. A group's score is its share of found cases, rescaled so that preferring by chance gives 0 and finding all gives 1:
+(found - chance) / (1 - chance), chance being the mean of the cases' own; worse than chance is below 0.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes
+from gonn_core.features.positions import Position, position_rows
+from gonn_core.features.sets import plane_indices
+from gonn_core.go.points import POINTS, SIZE
+
+from .cases import Case, Suite
+
+BATCH = 256
+METHOD = 1
+"""Version of what is computed here; part of the id of every stored file."""
+
+
+class Answers(NamedTuple):
+    """right, wrong (N,) float32: the greatest probability among the right moves of each case of a suite, and among what they are set against."""
+
+    right: np.ndarray
+    wrong: np.ndarray
+
+
+class GroupScore(NamedTuple):
+    """Of `cases` cases: share found, score, and mean probabilities of the likeliest right and wrong moves."""
+
+    cases: int
+    found: float
+    score: float
+    right: float
+    wrong: float
+
+
+@torch.no_grad()
+def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> np.ndarray:
+    """(N, 361) float32 move probabilities of a net in inference mode on the CPU, all of each position's history shown."""
+    rows = position_rows(positions)
+    selected = torch.from_numpy(plane_indices(features))
+    out = np.empty((len(positions), POINTS), np.float32)
+    for first in range(0, len(positions), BATCH):
+        batch = rows.rows[first : first + BATCH]
+        planes, targets = np.empty((len(batch), PLANES, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
+        gonn_planes(rows.stones, rows.ladders, rows.moves, batch, np.zeros(len(batch), np.uint8), np.full(len(batch), HISTORY, np.uint8), planes, targets)
+        out[first : first + len(batch)] = torch.softmax(net(torch.from_numpy(planes)[:, selected]).float(), 1).numpy()
+    return out
+
+
+def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
+    """What a net in inference mode makes of every case. `right` is 0 where no move is named right."""
+    training = net.training
+    net.eval()
+    try:
+        own = policies(net, features, [case.position for case in suite.cases])
+        twins = iter(policies(net, features, [case.twin for case in suite.cases if case.twin is not None]))
+    finally:
+        net.train(training)
+    pairs = [_best(case, policy, next(twins) if case.twin is not None else None) for case, policy in zip(suite.cases, own)]
+    return Answers(*np.array(pairs, np.float32).reshape(-1, 2).T)
+
+
+def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[float, float]:
+    right = list(case.right)
+    best = policy[right].max(initial=0.0)
+    if twin is not None:
+        return best, twin[right].max(initial=0.0)
+    if case.wrong:
+        return best, policy[list(case.wrong)].max()
+    return best, np.delete(policy, right).max()
+
+
+def found(given: Answers) -> np.ndarray:
+    """(N,) float64: 1 found, 0.5 tie, 0 not found."""
+    return (given.right > given.wrong) + 0.5 * (given.right == given.wrong)
+
+
+def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """(N,) what each case adds to a group's score, whose mean the score is: (found - its own chance) / (1 - mean chance)."""
+    return (values - chances) / (1 - chances.mean())
+
+
+def group_score(cases: Sequence[Case], given: Answers) -> GroupScore | None:
+    """The score of cases; those without a right move do not count. None when none counts."""
+    scored = np.array([bool(case.right) for case in cases])
+    if not scored.any():
+        return None
+    chances = np.array([case.chance for case in cases])[scored]
+    kept = Answers(given.right[scored], given.wrong[scored])
+    values = found(kept)
+    score = float(rescaled(values, chances).mean())
+    return GroupScore(int(scored.sum()), float(values.mean()), score, float(kept.right.mean()), float(kept.wrong.mean()))

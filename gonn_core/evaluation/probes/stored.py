@@ -1,0 +1,96 @@
+"""Answers to probes as files in a trial's directory: probes/<id>.json (what, and scores by group) and probes/<id>.npz (every case)."""
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from gonn_core.errors import InputError
+from gonn_core.json_files import read_json
+
+from .cases import Suite
+from .measure import METHOD, Answers, found, group_score
+
+FORMAT = 1
+_ARRAYS = ("right", "wrong", "chance", "group", "distance", "cluster", "policies")
+
+
+@dataclass(frozen=True)
+class ProbeAnswers:
+    """One stored set of answers. `summary` is its JSON file: id, method, weights and suite (digests), samples, groups (the list of groups, each with
+    cases, found, score, right, wrong), published (names of the documents' positions)."""
+
+    summary: dict
+    path: Path = field(repr=False)
+    """The .npz file."""
+
+    @cached_property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By case: right, wrong, chance, group (an index into the summary's groups), distance (-1: none), cluster; and policies (P, 361) of `published`."""
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                return {name: file[name] for name in _ARRAYS}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise InputError(self.path, f"not readable answers to probes ({error}); remove it to put them again") from None
+
+    def found(self) -> np.ndarray:
+        """(N,) 1 found, 0.5 tie, 0 not."""
+        return found(Answers(self.arrays["right"], self.arrays["wrong"]))
+
+    def policy(self, case: str) -> np.ndarray:
+        """(361,) move probabilities in one of the documents' positions."""
+        return self.arrays["policies"][self.summary["published"].index(case)]
+
+
+def answers_id(weights: str, suite: str) -> str:
+    """16 hex digits over all that decides the answers: digests of weights and suite, and the method."""
+    return hashlib.sha256(f"{weights}\n{suite}\nprobes {METHOD}".encode()).hexdigest()[:16]
+
+
+def pack(suite: Suite, given: Answers, policies: np.ndarray) -> bytes:
+    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases."""
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        right=given.right,
+        wrong=given.wrong,
+        chance=np.array([case.chance if case.right else np.nan for case in suite.cases]),
+        group=np.array([suite.groups.index(case.group) for case in suite.cases], np.uint8),
+        distance=np.array([-1 if case.distance is None else case.distance for case in suite.cases], np.int8),
+        cluster=np.unique([case.cluster or case.name for case in suite.cases], return_inverse=True)[1].astype(np.int32),
+        policies=policies.astype(np.float32),
+    )
+    return buffer.getvalue()
+
+
+def summarise(suite: Suite, given: Answers, weights: str, samples: int, published: list[str]) -> dict:
+    """The JSON file of a set of answers."""
+    groups = []
+    for name in suite.groups:
+        inside = np.array([case.group == name for case in suite.cases])
+        score = group_score([case for case in suite.cases if case.group == name], Answers(given.right[inside], given.wrong[inside]))
+        groups.append({"name": name, **(score._asdict() if score else {"cases": 0})})
+    about = {"format": FORMAT, "id": answers_id(weights, suite.digest), "method": METHOD, "weights": weights, "suite": suite.digest}
+    return {**about, "samples": samples, "published": published, "groups": groups}
+
+
+def to_json(summary: dict) -> bytes:
+    """The summary as a file."""
+    return (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode()
+
+
+def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
+    """The answers in a trial's directory that weights of this digest gave by this method, by id. Raises InputError for a file that is none."""
+    loaded = []
+    for path in sorted((Path(trial) / "probes").glob("*.json")):
+        summary = read_json(path)
+        if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+            raise InputError(path, f"not answers to probes of format {FORMAT}; remove it to put them again")
+        if summary["weights"] == weights and summary["method"] == METHOD:
+            loaded.append(ProbeAnswers(summary, path.with_suffix(".npz")))
+    return loaded
