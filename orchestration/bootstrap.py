@@ -5,6 +5,8 @@ one is passed to the `gonn` command. Arguments that are empty are dropped togeth
 can pass variables that the user did not set.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -89,15 +91,40 @@ def make_venv(python):
     run([python, "-m", "venv", VENV], "making .venv")
 
 
+def is_set_up():
+    """Whether `.venv` holds what is wanted."""
+    try:
+        with open(STAMP) as file:
+            return file.read().strip() == wanted()
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def alone():
+    """While this is entered no other command sets `.venv` up; waits for one that does. A killed command holds nothing."""
+    path = os.path.join(ROOT, "constraints.txt")
+    with open(path, "r+b" if os.access(path, os.W_OK) else "rb") as file:  # never changed; NFS locks only what may be written
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Waiting for another command that sets up .venv …", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def setup():
     """Make `.venv` hold what constraints.txt says; does nothing when it already does."""
     want = wanted()
-    try:
-        with open(STAMP) as file:
-            if file.read().strip() == want:
-                return
-    except OSError:
-        pass
+    if is_set_up():
+        return
+    with alone():
+        if not is_set_up():  # else the command that this one waited for has done it
+            install(want)
+
+
+def install(want):
+    """Make `.venv` and install everything; the stamp that says so comes last."""
     start = time.time()
     make_venv(suitable_python())
     print("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …", flush=True)

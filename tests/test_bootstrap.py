@@ -170,3 +170,16 @@ def test_an_installation_that_fails_goes_on_with_the_same_command(tree):
     assert failed.returncode == 2 and failed.stderr.startswith(line)
     assert not (tree / ".venv/.installed").exists()
     assert make(tree, "setup", TORCH="cuda").returncode == 0 and (tree / ".venv/.installed").exists()
+
+
+def test_two_commands_at_once_install_once(tree):
+    (tree / "constraints.txt").unlink()  # the lock is on this file: not on that of the checkout that runs these tests
+    (tree / "constraints.txt").write_text("torch==2.13.0\n")
+    script(tree / ".venv/bin/python", 'case "$*" in *install*) echo "$*" >> pip.log; sleep 0.5;; esac')
+    clean = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    command = [sys.executable, "orchestration/bootstrap.py", "setup"]
+    started = [subprocess.Popen(command, cwd=tree, env={**clean, "TORCH": "cuda"}, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in started:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in started] == [0, 0]
+    assert len((tree / "pip.log").read_text().splitlines()) == 2  # torch, then the rest
