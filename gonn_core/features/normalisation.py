@@ -1,0 +1,57 @@
+"""Planes shifted and scaled to mean 0 and deviation 1 over positions and points (spec: other systems 1.3).
+
+Planes are 0/1, so a mean says all: the variance is m(1-m). A plane that is the same on every point of every position (ones, zeros,
+the edge) is left as it is: centred, it would be the zero that lies beyond the edge, and its message would be gone. Padding is zero
+*after* the normalisation, so that what is off the board looks like a plane's mean.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gonn_core.features.gonn import HISTORY
+from gonn_core.features.planes import make_planes
+from gonn_core.features.sets import Features, made_planes, plane_indices
+from gonn_core.features.source import Source
+from gonn_core.go.points import POINTS
+
+LARGEST_SCALE = 10.0
+"""Planes that are nearly always empty are not blown up further than this."""
+
+
+class Affine(NamedTuple):
+    """What is fed to a net: (planes - shift) * scale, both (C,) float32."""
+
+    shift: np.ndarray
+    scale: np.ndarray
+
+
+def plane_means(features: Features, source: Source, rows, batch: int = 256) -> np.ndarray:
+    """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises ValueError for no rows."""
+    rows = np.asarray(rows, np.int64)
+    if not len(rows):
+        raise ValueError("means of planes need positions")
+    ones = np.zeros(len(made_planes(features)), np.int64)
+    for first in range(0, len(rows), batch):
+        some = rows[first : first + batch]
+        planes, targets = np.empty((len(some), len(ones), POINTS), np.uint8), np.empty(len(some), np.int64)
+        make_planes(features, source, some, np.zeros(len(some), np.uint8), np.full(len(some), HISTORY, np.uint8), planes, targets)
+        ones += planes.sum((0, 2), dtype=np.int64)
+    return (ones / (len(rows) * POINTS))[plane_indices(features)]
+
+
+def per_plane(means: np.ndarray) -> Affine:
+    """Each plane by its own mean and min(1/deviation, 10); constant planes untouched."""
+    constant = (means == 0) | (means == 1)
+    deviations = np.sqrt(means * (1 - means))
+    scale = np.minimum(1 / np.where(constant, 1, deviations), LARGEST_SCALE)
+    return Affine(np.where(constant, 0, means).astype(np.float32), np.where(constant, 1, scale).astype(np.float32))
+
+
+def grand(means: np.ndarray) -> Affine:
+    """All planes by one mean and one deviation, constant planes included. Raises ValueError where all planes are the same constant."""
+    mean = means.mean()
+    deviation = np.sqrt(mean * (1 - mean))
+    if deviation == 0:
+        raise ValueError("all planes are constant and the same: they have no scale")
+    return Affine(np.full(len(means), mean, np.float32), np.full(len(means), min(1 / deviation, LARGEST_SCALE), np.float32))
