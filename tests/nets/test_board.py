@@ -1,5 +1,8 @@
 """Stones, chains and nearness that nets read from their planes."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +17,12 @@ from gonn_core.nets.board import BoardReader
 from tests.boards import bitboard, marked_points, named_points, parse_board
 from tests.nets.examples import SPECIAL, board_planes, built, random_colours
 
+PUBLISHED = json.loads((Path(__file__).parents[1] / "fixtures" / "gonn_positions.json").read_text())
 READ = BoardReader(("own_stone", "opponent_stone"), ())
+
+
+def vertex(name):
+    return (19 - int(name[1:])) * 19 + "ABCDEFGHJKLMNOPQRST".index(name[0])
 
 
 def boards_of(*colours):
@@ -71,6 +79,17 @@ def test_chains_are_those_of_the_board():
     assert chains[named_points(text)["a"]] == 0  # an empty point is alone, whatever its number
 
 
+@pytest.mark.parametrize("name, stones, end", [("chainpool1", 19, "S6"), ("chainpool2", 8, "T16")])
+def test_chains_of_the_documents_positions(name, stones, end):
+    """White's chain at S18 reaches down to its eye where it is solid, and ends early where it has a gap (spec: GoNN 7.11, 7.12)."""
+    position = PUBLISHED[name]
+    colours = np.full(361, EMPTY)
+    colours[[vertex(v) for v in position["black"]]], colours[[vertex(v) for v in position["white"]]] = BLACK, WHITE
+    chains = boards_of(colours).chains[0]
+    chain = np.flatnonzero(chains == chains[vertex("S18")])
+    assert len(chain) == stones and vertex(end) == chain.max()
+
+
 def test_a_row_does_not_run_on_into_the_next():
     colours = np.full(361, EMPTY)
     colours[[18, 19]] = BLACK
@@ -114,5 +133,5 @@ def test_planes_are_found_by_name():
 def test_blocks_that_need_stones_say_so():
     with pytest.raises(SettingError) as error:
         built(SPECIAL, [name for name in PLANE_NAMES if name != "own_stone"])
-    expected = "net.trunk=ladder_block, chain_pooling_1, chain_pooling_2, wide: needs stones as input planes; valid: planes that include own_stone and opponent_stone"
-    assert str(error.value) == expected
+    blocks = "ladder_block, chain_pooling_1, chain_pooling_2, wide"
+    assert str(error.value) == f"net.trunk={blocks}: needs stones as input planes; valid: planes that include own_stone and opponent_stone"
