@@ -1,6 +1,5 @@
 """`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
 
-import os
 from collections import Counter
 from statistics import median
 
@@ -12,6 +11,7 @@ from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Plan, Request, check, lay_out
+from orchestration.runner import places
 from orchestration.study_folder import study_folder
 from orchestration.workspace import Workspace
 from reports.earlier import planned_effect, pool_from_studies
@@ -53,7 +53,7 @@ def _facts(plan: Plan, workspace: Workspace):
     training = study.arms[0].config.training
     left = [trial for trial in study.trials if TrialDirectory(workspace.runs / trial.trial).state() != "done"]
     yield f"to train: {len(left)} of {len(study.trials)} trials of {training.samples:,} samples, {len(left) * training.samples:,} in all"
-    yield _time(study, left, workspace)
+    yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
     yield _power(study, workspace)
@@ -63,8 +63,9 @@ def _facts(plan: Plan, workspace: Workspace):
         yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
 
 
-def _time(study: Study, left, workspace: Workspace) -> str:
+def _time(plan: Plan, left, workspace: Workspace) -> str:
     """Hours and minutes from speeds measured earlier: of this study's arms, else of trials of the same size."""
+    study = plan.study
     if not left:
         return "time: none"
     rates = {arm: speed.samples_per_s for arm, speed in read_speeds(study_folder(workspace, study.id)).items()}
@@ -74,8 +75,7 @@ def _time(study: Study, left, workspace: Workspace) -> str:
         if not known:
             return "time: unknown until an arm of this base and budget has been measured"
         rates = dict.fromkeys((arm.id for arm in study.arms), median(known))
-    slots = os.cpu_count() or 1
-    together = min(slots, len(left))
+    together = places(left, None, plan.jobs[0].run.device).slots
     seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / together
     side_by_side = f"{together} trial{'s' * (together > 1)} at a time"
     return f"time: about {max(1, seconds / 60):.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"

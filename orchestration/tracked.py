@@ -154,9 +154,9 @@ def trial_content(folder: Path) -> TrialContent | None:
 
 
 def _evaluations(folder: Path) -> dict[int, dict[str, float]]:
-    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>."""
+    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on most positions."""
     found = {}
-    for summary in (evaluation.summary for evaluation in load_evaluations(folder)):
+    for summary in sorted((evaluation.summary for evaluation in load_evaluations(folder)), key=lambda summary: summary["positions"]):
         prefix = f"detail/{summary['split']}_{summary['history']}_"
         found.setdefault(summary["samples"], {}).update({prefix + name: summary[name] for name in ("nats", "top1", "top4")})
     return found

@@ -263,6 +263,17 @@ def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
     assert runs_of(root)["control s0"].info.status == "FINISHED"
 
 
+def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
+    write_trial(root / "runs" / "c0", "done")
+    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
+    for name in ("0" * 16, "f" * 16):  # before and after it by name
+        smaller = json.loads(main.read_text()) | {"id": name, "subset": name, "positions": 50, "nats": 9.0}
+        main.with_stem(name).write_text(json.dumps(smaller))
+        main.with_name(f"{name}.npz").write_bytes(b"positions")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert runs_of(root)["control s0"].data.metrics["detail/test_full_nats"] == 2.6
+
+
 def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
     write_trial(root / "runs" / "c0", "done")
     (root / "secret").write_text("secret")
