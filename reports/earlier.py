@@ -45,7 +45,7 @@ def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study
     for path in sorted(Path(studies_folder).glob("*/study.json")):
         try:
             other = read_study(path)
-            if other.id == study.id or not alike(other, study):
+            if other.id == study.id or not other.evaluations or not other.arms or not alike(other, study):
                 continue
             table = analyse_study(load_results(other, runs_folder), metric).table
         except UserError as error:

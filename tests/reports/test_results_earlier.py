@@ -74,3 +74,15 @@ def test_unreadable_studies_are_named_not_hidden(workspace, tmp_path):
         assert found.differences and len(found.skipped) == 1 and "format 0" in found.skipped[0]
     finally:
         broken.unlink()
+
+
+def test_a_study_that_evaluates_nothing_gives_no_noise(workspace):
+    made = workspace["parametric_relu"]
+    empty = made.study.model_copy(update={"id": "empty", "evaluations": ()})
+    path = made.folder / "studies" / "empty" / "study.json"
+    path.parent.mkdir()
+    path.write_text(empty.model_dump_json())
+    try:
+        assert "empty" not in pool(made, workspace["last_move_input"].study).studies
+    finally:
+        path.unlink()
