@@ -71,6 +71,16 @@ def test_ladder_planes_equal_the_slow_twin_on_many_positions(starter):
     assert_equals_the_slow_twin(CAZENAVE, source, rows[12:132], np.full(120, 5))
 
 
+@pytest.mark.slow
+def test_ladder_planes_equal_the_slow_twin_in_ko_fights_of_people():
+    if not oracles.KGS_GAMES.exists():
+        pytest.skip(f"no {oracles.KGS_GAMES.name} beside the repository")
+    store = open_games(oracles.KGS_GAMES)
+    samples, rng = sample_rows(store), np.random.default_rng(4)
+    rows = np.concatenate([rng.choice(samples[store.moves[samples, KO] >= 0], 20), rng.choice(samples, 20)])
+    assert_equals_the_slow_twin(CAZENAVE, plane_source(store), rows, np.full(40, 5))
+
+
 def turned_source(source, rows, symmetry) -> Source:
     """The positions at `rows` turned, without their past."""
 
