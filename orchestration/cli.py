@@ -117,6 +117,18 @@ def evaluate(**settings):
 
 
 @gonn.command()
+@click.argument("target", metavar="TRIAL|STUDY")
+@click.option("--data", default="starter", show_default=True, help="data set from whose validation and test games ladders are cut")
+@data_dir_option
+@click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
+def probe(**settings):
+    """Put test positions, ladders, eyes, races and kos to trained nets."""
+    from orchestration import probe
+
+    return probe.probe(**settings)
+
+
+@gonn.command()
 @click.argument("base", metavar="BASE", default="")
 @data_option
 @data_dir_option

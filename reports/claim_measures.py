@@ -10,9 +10,12 @@ from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, seeded
 from gonn_core.config import with_values
+from gonn_core.evaluation.probes.published import picture_cases
+from gonn_core.go.points import point
 from reports import formats
 from reports.compare import MAIN, StudyAnalysis, study_thresholds
 from reports.costs import mean_cost, net_cost
+from reports.probe_effects import level, probability_effect
 from reports.results import StudyResults, TrialResult
 from reports.statistics import Effect
 from reports.tables import used_trials
@@ -20,6 +23,7 @@ from reports.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
 from reports.weight_statistics import snapshot_weights, statistic, untrained_weights
 
 NOT_MEASURED = "not measured yet"
+UNASKED = "the test positions were not put to these nets: gonn probe STUDY does it"
 _UNITS = {"top1": "share", "top4": "share", "probability": "share"}
 
 
@@ -196,7 +200,40 @@ def _judge_layers(claim: Claim, trained, start, differs, share: float) -> tuple[
 
 
 def _probe(setting: Setting) -> Measured:
-    return Measured(formats.NONE, NOT_MEASURED, "test positions of the documents are not put to the nets yet")
+    """The probability of a move in a test position of the documents, from the answers that `gonn probe` left in the trials."""
+    claim, contrast = setting.claim, setting.contrast
+    case, move = picture_cases()[claim.probe.position], point(claim.probe.move)
+    if claim.quantity != "difference":
+        return _probe_level(setting, case, move)
+    effect, trials = probability_effect(setting.results, contrast, case, move)
+    if effect is None:
+        return Measured(formats.NONE, NOT_MEASURED, UNASKED)
+    thresholds = study_thresholds(setting.results.study)
+    low, high = claim.bounds or (None, None)
+    claimed = ClaimedEffect(claim.direction, low, high, setting.differs, claim.evidence == "unverified_memory")
+    judged = judge_claim(effect, claimed, thresholds.margin("probe", claimed.size), thresholds)
+    text = f"{formats.with_interval(effect.delta, effect.interval95, 'share')} points at {formats.samples(setting.samples)} samples"
+    ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
+    return Measured(text, str(judged.verdict), f"{judged.note}; {effect.n} seeds", [effect.delta, *ends], trials)
+
+
+def _probe_level(setting: Setting, case: str, move: int) -> Measured:
+    """The probability in one arm: replicated when its mean lies within the claim ± its share; no interval stands behind it."""
+    claim, contrast = setting.claim, setting.contrast
+    values, trials = level(setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move)
+    if not values:
+        return Measured(formats.NONE, NOT_MEASURED, UNASKED)
+    mean = float(np.mean(values))
+    text, note = f"{100 * mean:.1f} % at {formats.samples(setting.samples)} samples", f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} %"
+    if claim.evidence == "unverified_memory":
+        return Measured(text, str(ClaimVerdict.COMPARED), f"claim from unverified memory; {note}", mean, trials)
+    if setting.differs:
+        return Measured(text, str(ClaimVerdict.NOT_TESTED), f"differs from the claim in {', '.join(setting.differs)}; {note}", mean, trials)
+    if claim.bounds is None or len(values) < study_thresholds(setting.results.study).min_seeds:
+        return Measured(text, str(ClaimVerdict.INCONCLUSIVE), note, mean, trials)
+    margin = study_thresholds(setting.results.study).margin("probe", max(abs(end) for end in claim.bounds if np.isfinite(end)))
+    inside = claim.bounds[0] - margin <= mean <= claim.bounds[1] + margin
+    return Measured(text, str(ClaimVerdict.REPLICATED if inside else ClaimVerdict.INCONCLUSIVE), note, mean, trials)
 
 
 def _win_rate(setting: Setting) -> Measured:

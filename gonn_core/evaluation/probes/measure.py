@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes
+from gonn_core.features.gonn import HISTORY
+from gonn_core.features.planes import make_planes
 from gonn_core.features.positions import Position, position_rows
-from gonn_core.features.sets import plane_indices
+from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SIZE
 
 from .cases import Case, Suite
@@ -44,12 +46,13 @@ class GroupScore(NamedTuple):
 def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> np.ndarray:
     """(N, 361) float32 move probabilities of a net in inference mode on the CPU, all of each position's history shown."""
     rows = position_rows(positions)
+    source, made = plane_source(rows), len(made_planes(features))
     selected = torch.from_numpy(plane_indices(features))
     out = np.empty((len(positions), POINTS), np.float32)
     for first in range(0, len(positions), BATCH):
         batch = rows.rows[first : first + BATCH]
-        planes, targets = np.empty((len(batch), PLANES, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
-        gonn_planes(rows.stones, rows.ladders, rows.moves, batch, np.zeros(len(batch), np.uint8), np.full(len(batch), HISTORY, np.uint8), planes, targets)
+        planes, targets = np.empty((len(batch), made, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
+        make_planes(features, source, batch, np.zeros(len(batch), np.uint8), np.full(len(batch), HISTORY, np.uint8), planes, targets)
         out[first : first + len(batch)] = torch.softmax(net(torch.from_numpy(planes)[:, selected]).float(), 1).numpy()
     return out
 

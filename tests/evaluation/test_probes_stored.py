@@ -1,0 +1,91 @@
+"""Answers to probes in a trial's directory: put once, read back; a study's effects and claims from them."""
+
+import numpy as np
+import pytest
+
+from ablations.study import Contrast
+from gonn_core.errors import UserError
+from gonn_core.evaluation.probes import stored
+from gonn_core.evaluation.probes.measure import Answers
+from gonn_core.evaluation.probes.published import GROUP, published
+from gonn_core.evaluation.probes.put import put_probes, stored_answers
+from gonn_core.evaluation.probes.suite import drawn_suite
+from gonn_core.go.points import POINTS, point
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease
+from gonn_core.trial.run import run_trial
+from reports.probe_boards import draw_policy
+from reports.probe_effects import group_effects, probability_effect
+from reports.probe_tables import effects_table, groups_table, positions_table
+from reports.report import make_report
+from reports.results import load_results
+from tests.reports.made_studies import plan_study, registry_with, train
+from tests.trial.helpers import tiny_config, tiny_job
+
+
+def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
+    job = tiny_job(tmp_path, tiny_config(training__samples=16))
+    directory = TrialDirectory(tmp_path / job.id)
+    directory.create()
+    with pytest.raises(UserError, match="not trained to the end yet"):
+        put_probes(directory, drawn_suite())
+    run_trial(job)
+    assert stored_answers(directory, drawn_suite()) is None
+    answers = put_probes(directory, drawn_suite())
+    assert [group["name"] for group in answers.summary["groups"]] == list(drawn_suite().groups)
+    assert answers.arrays["policies"].shape == (18, POINTS)
+    assert answers.policy("lastmove").sum() == pytest.approx(1, abs=1e-5)
+    assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), "history is shown in one of the two only"
+    monkeypatch.setattr("gonn_core.evaluation.probes.put.load_net", None)
+    assert put_probes(directory, drawn_suite()).summary == answers.summary
+    shown = groups_table(answers, "Probes")
+    assert [row.cells["cases"].text for row in shown.rows if row.key.endswith(("eyes", "races"))] == ["256", "192"]
+    assert {row.key for row in positions_table(answers, published()).rows} >= {"chainpool2", "dilated3"}
+    assert draw_policy(published()[3], answers.policy("ladderinput2"), "a trial").startswith(b"\x89PNG")
+
+
+def answer(made, arm, move_share, found_share, seed_shift=0.0):
+    """Give every trial of an arm made-up answers: probability of M12 in ladderinput2, share of eyes found."""
+    suite = drawn_suite()
+    shown = [case for case in suite.cases if case.group == GROUP]
+    for trial in (each for each in made.study.trials if each.arm == arm):
+        directory = TrialDirectory(made.runs / trial.trial)
+        policies = np.full((len(shown), POINTS), 0.001, np.float32)
+        policies[[case.name for case in shown].index("ladderinput2"), point("M12")] = move_share + seed_shift * trial.seed
+        eyes = np.array([case.group == "long_chain_eyes" for case in suite.cases])
+        right = np.where(eyes & (np.arange(len(suite.cases)) % 10 < 10 * found_share), 0.9, 0.1).astype(np.float32)
+        given = Answers(right, np.full(len(right), 0.5, np.float32))
+        result = directory.result()
+        summary = stored.summarise(suite, given, result["weights"], result["samples"], [case.name for case in shown])
+        with Lease.take(directory.path) as lease:
+            (directory.path / "probes").mkdir()
+            directory.write(f"probes/{summary['id']}.npz", stored.pack(suite, given, policies), lease)
+            directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
+
+
+def test_effects_and_claims_come_from_stored_answers(tmp_path):
+    usual = {"metric": "probe", "direction": "decrease", "probe": {"position": "extraladdertargetfail2", "move": "M12"}, "samples": None}
+    claims = {"drops": {**usual, "range": [-0.557, -0.53]}, "level": {**usual, "quantity": "on", "value": 0.02}, "rises": {**usual, "direction": "increase", "value": 0.3}}
+    cards = registry_with(**claims)
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", budget="gpu", cards_of=cards)
+    train(made, {})
+    (contrast,) = made.study.contrasts
+    without = make_report(load_results(made.study, made.runs), cards)
+    assert {finding.verdict for finding in without.findings} == {"not measured yet"}
+    answer(made, contrast.without[0], 0.56, 0.1, 0.001)
+    answer(made, contrast.with_it[0], 0.02, 0.7)
+    results = load_results(made.study, made.runs)
+    found = {finding.claim.id: finding for finding in make_report(results, cards).findings}
+    assert {name: finding.verdict for name, finding in found.items()} == {"drops": "replicated", "level": "replicated", "rises": "contradicted"}
+    assert found["drops"].measured.text.startswith("−54.25 [") and len(found["drops"].trials) == 8
+    assert found["level"].measured.text.startswith("2.0 %")
+    effects = {each.group: each for each in group_effects(results, contrast, drawn_suite().digest)}
+    assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects["long_chain_eyes"].on == pytest.approx(0.7, abs=0.02)
+    assert effects["long_chain_eyes"].interval95.low > 0.4 and effects["races"].delta == 0
+    assert "+" in effects_table({"made_up": list(effects.values())}).rows[1].cells["delta"].text
+    nobody = replace_arms(contrast)
+    assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(results, nobody, "lastmove", 0) == (None, ())
+
+
+def replace_arms(contrast: Contrast) -> Contrast:
+    return contrast.model_copy(update={"with_it": ("no such arm",)})
