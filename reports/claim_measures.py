@@ -10,12 +10,9 @@ from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, seeded
 from gonn_core.config import with_values
-from gonn_core.evaluation.probes.published import picture_cases
-from gonn_core.go.points import point
 from reports import formats
 from reports.compare import MAIN, StudyAnalysis, study_thresholds
 from reports.costs import mean_cost, net_cost
-from reports.probe_effects import level, probability_effect
 from reports.results import StudyResults, TrialResult
 from reports.statistics import Effect
 from reports.tables import used_trials
@@ -201,6 +198,10 @@ def _judge_layers(claim: Claim, trained, start, differs, share: float) -> tuple[
 
 def _probe(setting: Setting) -> Measured:
     """The probability of a move in a test position of the documents, from the answers that `gonn probe` left in the trials."""
+    from gonn_core.evaluation.probes.published import picture_cases  # with numba: only when a claim needs it
+    from gonn_core.go.points import point
+    from reports.probe_effects import probability_effect
+
     claim, contrast = setting.claim, setting.contrast
     case, move = picture_cases()[claim.probe.position], point(claim.probe.move)
     if claim.quantity != "difference":
@@ -219,6 +220,8 @@ def _probe(setting: Setting) -> Measured:
 
 def _probe_level(setting: Setting, case: str, move: int) -> Measured:
     """The probability in one arm: replicated when its mean lies within the claim ± its share; no interval stands behind it."""
+    from reports.probe_effects import level
+
     claim, contrast = setting.claim, setting.contrast
     values, trials = level(setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move)
     if not values:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ablations.study import Contrast
-from gonn_core.evaluation.probes.measure import rescaled
+from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
 from reports.games import evaluation_noise, sums_by_game
 from reports.results import StudyResults, TrialResult

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gonn_core.evaluation.probes.measure import rescaled
+from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.published import Published
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.go.points import point_name

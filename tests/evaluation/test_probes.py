@@ -12,9 +12,10 @@ from gonn_core.evaluation.probes.cases import Suite, chebyshev
 from gonn_core.evaluation.probes.eyes import long_chain_eyes
 from gonn_core.evaluation.probes.kos import ko_threats
 from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders, escapes_by_running
-from gonn_core.evaluation.probes.measure import Answers, answers, found, group_score
+from gonn_core.evaluation.probes.measure import answers
 from gonn_core.evaluation.probes.published import picture_cases, published
 from gonn_core.evaluation.probes.races import races
+from gonn_core.evaluation.probes.scoring import Answers, found, group_score
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point, point_name

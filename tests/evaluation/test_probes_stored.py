@@ -6,9 +6,9 @@ import pytest
 from ablations.study import Contrast
 from gonn_core.errors import UserError
 from gonn_core.evaluation.probes import stored
-from gonn_core.evaluation.probes.measure import Answers
 from gonn_core.evaluation.probes.published import GROUP, published
 from gonn_core.evaluation.probes.put import put_probes, stored_answers
+from gonn_core.evaluation.probes.scoring import Answers
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory

@@ -14,7 +14,7 @@ from gonn_core.errors import InputError
 from gonn_core.json_files import read_json
 
 from .cases import Suite
-from .measure import METHOD, Answers, found, group_score
+from .scoring import METHOD, Answers, found, group_score
 
 FORMAT = 1
 _ARRAYS = ("right", "wrong", "chance", "group", "distance", "cluster", "policies")
