@@ -122,7 +122,7 @@ def evaluate(**settings):
 @data_dir_option
 @click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
 def probe(**settings):
-    """Put test positions, ladders, eyes, races and kos to trained nets."""
+    """Put test positions and ladders to trained nets; draw boards."""
     from orchestration import probe
 
     return probe.probe(**settings)

@@ -37,6 +37,15 @@ def answers_of(trial: TrialResult) -> dict[str, ProbeAnswers]:
     return {each.summary["suite"]: each for each in load_answers(trial.folder, trial.result["weights"])}
 
 
+def common_suite(results: StudyResults) -> str | None:
+    """The suite that most of a study's trials have answered (of equals the first by digest), None when none has."""
+    counts: dict[str, int] = {}
+    for trial in results.trials:
+        for suite in answers_of(trial):
+            counts[suite] = counts.get(suite, 0) + 1
+    return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
+
+
 def by_seed(results: StudyResults, arms: tuple[str, ...], suite: str | None = None) -> dict[int, list[tuple[TrialResult, ProbeAnswers]]]:
     """Seed -> a trial with answers for each of the arms, of the seeds that have all of them; to the given suite, or to any."""
     found: dict[int, list] = {}

@@ -10,7 +10,8 @@ from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.go.points import point_name
 from reports import formats
 from reports.cells import Cell, Column, Row, Table
-from reports.probe_effects import GroupEffect
+from reports.probe_effects import GroupEffect, common_suite, group_effects
+from reports.results import StudyResults
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
@@ -60,6 +61,14 @@ def _published(each: Published, named: list[tuple[int, str]]) -> list[str]:
             figures = (f"{point_name(move)} {_percent(moves[move]) if move in moves else 'not among its best'}" for move in shown)
             texts.append(f"{picture} {', '.join(figures)}")
     return texts
+
+
+def study_table(results: StudyResults) -> Table | None:
+    """Scores by card and group of the suite that most trials of a study answered; None when `gonn probe` was never run on it."""
+    suite = common_suite(results)
+    if suite is None:
+        return None
+    return effects_table({contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts})
 
 
 def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:

@@ -16,7 +16,7 @@ from gonn_core.trial.lease import Lease
 from gonn_core.trial.run import run_trial
 from reports.probe_boards import draw_policy
 from reports.probe_effects import group_effects, probability_effect
-from reports.probe_tables import effects_table, groups_table, positions_table
+from reports.probe_tables import groups_table, positions_table, study_table
 from reports.report import make_report
 from reports.results import load_results
 from tests.reports.made_studies import plan_study, registry_with, train
@@ -71,7 +71,7 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     train(made, {})
     (contrast,) = made.study.contrasts
     without = make_report(load_results(made.study, made.runs), cards)
-    assert {finding.verdict for finding in without.findings} == {"not measured yet"}
+    assert {finding.verdict for finding in without.findings} == {"not measured yet"} and study_table(without.results) is None
     answer(made, contrast.without[0], 0.56, 0.1, 0.001)
     answer(made, contrast.with_it[0], 0.02, 0.7)
     results = load_results(made.study, made.runs)
@@ -82,7 +82,8 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     effects = {each.group: each for each in group_effects(results, contrast, drawn_suite().digest)}
     assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects["long_chain_eyes"].on == pytest.approx(0.7, abs=0.02)
     assert effects["long_chain_eyes"].interval95.low > 0.4 and effects["races"].delta == 0
-    assert "+" in effects_table({"made_up": list(effects.values())}).rows[1].cells["delta"].text
+    row = next(row for row in study_table(results).rows if row.key == "made_up long_chain_eyes")
+    assert row.cells["delta"].text.startswith("+") and row.cells["n"].text == "4"
     nobody = replace_arms(contrast)
     assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(results, nobody, "lastmove", 0) == (None, ())
 
