@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,9 +67,10 @@ def prepare_store(sources: Sequence[Source], stores: Path, progress: Callable[[P
 def _find(stores: Path, key: str) -> Store | None:
     try:
         digest = json.loads((stores / "index" / f"{key}.json").read_text())["digest"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return open_store(stores / digest) if (stores / digest).is_dir() else None
+    named = isinstance(digest, str) and re.fullmatch("[0-9a-f]{20}", digest)  # anything else could lead out of the folder
+    return open_store(stores / digest) if named and (stores / digest).is_dir() else None
 
 
 def _build(sources, checksums, stores: Path, key: str, progress) -> Store:

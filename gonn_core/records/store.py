@@ -108,7 +108,7 @@ def open_store(folder: Path) -> Store:
         manifest = json.loads((folder / MANIFEST).read_text())
         version = manifest["format"]
     except FileNotFoundError:
-        raise InputError(folder, "no position store (no manifest.json)") from None
+        raise InputError(folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(folder / MANIFEST, f"damaged store ({error}); delete its folder and build it again") from None
     if version != layout.FORMAT:

@@ -328,3 +328,14 @@ def test_the_starter_games_and_memory(tmp_path):
 def test_the_same_game_read_alone_has_the_same_identity(tmp_path):
     store = make(tmp_path, {"a.sgf": numbered_game(5)})
     assert tuple(store.games["canonical"][0]) == read_game(numbered_game(5), "kgs").canonical
+
+
+@pytest.mark.parametrize("index", ["", "[]", "null", '{"digest": 5}', '{"digest": "../elsewhere"}', '{"digest": "00000000000000000000"}'])
+def test_an_index_that_leads_nowhere_is_written_anew(tmp_path, index):
+    digest = make(tmp_path, {"a.sgf": sgf("B dd W pp")}).digest
+    (path,) = (tmp_path / "stores" / "index").glob("*.json")
+    (tmp_path / "elsewhere").mkdir()
+    path.write_text(index)
+    again = prepare_store([Source(tmp_path / "games.tar.gz")], tmp_path / "stores")
+    assert again.digest == digest and json.loads(path.read_text()) == {"digest": digest}
+    assert unfinished(tmp_path / "stores") == []
