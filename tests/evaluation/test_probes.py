@@ -167,6 +167,8 @@ def test_the_same_games_give_the_same_suite(ladders):
     games = np.unique(data.views["validation"].games())[:5]
     assert Suite(cut_ladders(data.store, games)).digest == Suite(cut_ladders(data.store, games)).digest
     assert Suite(ladders).digest != drawn_suite().digest
+    few = cut_ladders(data.store, games, 7)
+    assert len(few) == 7 and len({case.name for case in few}) == 7
 
 
 # Scores

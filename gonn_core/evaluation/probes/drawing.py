@@ -18,8 +18,3 @@ def parse(lines: Sequence[str], row: int = 0, col: int = 0) -> dict[int, int]:
                 raise ValueError("drawing reaches over the edge of the board")
             colours[r * SIZE + c] = _COLOURS[character]
     return colours
-
-
-def draw(colours) -> list[str]:
-    """19 lines of 19 characters from anything that maps points to colours."""
-    return [" ".join(".XO"[colours[row * SIZE + col]] for col in range(SIZE)) for row in range(SIZE)]

@@ -12,6 +12,10 @@ from .published import published
 from .races import races
 
 
+MOST_LADDERS = 4000
+"""Of more, so many are taken, evenly spaced."""
+
+
 @cache
 def drawn_suite() -> Suite:
     """The documents' positions and the drawn families."""
@@ -20,4 +24,4 @@ def drawn_suite() -> Suite:
 
 def suite_with_ladders(store, games: np.ndarray) -> Suite:
     """The drawn suite and the ladders of these games (numbers, ascending) of a store."""
-    return Suite((*drawn_suite().cases, *cut_ladders(store, games)))
+    return Suite((*drawn_suite().cases, *cut_ladders(store, games, MOST_LADDERS)))
