@@ -13,5 +13,5 @@ def output() -> Console:
 
 
 def notes() -> Console:
-    """Standard error, for progress and warnings."""
-    return Console(stderr=True, width=None if sys.stderr.isatty() else WIDTH_OF_PIPES, markup=False, emoji=False, highlight=False)
+    """Standard error, for progress and warnings: lines that are never broken, however long a path is in them."""
+    return Console(stderr=True, width=None if sys.stderr.isatty() else WIDTH_OF_PIPES, markup=False, emoji=False, highlight=False, soft_wrap=True)

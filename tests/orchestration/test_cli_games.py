@@ -125,6 +125,14 @@ def test_too_few_games_for_the_splits(gonn, tmp_path):
     assert not (tmp_path / "home" / "studies").exists()
 
 
+def test_a_long_path_leaves_a_line_a_line(gonn, tmp_path):
+    folder = tmp_path / ("games " * 30).strip()
+    folder.mkdir()
+    (folder / "one.sgf").write_bytes(numbered_game(1))
+    _, _, err = gonn("plan", "parametric_relu", "--data", folder / "one.sgf")
+    assert len(err.splitlines()) == 2 and len(err.splitlines()[0]) > 240
+
+
 def test_no_usable_game(gonn, tmp_path):
     (tmp_path / "bad.sgf").write_bytes(b"(;FF[4]")
     assert gonn("data", "build", tmp_path / "bad.sgf") == (2, "", f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n")
