@@ -65,8 +65,8 @@ def group_effects(results: StudyResults, contrast: Contrast, suite: str) -> list
     if not seeds:
         return []
     example = sides[0][seeds[0]][0][1]
-    # (side, seed, case): found, as a mean over the arms of a side
-    values = np.array([[np.mean([answers.found() for _, answers in side[seed]], axis=0) for seed in seeds] for side in sides])
+    # (side, seed, case): shares, as means over the arms of a side
+    values = np.array([[np.mean([answers.arrays["share"] for _, answers in side[seed]], axis=0) for seed in seeds] for side in sides])
     effects = []
     for number, group in enumerate(example.summary["groups"]):
         inside = (example.arrays["group"] == number) & ~np.isnan(example.arrays["chance"])

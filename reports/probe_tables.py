@@ -15,7 +15,7 @@ from reports.results import StudyResults
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
-_NOTE = "found: a right move is likelier than what it is set against; score: found, rescaled so that chance is 0 and all is 100 %"
+_NOTE = "found: a right move is likelier than all it is set against; score: probability of right among right and wrong moves, rescaled so that chance is 0 and certainty 100 %"
 
 
 def groups_table(answers: ProbeAnswers, title: str) -> Table:
@@ -33,7 +33,7 @@ def groups_table(answers: ProbeAnswers, title: str) -> Table:
 
 def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -> Row:
     found, chance = answers.found()[chosen], answers.arrays["chance"][chosen]
-    shares = {"found": found.mean(), "score": rescaled(found, chance).mean()}
+    shares = {"found": found.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
     shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
     cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}
     return Row(key, {"group": Cell(("  " if "away" in name else "") + name), "cases": Cell(f"{chosen.sum():,}", int(chosen.sum())), **cells})

@@ -54,7 +54,7 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
         policies[[case.name for case in shown].index("ladderinput2"), point("M12")] = move_share + seed_shift * trial.seed
         eyes = np.array([case.group == "long_chain_eyes" for case in suite.cases])
         right = np.where(eyes & (np.arange(len(suite.cases)) % 10 < 10 * found_share), 0.9, 0.1).astype(np.float32)
-        given = Answers(right, np.full(len(right), 0.5, np.float32))
+        given = Answers(right, np.full(len(right), 0.5, np.float32), (right > 0.5).astype(np.float32))
         result = directory.result()
         summary = stored.summarise(suite, given, result["weights"], result["samples"], [case.name for case in shown])
         with Lease.take(directory.path) as lease:

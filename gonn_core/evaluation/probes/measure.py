@@ -43,14 +43,15 @@ def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
     finally:
         net.train(training)
     pairs = [_best(case, policy, next(twins) if case.twin is not None else None) for case, policy in zip(suite.cases, own)]
-    return Answers(*np.array(pairs, np.float32).reshape(-1, 2).T)
+    return Answers(*np.array(pairs, np.float32).reshape(-1, 3).T)
 
 
-def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[float, float]:
+def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[float, float, float]:
     right = list(case.right)
     best = policy[right].max(initial=0.0)
     if twin is not None:
-        return best, twin[right].max(initial=0.0)
-    if case.wrong:
-        return best, policy[list(case.wrong)].max()
-    return best, np.delete(policy, right).max()
+        against = twin[right]
+    else:
+        against = policy[list(case.wrong)] if case.wrong else np.delete(policy, right)
+    total = policy[right].sum() + against.sum()
+    return best, against.max(initial=0.0), policy[right].sum() / total if total > 0 else case.chance

@@ -1,8 +1,10 @@
 """Scores of probes.
 
 A case is *found* when the likeliest right move has a greater probability than everything it is set against (cases.Case says what), half
-found on a tie. A group's score is its share of found cases, rescaled so that preferring by chance gives 0 and finding all gives 1:
-(found - chance) / (1 - chance), chance being the mean of the cases' own; worse than chance is below 0.
+found on a tie. Its *share* is the probability of all right moves in that of right and wrong ones together. A group's score is the mean share,
+rescaled so that equal probabilities for all moves give 0 and nothing but right moves 1: (share - chance) / (1 - chance), chance being the mean
+of the cases' own; worse than chance is below 0. Shares, not found cases, are scored: an untrained net finds all or none of a
+family's like drawings by differences of nothing, but its shares are those of chance.
 """
 
 from collections.abc import Sequence
@@ -17,10 +19,11 @@ METHOD = 1
 
 
 class Answers(NamedTuple):
-    """right, wrong (N,) float32: the greatest probability among the right moves of each case of a suite, and among what they are set against."""
+    """Of each case of a suite, (N,) float32: the greatest probability among the right moves, and among what they are set against; and the share."""
 
     right: np.ndarray
     wrong: np.ndarray
+    share: np.ndarray
 
 
 class GroupScore(NamedTuple):
@@ -39,7 +42,7 @@ def found(given: Answers) -> np.ndarray:
 
 
 def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """(N,) what each case adds to a group's score, whose mean the score is: (found - its own chance) / (1 - mean chance)."""
+    """(N,) what each case adds to a group's score, whose mean the score is: (share - its own chance) / (1 - mean chance)."""
     return (values - chances) / (1 - chances.mean())
 
 
@@ -49,7 +52,6 @@ def group_score(cases: Sequence[Case], given: Answers) -> GroupScore | None:
     if not scored.any():
         return None
     chances = np.array([case.chance for case in cases])[scored]
-    kept = Answers(given.right[scored], given.wrong[scored])
-    values = found(kept)
-    score = float(rescaled(values, chances).mean())
-    return GroupScore(int(scored.sum()), float(values.mean()), score, float(kept.right.mean()), float(kept.wrong.mean()))
+    kept = Answers(*(each[scored] for each in given))
+    score = float(rescaled(kept.share, chances).mean())
+    return GroupScore(int(scored.sum()), float(found(kept).mean()), score, float(kept.right.mean()), float(kept.wrong.mean()))

@@ -17,7 +17,7 @@ from .cases import Suite
 from .scoring import METHOD, Answers, found, group_score
 
 FORMAT = 1
-_ARRAYS = ("right", "wrong", "chance", "group", "distance", "cluster", "policies")
+_ARRAYS = ("right", "wrong", "share", "chance", "group", "distance", "cluster", "policies")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ProbeAnswers:
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        """By case: right, wrong, chance, group (an index into the summary's groups), distance (-1: none), cluster; and policies (P, 361) of `published`."""
+        """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none), cluster; and policies (P, 361) of `published`."""
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 return {name: file[name] for name in _ARRAYS}
@@ -40,7 +40,7 @@ class ProbeAnswers:
 
     def found(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
-        return found(Answers(self.arrays["right"], self.arrays["wrong"]))
+        return found(Answers(*(self.arrays[name] for name in Answers._fields)))
 
     def policy(self, case: str) -> np.ndarray:
         """(361,) move probabilities in one of the documents' positions."""
@@ -59,6 +59,7 @@ def pack(suite: Suite, given: Answers, policies: np.ndarray) -> bytes:
         buffer,
         right=given.right,
         wrong=given.wrong,
+        share=given.share,
         chance=np.array([case.chance if case.right else np.nan for case in suite.cases]),
         group=np.array([suite.groups.index(case.group) for case in suite.cases], np.uint8),
         distance=np.array([-1 if case.distance is None else case.distance for case in suite.cases], np.int8),
@@ -73,7 +74,7 @@ def summarise(suite: Suite, given: Answers, weights: str, samples: int, publishe
     groups = []
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
-        score = group_score([case for case in suite.cases if case.group == name], Answers(given.right[inside], given.wrong[inside]))
+        score = group_score([case for case in suite.cases if case.group == name], Answers(*(each[inside] for each in given)))
         groups.append({"name": name, **(score._asdict() if score else {"cases": 0})})
     about = {"format": FORMAT, "id": answers_id(weights, suite.digest), "method": METHOD, "weights": weights, "suite": suite.digest}
     return {**about, "samples": samples, "published": published, "groups": groups}
