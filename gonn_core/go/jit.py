@@ -18,7 +18,7 @@ def kernel_source_hash() -> str:
     digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
     root = Path(__file__).resolve().parent.parent
     for package in _KERNEL_PACKAGES:
-        for path in sorted((root / package).glob("*.py")):
+        for path in sorted((root / package).rglob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
