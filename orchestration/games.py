@@ -1,15 +1,16 @@
 """`gonn data`: list data sets, build stores, fetch archives."""
 
+import logging
 import re
 import sys
 import time
+from contextlib import contextmanager
 
 from rich import box
 from rich.table import Table
 
 from ablations.dataset import DECLARATIONS, Dataset, dataset_names, load_dataset, prepare, read_declaration
 from gonn_core.errors import SettingError, printable
-from gonn_core.go.jit import is_compiled
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import notes, output
 from orchestration.planning import data_folder
@@ -42,13 +43,33 @@ class BuildProgress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
+class _Notes(logging.Handler):
+    """Says what the core logs."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        notes().print(record.getMessage())
+
+
+@contextmanager
+def _said():
+    """While this is entered, what the core logs is said on the terminal."""
+    log, handler = logging.getLogger("gonn_core"), _Notes(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
 def prepare_shown(dataset: Dataset, workspace: Workspace):
     """`prepare`, with progress on the terminal and a line for archives that were not found."""
-    if not is_compiled("replay_games"):
-        notes().print("compiling the kernels of the rules, once (about 20 seconds) …")
     shown = BuildProgress()
     try:
-        prepared = prepare(dataset, workspace.stores, shown)
+        with _said():
+            prepared = prepare(dataset, workspace.stores, shown)
     finally:
         shown.close()
     if dataset.missing:

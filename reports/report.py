@@ -12,6 +12,7 @@ from reports.claims import ClaimFinding, claimed_sizes, claims_table, find_claim
 from reports.compare import MAIN, StudyAnalysis, analyse_study
 from reports.earlier import EarlierNoise
 from reports.notes import table_notes
+from reports.probe_tables import study_table
 from reports.results import POSITION_METRICS, StudyResults
 from reports.tables import UNIT, arms_table, describe, effects_table, rates_table, scores_table, short_effects_table
 from reports.verdicts import EffectVerdict
@@ -72,6 +73,8 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
         rates_table(results, main["top1"], main["top4"], MAIN),
         claims_table(results, findings),
     ]
+    if (probes := study_table(results)) is not None:
+        tables.insert(3, probes)
     more = [_trials_table(results)]
     for number, evaluation in enumerate(study.evaluations):
         if number == MAIN:

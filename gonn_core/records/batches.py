@@ -1,9 +1,11 @@
 """Games gathered, replayed together by the kernel, and appended to the arrays of a store under construction."""
 
+import logging
 from pathlib import Path
 
 import numpy as np
 
+from gonn_core.go.jit import is_compiled
 from gonn_core.go.replay import make_workspace, replay_games
 
 from . import layout
@@ -17,7 +19,9 @@ _MAX_NAME = 1000
 
 
 def compile_kernels() -> None:
-    """Compile the replay kernel, or load it: before the clock of a build starts."""
+    """Compile the replay kernel, or load it: before the clock of a build starts. Logs a line when that takes a while."""
+    if not is_compiled("replay_games"):
+        logging.getLogger("gonn_core").info("compiling the kernels of the rules, once (about 20 seconds) …")
     nothing, offsets = np.empty(0, np.int16), np.zeros(1, np.int64)
     replay_games(
         nothing, offsets, nothing, np.empty(0, np.uint8), offsets, np.empty((0, 12), np.uint64), np.empty((0, 6), np.uint64),

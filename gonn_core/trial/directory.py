@@ -5,6 +5,7 @@
     snapshots/<samples>.safetensors   weights alone; the one at the last sample is the trained net
     metrics.jsonl                 one line per progress point
     eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position
+    probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, once `gonn probe` was run
     result.json                   written last: the trial is done
     failure.json                  the traceback of the last attempt, when it failed
     lease.json, lease.lock        who is writing (gonn_core.trial.lease)
@@ -122,7 +123,7 @@ class TrialDirectory:
     def sweep(self, lease: Lease) -> None:
         """Remove temporary files of processes that were killed."""
         with lease.guard():
-            for folder in (self.path, self.path / "snapshots", self.path / "eval"):
+            for folder in (self.path, self.path / "snapshots", self.path / "eval", self.path / "probes"):
                 for path in folder.glob(".*.tmp"):
                     path.unlink(missing_ok=True)
 
