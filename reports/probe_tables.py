@@ -82,7 +82,9 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
             rows.append(Row(f"{card} {each.group}", cells))
     columns = [Column("card", "enhancement", "left"), Column("group", "probes", "left"), Column("cases", "cases"), Column("off", "score without")]
     columns += [Column("on", "with"), Column("delta", "Δ points, 95 %"), Column("n", "seeds")]
-    return Table("probe_effects", "Probe scores", tuple(columns), tuple(rows), ("one seed: the interval is over cases alone",))
+    alone = any(len(each.seeds) == 1 for groups in effects.values() for each in groups)
+    notes = ("An interval of one seed is over cases alone.",) if alone else ()
+    return Table("probe_effects", "Probe scores", tuple(columns), tuple(rows), notes)
 
 
 def _percent(share: float) -> str:
