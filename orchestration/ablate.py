@@ -94,7 +94,8 @@ def _run(study: Study, jobs, engine: Runner, slots: int | None, tracker) -> list
         tracker.study_started(study_info(study))
     if not jobs:
         return []
-    labels = {job.id: _labels(study)[job.id] for job in jobs}
+    names = _labels(study)
+    labels = {job.id: names[job.id] for job in jobs}
     with show(study.id, labels, {job.id: job.config.training.samples for job in jobs}) as display:
         if tracker is None:
             return engine.run(jobs, slots, display)

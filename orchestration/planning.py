@@ -220,11 +220,6 @@ def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
     return tuple(jobs)
 
 
-def with_evaluations(job: Job, evaluations: Sequence[EvaluationRequest]) -> Job:
-    """The same job with other evaluations."""
-    return job.model_copy(update={"run": job.run.model_copy(update={"evaluations": tuple(evaluations)})})
-
-
 def _reference(prepared, asked: EvaluationRequest) -> EvaluationRef:
     from gonn_core.records.views import subset
 

@@ -1,6 +1,6 @@
 """One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -36,8 +36,7 @@ def report_study(workspace: Workspace, study: Study, command: str, look: bool = 
     results = load_results(study, workspace.runs, folder)
     if look:
         finished = [trial.id for trial in results.trials if trial not in results.unfinished]
-        count_look(workspace, study, finished, command)
-        results = load_results(study, workspace.runs, folder)
+        results = replace(results, looks=count_look(workspace, study, finished, command))
     earlier = pool_from_studies(workspace.studies, workspace.runs, study)
     files = write_report(study, results, workspace.out, earlier=earlier)
     # A run's page shows only the first lines of its description at once: they say what was found.

@@ -10,6 +10,7 @@ from gonn_core.json_files import read_mapping
 from gonn_core.records.workshop import locked
 from orchestration.files import write_json
 from orchestration.workspace import Workspace
+from reports.study_notes import LOOKS_FILE, SPEED_FILE, read_looks
 
 
 def study_folder(workspace: Workspace, study_id: str) -> Path:
@@ -45,22 +46,19 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
 
     Showing the same results again is no further look.
     """
-    path = study_folder(workspace, study.id) / "looks.json"
+    path = study_folder(workspace, study.id) / LOOKS_FILE
     state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
     with _changing(path):
         looks = read_mapping(path)
         if finished and state not in looks:
             looks[state] = command
             write_json(path, looks)
-    counts: dict[str, int] = {}
-    for name in looks.values():
-        counts[name] = counts.get(name, 0) + 1
-    return counts
+    return read_looks(path.parent)
 
 
 def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
     """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
-    path = study_folder(workspace, study.id) / "speed.json"
+    path = study_folder(workspace, study.id) / SPEED_FILE
     with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone
         known = read_mapping(path)
         if any(arm.id not in known for arm in study.arms):
