@@ -64,11 +64,13 @@ def _published(each: Published, named: list[tuple[int, str]]) -> list[str]:
 
 
 def study_table(results: StudyResults) -> Table | None:
-    """Scores by card and group of the suite that most trials of a study answered; None when `gonn probe` was never run on it."""
+    """Scores by card and group of the suite that most trials of a study answered; None when no card has both its arms answered.
+
+    A shared control may have been probed for another study: that alone is no comparison.
+    """
     suite = common_suite(results)
-    if suite is None:
-        return None
-    return effects_table({contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts})
+    effects = {} if suite is None else {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    return effects_table(effects) if any(effects.values()) else None
 
 
 def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:

@@ -73,6 +73,7 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     without = make_report(load_results(made.study, made.runs), cards)
     assert {finding.verdict for finding in without.findings} == {"not measured yet"} and study_table(without.results) is None
     answer(made, contrast.without[0], 0.56, 0.1, 0.001)
+    assert study_table(load_results(made.study, made.runs)) is None  # one arm alone, probed for another study, is no comparison
     answer(made, contrast.with_it[0], 0.02, 0.7)
     results = load_results(made.study, made.runs)
     found = {finding.claim.id: finding for finding in make_report(results, cards).findings}
