@@ -52,7 +52,7 @@ def budget_config(base: Base, budget: Budget, samples: int | None = None) -> Tri
     A compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
     """
     samples = samples if budget.samples == "claim" else budget.samples
-    values = {**budget.overrides, "training.samples": samples}
+    values = {**base.overrides(budget), "training.samples": samples}
     if budget.compress:
         kind = base.config.training.schedule.kind
         if kind != "gonn":
@@ -85,7 +85,7 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
     chosen, plan = registry.card(card), registry.budget(budget)
     stand, samples, asked = base_and_samples(registry, chosen, plan, base, claim)
     control = budget_config(stand, plan, samples)
-    formed = chosen.on_base(stand.id)
+    formed = chosen.on_base(stand.id, plan.id)
     unmet = _unmet(registry, formed, stand)
     if unmet is not None:
         raise SettingError("BASE", stand.id, unmet, bases_of(registry, chosen))

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ablations.schema import Base, Budget, Condition, Enhancement, Published
 from ablations.strict_yaml import read_yaml
+from ablations.study import card_state
 from gonn_core.config import TrialConfig, get_path, parse_model, with_values
 from gonn_core.errors import InputError, SettingError, printable
 
@@ -83,7 +84,7 @@ def load_registry(folder: Path | None = None) -> Registry:
         published=_load(folder, "published", "*.yaml", Published),
     )
     for base in registry.bases.values():
-        _check_base(base)
+        _check_base(registry, base)
     for budget in registry.budgets.values():
         _check_budget(registry, budget)
     for card in registry.cards.values():
@@ -117,16 +118,30 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
             with_values(plain, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
         for path in sorted(set(toggles) - set(card.toggles)):
             raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
-    named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{base}": base for base in card.forms}}
+    named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{form}": form.partition(".")[0] for form in card.forms}}
     for where, base in named.items():
         if base is not None and base not in registry.bases:
             raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, registry.bases))
     for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
             _check_condition(registry, condition, f"{file}.{where}")
+    for form in card.forms:
+        budget = form.partition(".")[2]
+        if budget and budget not in registry.budgets:
+            raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(registry.budgets))
     for budget in registry.budgets.values():
-        for path in sorted(set(card.toggles) & set(budget.overrides)):
-            raise SettingError(f"budgets/{budget.id}.yaml.overrides", path, f"toggled by {card.id}: a budget would undo it")
+        for base in registry.bases.values():
+            _check_not_undone(card, base, budget)
+
+
+def _check_not_undone(card: Enhancement, base: Base, budget: Budget) -> None:
+    """A budget must not fix what a card toggles, unless the card has a form for it."""
+    if f"{base.id}.{budget.id}" in card.forms:
+        return
+    for path in sorted(set(card.on_base(base.id).toggles) & set(base.overrides(budget))):
+        if card_state(base.config, card.on_base(base.id).toggles) != "neither":
+            where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"budgets/{budget.id}.yaml.overrides"
+            raise SettingError(where, path, f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card")
 
 
 def _check_condition(registry: Registry, condition: Condition, where: str) -> None:
@@ -137,10 +152,13 @@ def _check_condition(registry: Registry, condition: Condition, where: str) -> No
         with_values(TrialConfig(), {condition.path: condition.value}, where)
 
 
-def _check_base(base: Base) -> None:
+def _check_base(registry: Registry, base: Base) -> None:
     for path in ("data.view", "training.init_seed", "training.data_seed"):
         if get_path(base.config, path) != get_path(TrialConfig(), path):
             raise SettingError(f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base")
+    for name in base.scaled:
+        if name not in registry.budgets:
+            raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(registry.budgets))
 
 
 def _check_budget(registry: Registry, budget: Budget) -> None:
@@ -152,5 +170,7 @@ def _check_budget(registry: Registry, budget: Budget) -> None:
         raise SettingError(f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out")
     samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
     for base in registry.bases.values():
-        if samples or budget.overrides:
-            with_values(base.config, {**budget.overrides, **samples}, f"{file}.overrides")
+        overrides = base.overrides(budget)
+        if samples or overrides:
+            where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"{file}.overrides"
+            with_values(base.config, {**overrides, **samples}, where)

@@ -144,7 +144,8 @@ class Enhancement(Strict):
     summary: Text
     toggles: Annotated[dict[str, Toggle], Field(min_length=1)]
     forms: dict[Id, Annotated[dict[str, Toggle], Field(min_length=1)]] = {}
-    """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays as it is."""
+    """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays as it is.
+    `<base id>.<budget id>`: the form under one budget, where the base is scaled in what the card toggles."""
     base: Id = "gonn-b5"
     pairing: Literal["by_position", "none"] = "by_position"
     """none: the arms cannot see the same positions in the same order."""
@@ -154,9 +155,12 @@ class Enhancement(Strict):
     """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
     claims: tuple[Claim, ...]
 
-    def on_base(self, base_id: str) -> "Enhancement":
-        """This card with the toggles in the form that a base has them."""
-        return self.model_copy(update={"toggles": self.forms[base_id]}) if base_id in self.forms else self
+    def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
+        """This card with the toggles in the form that a base has them, under a budget if one is named."""
+        for form in (f"{base_id}.{budget_id}", base_id):
+            if form in self.forms:
+                return self.model_copy(update={"toggles": self.forms[form]})
+        return self
 
     @model_validator(mode="after")
     def _claims_have_names(self):
@@ -185,6 +189,12 @@ class Base(Strict):
     """What is our deduction, not the document's word."""
     missing: tuple[Text, ...] = ()
     """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
+    scaled: dict[Id, dict[str, Any]] = {}
+    """Budget id -> what that budget overrides in this base, instead of its own overrides."""
+
+    def overrides(self, budget: "Budget") -> dict[str, Any]:
+        """What a budget sets in this base, samples apart."""
+        return self.scaled.get(budget.id, budget.overrides)
 
 
 class Budget(Strict):
@@ -198,6 +208,7 @@ class Budget(Strict):
     """card: the card's default base; claim: the base on which its leading claim was made."""
     samples: Annotated[int, Field(ge=1)] | Literal["claim"]
     overrides: dict[str, Any] = {}
+    """For bases that do not say themselves how they are scaled."""
     compress: bool = False
     """Run through the base's published schedule, to its end, in these samples."""
     seeds: Annotated[int, Field(ge=1, le=100)]

@@ -161,7 +161,7 @@ def check(request: Request) -> Checked:
     stand, samples, _ = base_and_samples(registry, cards[0], budget, request.base)
     check_cards(registry, cards, stand.id)
     base = budget_config(stand, budget, samples)
-    formed = tuple(card.on_base(stand.id) for card in cards)
+    formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
     if request.design != "add-one":
         check_together(registry, list(formed))
     design_arms(request.design, stand.id, base, formed)

@@ -68,7 +68,7 @@ def find_claims(results: StudyResults, registry: Registry, analyses: Mapping[str
     for contrast in results.study.contrasts:
         if contrast.card not in registry.cards:
             continue
-        card = registry.card(contrast.card).on_base(results.study.base)
+        card = registry.card(contrast.card).on_base(results.study.base, results.study.budget)
         for claim in card.claims:
             setting = Setting(results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim))
             measured = MEASURES[claim.metric](setting)

@@ -68,8 +68,7 @@ def snapshot_weights(path: Path) -> Weights:
 
 def untrained_weights(config: TrialConfig) -> Weights:
     """Weights with which a trial starts."""
-    from gonn_core.features.sets import plane_names  # torch and numba, only where weights are asked for
-    from gonn_core.nets import build_net
+    from gonn_core.nets import trial_net  # torch and numba, only where weights are asked for
 
-    net = build_net(config.net, plane_names(config.features), config.training.init_seed)
+    net = trial_net(config)
     return {name: values.detach().numpy() for name, values in net.named_parameters()}

@@ -14,6 +14,8 @@ _NOT_HERE = {
     "third_line": (False,),
     "zeros": (False,),
     "ko_flag": (False,),
+    "past_boards": (0,),
+    "past_boards_dropped": ("zero",),
 }
 
 VALID: dict[str, dict[str, tuple]] = {
@@ -25,6 +27,8 @@ VALID: dict[str, dict[str, tuple]] = {
         "history": (0, 1, 2, 3, 4, 5),
         "ladders": _EITHER,
         "ones": (True,),
+        "past_boards": (0, 1, 2, 3, 4, 5),
+        "past_boards_dropped": ("zero", "copy"),
     },
     "go_nn": {
         **_NOT_HERE,

@@ -46,11 +46,24 @@ class GonnNet(nn.Module):
         self.trunk_end = TrunkEnd(net)
         self.head = PolicyHead(draws, "head", net)
 
+    @property
+    def body_width(self) -> int:
+        """Channels of `body`."""
+        return len(self.trunk_end.norm.beta)
+
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.head(self.body(planes))
+
+    def policies(self, body: torch.Tensor) -> torch.Tensor:
+        """Trunk (N, W, 19, 19) -> logits (N, 1, 361) of the next move."""
+        return self.head(body)[:, None]
+
+    def body(self, planes: torch.Tensor) -> torch.Tensor:
+        """Planes (N, C, 19, 19) -> trunk (N, W, 19, 19), normalised and activated."""
         x = self.stem(planes)
         boards = self.read_boards(planes) if self.inserted else None
         for number, block in enumerate(self.blocks.values(), 1):
             x = block(x)
             for name in self.inserted.after.get(number, ()):
                 x = self.inserted[name](x, boards)
-        return self.head(self.trunk_end(x))
+        return self.trunk_end(x)

@@ -3,8 +3,7 @@
 import torch
 
 from gonn_core.config import TrialConfig
-from gonn_core.features.sets import plane_names
-from gonn_core.nets.registry import build_net
+from gonn_core.nets.registry import trial_net
 
 
 def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
@@ -12,7 +11,7 @@ def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
 
     Stem kernels are matched plane by plane; tensors of different shapes by their leading slices. Reads net, planes and init_seed.
     """
-    nets = [build_net(arm.net, plane_names(arm.features), arm.training.init_seed) for arm in (first, second)]
+    nets = [trial_net(arm) for arm in (first, second)]
     larger = max(sum(values.numel() for values in net.parameters()) for net in nets)
     mine, other = (dict(net.named_parameters()) for net in nets)
     equal = 0

@@ -1,26 +1,42 @@
-"""Families of nets by name, and `build_net`."""
+"""Families of nets by name, and how a net is made.
 
-from collections.abc import Sequence
+Every family's net is a module with `forward(planes) -> logits (N, 361)`, and, for training,
+`body(planes) -> (N, body_width, 19, 19)`, `policies(body) -> (N, K, 361)` float32 (the next move and, where a family has output planes
+for them, the moves after it) and `body_width`. forward is the first of the policies of the body.
+"""
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
 from torch import nn
 
-from gonn_core.config import NetConfig
+from gonn_core.config import NetConfig, TrialConfig
+from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.gonn import GonnNet
 from gonn_core.nets.init import Draws
 
-FAMILIES = {"gonn": GonnNet}
-"""`net.family` -> class made from (net, plane_names, draws)."""
+FAMILIES: dict[str, Callable[..., nn.Module]] = {
+    "gonn": lambda net, names, draws, beyond_edge: GonnNet(net, names, draws),
+}
+"""`net.family` -> what makes a net from (net, plane_names, draws, beyond_edge)."""
 
 
-def build_net(net: NetConfig, plane_names: Sequence[str], init_seed: int) -> nn.Module:
+def trial_net(config: TrialConfig) -> nn.Module:
+    """The net that a trial starts from, float32 on the CPU, in training mode. Raises SettingError as `build_net`."""
+    return build_net(config.net, plane_names(config.features), config.training.init_seed, padding(config.features))
+
+
+def build_net(net: NetConfig, plane_names: Sequence[str], init_seed: int, beyond_edge: np.ndarray | None = None) -> nn.Module:
     """A net with its initial weights, float32 on the CPU, in training mode: planes (N, C, 19, 19) -> logits (N, 361).
 
-    C = len(plane_names). Weights depend on `init_seed`, their own name and (in the stem) the plane's name only. Raises SettingError
-    when widths and depth do not fit the configuration.
+    C = len(plane_names). beyond_edge (C,): what a net that pads its input puts beyond the edge of the board; zeros unless given. Weights
+    depend on `init_seed`, their own name and (in the stem) the plane's name only. Raises SettingError when widths and depth do not
+    fit the configuration.
     """
-    return make_net(net, plane_names, Draws(init_seed))
+    return make_net(net, plane_names, Draws(init_seed), beyond_edge)
 
 
-def make_net(net: NetConfig, plane_names: Sequence[str], draws) -> nn.Module:
+def make_net(net: NetConfig, plane_names: Sequence[str], draws, beyond_edge: np.ndarray | None = None) -> nn.Module:
     """As `build_net`, initial weights from `draws` (`Draws` or `ShapesOnly`)."""
-    return FAMILIES[net.family](net, plane_names, draws)
+    beyond_edge = np.zeros(len(plane_names), np.float32) if beyond_edge is None else beyond_edge
+    return FAMILIES[net.family](net, plane_names, draws, beyond_edge)

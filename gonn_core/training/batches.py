@@ -4,8 +4,9 @@ Batch k is a pure function of its number, so the results do not depend on the nu
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,11 @@ from gonn_core.records.sampler import Sampler
 
 
 class Batch(NamedTuple):
-    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360."""
+    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name."""
 
     planes: torch.Tensor
     targets: torch.Tensor
+    extras: Mapping[str, torch.Tensor] = MappingProxyType({})
 
 
 def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Iterator:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import torch
 
 from gonn_core.config import TrialConfig
-from gonn_core.features.sets import plane_names
-from gonn_core.nets import build_net, decayed, gradient_factors
+from gonn_core.nets import decayed, gradient_factors, trial_net
 
 from .batches import Batch
 from .loss import cross_entropy
@@ -29,7 +28,7 @@ class Trainer:
 
     def __init__(self, config: TrialConfig, rows: int, device: torch.device, memory_format: str):
         self.config, self.device, self.samples = config, device, 0
-        net = build_net(config.net, plane_names(config.features), config.training.init_seed)
+        net = trial_net(config)
         self.net = net.to(device=device, memory_format=MEMORY_FORMATS[memory_format]).train()
         optimiser = config.training.optimiser
         self._sgd = Sgd(

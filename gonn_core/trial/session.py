@@ -13,6 +13,7 @@ from gonn_core.config import canonical
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
+from gonn_core.nets import trainable_parameters
 from gonn_core.training.batches import PlaneMaker, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
@@ -126,7 +127,7 @@ class Session:
             "id": self.job.id,
             "samples": self.trainer.samples,
             "weights": digest,
-            "parameters": sum(parameter.numel() for parameter in self.trainer.net.parameters()),
+            "parameters": trainable_parameters(self.trainer.net),
             **{name: last[name] for name in ("nats", "top1", "top4", "train_nats", "looks") if name in last},
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],

@@ -7,8 +7,7 @@ import torch
 
 from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.errors import InputError, SettingError
-from gonn_core.features.sets import plane_names
-from gonn_core.nets import build_net
+from gonn_core.nets import trial_net
 
 from .checkpoint import unpack
 from .directory import TrialDirectory
@@ -41,7 +40,7 @@ def snapshot_net(directory: TrialDirectory, config: TrialConfig, trial: str, sam
     if path is None:
         raise SettingError("samples", samples, f"trial {trial} has no such snapshot", directory.snapshots() or "none yet")
     tensors, notes = unpack(path, trial)
-    net = build_net(config.net, plane_names(config.features), config.training.init_seed)
+    net = trial_net(config)
     try:
         net.load_state_dict(tensors)
     except RuntimeError as error:

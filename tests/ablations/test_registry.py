@@ -166,7 +166,7 @@ CARD = "cards/gonn/parametric_relu.yaml"
     "file, old, new, message",
     [
         (CARD, "net.activation:", "net.activatoin:", f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation"),
-        (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu' or 'prelu'"),
+        (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
         (CARD, "on: prelu", "on: relu", f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ'),
         (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02"),
         (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', 'rank', 'probability', "
@@ -181,7 +181,7 @@ CARD = "cards/gonn/parametric_relu.yaml"
         ("cards/gonn/last_move_input.yaml", "gonn-b4: {features.history: {off: 0, on: 3}}", "gonn-b4: {features.ko: {off: false, on: true}}",
          "cards/gonn/last_move_input.yaml.forms.gonn-b4=features.ko: not among the card's toggles; valid: features.history"),
         ("bases/gonn-b5.yaml", "activation: prelu", "activaton: prelu",
-         "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, family, head, norm_gamma, prelu_init, stem, trunk"),
+         "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, conv, encoder, family, head, norm_gamma, prelu_init, residual, stem, trunk"),
         ("bases/gonn-b5.yaml", "    batch_size: 200", "    batch_size: 200\n    init_seed: 3", "bases/gonn-b5.yaml.config.training.init_seed=3: set by a study, not by a base"),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.widht: 32", None),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.width: 33", None),

@@ -59,7 +59,7 @@ def test_unknown_set_and_unknown_planes_name_the_valid_ones():
 def test_every_field_of_every_set_has_valid_values():
     assert PLANE_SETS.keys() == VALID.keys()
     for valid in VALID.values():
-        assert valid.keys() == FeatureConfig.model_fields.keys() - {"set"}
+        assert valid.keys() == FeatureConfig.model_fields.keys() - {"set", "normalisation"}
 
 
 def every_configuration(name):

@@ -65,7 +65,7 @@ def test_batch_k_does_not_need_the_ones_before_it():
 
 
 def test_shape_and_memory_format():
-    planes, targets = batches(1)[0]
+    planes, targets, _ = batches(1)[0]
     assert planes.shape == (8, 26, 19, 19) and planes.dtype == torch.float32 and targets.dtype == torch.int64
     assert planes.is_contiguous(memory_format=torch.channels_last)
     assert batches(1, torch.contiguous_format)[0].planes.is_contiguous()
@@ -73,7 +73,7 @@ def test_shape_and_memory_format():
 
 
 def test_targets_are_empty_points():
-    for planes, targets in batches(2):
+    for planes, targets, _ in batches(2):
         occupied = (planes[:, 1] + planes[:, 2]).flatten(1)
         assert not occupied.gather(1, targets[:, None]).any()
 

@@ -1,0 +1,1 @@
+"""The parts of `gonn_core.config.TrialConfig`."""

@@ -1,0 +1,35 @@
+"""Which positions a trial sees, and how."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gonn_core.settings.strict import Digest, Probability, Strict
+
+
+class GamesConfig(Strict):
+    """Filters of the training view, in place of the data set's own where they are given.
+
+    A study turns them into the view's digest: the configuration of a trial itself has none of them.
+    """
+
+    min_rank: Annotated[int, Field(ge=-30, le=8)] | None = None
+    """Of the mover; k: -n, 1d: 0 … 9d and professionals: 8."""
+    min_opponent_rank: Annotated[int, Field(ge=-30, le=8)] | None = None
+    max_handicap: Annotated[int, Field(ge=0, le=361)] | None = None
+    drop_illegal: bool | None = None
+    drop_corrupt: bool | None = None
+    min_year: Annotated[int, Field(ge=0, le=2099)] | None = None
+
+
+class DataConfig(Strict):
+    """Which positions a trial sees, and how."""
+
+    view: Digest = "0" * 20
+    """Digest of the training view; all zeros until a data set has been prepared."""
+    games: GamesConfig = GamesConfig()
+    sampling: Literal["epochs", "replacement"] = "epochs"
+    augmentation: Literal["batch", "sample", "none"] = "batch"
+    """One random symmetry per batch (GoNN), per position (Cazenave), none (Clark & Storkey)."""
+    history_keep: tuple[Probability, Probability, Probability, Probability, Probability] = (1.0, 1.0, 1.0, 1.0, 1.0)
+    """Nested probabilities of keeping the move 1 … 5 ago in a training batch (GoNN 1.3: .90, .95, .95, .98, .98)."""
