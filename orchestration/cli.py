@@ -95,12 +95,12 @@ def status():
 
 
 @gonn.command()
-@click.argument("study", required=False)
-def report(study):
-    """Tables and figures of STUDY, or of all, made again."""
+@click.argument("studies", nargs=-1, metavar="[STUDY]...")
+def report(studies):
+    """Tables and figures of each STUDY, or of all, made again; of several also a summary."""
     from orchestration import status
 
-    status.write_reports(study)
+    status.write_reports(studies)
 
 
 @gonn.command()

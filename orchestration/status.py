@@ -49,14 +49,21 @@ def _line(workspace: Workspace, study, trial, state: str) -> str:
     return f"{start}, {last['samples']:,} of {total:,} samples, {last['samples_per_s']:,.0f}/s, {left:,.0f} s left, {last['nats']:.4f} nats"
 
 
-def write_reports(study: str | None) -> None:
-    """Reports of one study or of all, anew from the trial directories."""
+def write_reports(studies: tuple[str, ...]) -> None:
+    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary."""
     workspace = Workspace.here()
-    chosen = [find_study(workspace, study)] if study else all_studies(workspace)
+    chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
-    for each in chosen:
-        report_study(workspace, each, "report").show(output())
+    written = [report_study(workspace, each, "report") for each in chosen]
+    for each in written:
+        each.show(output())
+    if len(written) > 1:
+        from ablations.registry import load_registry
+        from reports.summary import write_summary
+
+        path = write_summary([each.files.report for each in written], load_registry(), workspace.out / "summary")
+        output().print(f"summary: {path}")
 
 
 def open_ui(port: int, study: str | None) -> int:

@@ -41,8 +41,17 @@ def draw(results: StudyResults, nats: StudyAnalysis, findings: Sequence[ClaimFin
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": results.study.id})
         figure = _figure(results, nats, [finding for finding in findings if _drawable(finding)])
-        png, svg = _bytes(figure, "png", {"Software": None}), _bytes(figure, "svg", {"Date": None, "Creator": None})
-    return {"figure.png": png, "figure.svg": svg}
+        return figure_files(figure, "figure")
+
+
+def figure_style() -> dict:
+    """Settings of matplotlib for every figure."""
+    return dict(_STYLE)
+
+
+def figure_files(figure: Figure, name: str) -> dict[str, bytes]:
+    """`<name>.png` and `<name>.svg`, without dates."""
+    return {f"{name}.png": _bytes(figure, "png", {"Software": None}), f"{name}.svg": _bytes(figure, "svg", {"Date": None, "Creator": None})}
 
 
 def _bytes(figure: Figure, kind: str, metadata: dict) -> bytes:

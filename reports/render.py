@@ -56,7 +56,7 @@ def write_report(
         **tables,
         **pictures,
     }
-    _write(folder, contents)
+    write_files(folder, contents)
     for name in {"figure.png", "figure.svg"} - set(pictures):
         (folder / name).unlink(missing_ok=True)
     return ReportFiles(
@@ -75,7 +75,7 @@ def markdown(report: Report, figure: bool = False) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
-    environment.filters |= {"md": _escaped, "markdown_table": markdown_table, "code": _code}
+    environment.filters |= {"md": markdown_text, "markdown_table": markdown_table, "code": _code}
     trials = report.table("trials")
     runs = Table("runs", "Runs", tuple(column for column in trials.columns if column.key in _RUN_COLUMNS), trials.rows)
     return environment.get_template("report.md.j2").render(
@@ -93,7 +93,7 @@ def markdown(report: Report, figure: bool = False) -> str:
     )
 
 
-def _escaped(text: str) -> str:
+def markdown_text(text: str) -> str:
     """`markdown_escape` of a text of any length: that function cuts long names, and here sentences are escaped."""
     return "".join(markdown_escape(text[start : start + 100]) for start in range(0, len(text), 100))
 
@@ -108,11 +108,11 @@ def markdown_table(table: Table) -> str:
     columns = table.shown()
     head = [column.title for column in columns]
     rule = ["---:" if column.align == "right" else ":---" for column in columns]
-    body = [[_escaped(cell.text) if cell.words else cell.text for cell in row] for row in table.body()]
+    body = [[markdown_text(cell.text) if cell.words else cell.text for cell in row] for row in table.body()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
 
 
-def _write(folder: Path, contents: dict[str, bytes]) -> None:
+def write_files(folder: Path, contents: dict[str, bytes]) -> None:
     """Each file under a temporary name, then renamed. Raises InputError when the disk does not take it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,56 @@
+"""The forest of a summary: one row an enhancement, grouped by system."""
+
+from collections.abc import Sequence
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from gonn_core.errors import printable
+from reports.figures import figure_files, figure_style
+from reports.panels import COLOURS, nats_axis
+from reports.summary import SYSTEMS, SummaryLine
+
+WIDTH = 7.0
+_TICKS = (-1.5, -0.5, -0.15, -0.05, -0.02, 0, 0.02, 0.05, 0.15, 0.5, 1.5)
+
+
+def draw_summary(lines: Sequence[SummaryLine]) -> dict[str, bytes]:
+    """`summary.png` and `summary.svg`; nothing while no effect is known. The axis is linear near 0 and logarithmic beyond 0.05 nats."""
+    drawn = [line for line in lines if line.effect is not None]
+    if not drawn:
+        return {}
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": "summary"})
+        return figure_files(_figure(drawn), "summary")
+
+
+def _figure(lines: Sequence[SummaryLine]) -> Figure:
+    figure = Figure(figsize=(WIDTH, 1.3 + 0.27 * len(lines)), layout="constrained")
+    axes = figure.subplots()
+    axes.axvline(0.0, color="0.35", linewidth=0.9)
+    for row, line in enumerate(lines):
+        effect, colour = line.effect, COLOURS[0]
+        if line.shown is not None:  # a band: what would have stayed unseen
+            axes.barh(row, 2 * line.shown, left=-line.shown, height=0.72, color="0.92", zorder=0)
+        if effect.interval95:
+            axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=colour, linewidth=1.8)
+        axes.plot([effect.delta], [row], marker="o", markersize=4.5, color=colour)
+        if row and lines[row - 1].report.study.base != line.report.study.base:
+            axes.axhline(row - 0.5, color="0.8", linewidth=0.7)
+    names = [f"{printable(line.card, 40)}  ({SYSTEMS.get(line.system, line.system)})" for line in lines]
+    axes.set_yticks(range(len(lines)), names)
+    axes.set_ylim(len(lines) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xscale("symlog", linthresh=0.05, linscale=1.5)
+    axes.set_xlabel("Δ nats, with − without, test games (left of 0: helps)")
+    axes.set_xticks([tick for tick in _TICKS if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]])
+    axes.minorticks_off()
+    nats_axis(axes.xaxis)
+    handles = [
+        Line2D([], [], color=COLOURS[0], marker="o", markersize=4.5, linewidth=1.8, label="effect with 95 % interval"),
+        Line2D([], [], color="0.88", linewidth=8, label="effects too small to be shown here"),
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
+    return figure
