@@ -62,13 +62,17 @@ VALID: dict[str, dict[str, tuple]] = {
 
 
 def problem(features) -> str | None:
-    """What a configuration asks that its set (one of VALID) does not have, naming the valid values; None when all is well."""
+    """What a configuration asks that its set (one of VALID) does not have, naming the valid values, or what has no effect; None when all is well."""
     wrong = [
         f"{field} {_text(valid)} (not {_text((getattr(features, field),))})"
         for field, valid in VALID[features.set].items()
         if getattr(features, field) not in valid
     ]
-    return f"set {features.set} takes {', '.join(wrong)}" if wrong else None
+    if wrong:
+        return f"set {features.set} takes {', '.join(wrong)}"
+    if features.past_boards_dropped == "copy" and not features.past_boards:
+        return "past_boards_dropped copy needs past_boards above 0 (there is no board to copy to)"
+    return None
 
 
 def _text(values) -> str:

@@ -184,27 +184,29 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
     return [*store, *batch]
 
 
-def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets) -> None:
+def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
     stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (records/layout.py) or others like them, may be read-only maps
     rows (B,), symmetries (B,), keep (B,)          which rows; symmetry of each, 0..7; how many earlier moves are shown, 0..5
-    out (B, 26, 19, 19) or (B, 26, 361)            float32 or uint8, C-contiguous: ones and zeros
+    out (B, P, 19, 19) or (B, P, 361)              float32 or uint8, C-contiguous: ones and zeros
     targets (B,) int64                             the move under the symmetry, -1 for a pass or none
+    planes                                         P, 26 or more; those after the 26 come out as zeros
 
     Raises ValueError for arrays of another shape or type and for numbers out of range.
     """
     arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in ((len(rows), PLANES, SIZE, SIZE), (len(rows), PLANES, POINTS)):
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({len(rows)}, {PLANES}, {SIZE}, {SIZE})")
+    if out.dtype not in (np.float32, np.uint8) or out.shape not in ((len(rows), planes, SIZE, SIZE), (len(rows), planes, POINTS)):
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({len(rows)}, {planes}, {SIZE}, {SIZE})")
     if not out.flags.c_contiguous:
         raise ValueError("out: must be C-contiguous")
-    _fill_numbers(*arguments, out.reshape(len(rows), PLANES * POINTS), targets)
+    _fill_numbers(*arguments, out.reshape(len(rows), planes * POINTS), targets)
 
 
-def packed_planes(stones, ladders, moves, rows, symmetries, keep, out, targets) -> None:
-    """As `gonn_planes`, with `out` (B, 1174) uint8: what numpy.packbits makes of the planes, see PACKED_BYTES."""
+def packed_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
+    """As `gonn_planes`, with `out` (B, 1174 for 26 planes) uint8: what numpy.packbits makes of the planes, see PACKED_BYTES."""
     arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
-    if out.dtype != np.uint8 or out.shape != (len(rows), PACKED_BYTES) or not out.flags.c_contiguous:
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {PACKED_BYTES}), C-contiguous")
+    size = (planes * POINTS + 7) // 8
+    if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
+        raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
     _fill_bits(*arguments, out, targets)

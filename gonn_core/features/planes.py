@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
-from gonn_core.features.gonn import HISTORY, gonn_planes, packed_planes
+from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes, packed_planes
 from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
+from gonn_core.features.past_boards import add_past_boards
 from gonn_core.features.sets import Features, made_planes
 from gonn_core.features.source import Source
 from gonn_core.go.points import POINTS, SIZE, SYMMETRY
@@ -30,9 +31,12 @@ def make_planes(features: Features, source: Source, rows, symmetries, keep, out,
 
     Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of range.
     """
-    if features.set == "gonn":
-        return gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
     count, planes = len(rows), len(made_planes(features))
+    if features.set == "gonn":
+        gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, planes)
+        if features.past_boards:
+            add_past_boards(features, source, rows, symmetries, keep, PLANES, out.reshape(count, planes * POINTS), packed=False)
+        return
     if out.dtype not in (np.float32, np.uint8) or out.shape not in ((count, planes, SIZE, SIZE), (count, planes, POINTS)):
         raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE})")
     if not out.flags.c_contiguous:
@@ -44,7 +48,10 @@ def make_planes(features: Features, source: Source, rows, symmetries, keep, out,
 def pack_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
     if features.set == "gonn":
-        return packed_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets)
+        packed_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, len(made_planes(features)))
+        if features.past_boards:
+            add_past_boards(features, source, rows, symmetries, keep, PLANES, out, packed=True)
+        return
     size = packed_bytes(features)
     if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
         raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")

@@ -36,7 +36,8 @@ class PositionRows(NamedTuple):
 def position_rows(positions: Sequence[Position]) -> PositionRows:
     """Arrays to give to `gonn_planes` in place of the store's: each position after one row for every move of its history.
 
-    Only the moves of the history rows mean anything, their boards are empty. Raises ValueError for a mover or point that is none.
+    The boards of the history rows are the position's without the stones played since: what was captured by those moves is not known and
+    not put back. Ladders and ko points of these rows mean nothing. Raises ValueError for a mover or point that is none.
     """
     total = sum(1 + len(position.history) for position in positions)
     stones, ladders = np.zeros((total, 2 * WORDS), np.uint64), np.zeros((total, WORDS), np.uint64)
@@ -48,6 +49,7 @@ def position_rows(positions: Sequence[Position]) -> PositionRows:
         moves[row, FLAGS] = FIRST
         for ago in range(len(position.history), 0, -1):
             moves[row, MOVE] = position.history[ago - 1]
+            stones[row] = _without(position.stones, position.history[:ago])
             moves[row, FLAGS] |= WHITE_TO_MOVE if (position.mover == WHITE) == (ago % 2 == 0) else 0
             row += 1
         stones[row] = position.stones
@@ -57,6 +59,15 @@ def position_rows(positions: Sequence[Position]) -> PositionRows:
         rows[index] = row
         row += 1
     return PositionRows(stones, ladders, moves, rows)
+
+
+def _without(stones: np.ndarray, points: Sequence[int]) -> np.ndarray:
+    """(12,) uint64: a board with nothing on some points; passes among them are none."""
+    left = np.array(stones, np.uint64)
+    for point in points:
+        if point >= 0:
+            left[[point >> 6, WORDS + (point >> 6)]] &= ~np.uint64(1 << (point & 63))
+    return left
 
 
 def _check(index: int, position: Position) -> None:

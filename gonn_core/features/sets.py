@@ -30,6 +30,8 @@ class Features(Protocol):
     third_line: bool
     zeros: bool
     ko_flag: bool
+    past_boards: int
+    past_boards_dropped: str
 
 
 def _gonn(features: Features) -> list[str]:
@@ -40,7 +42,7 @@ def _gonn(features: Features) -> list[str]:
         names |= {f"{side}_liberties_after_{k}" for k in range(1, features.liberties_after + 1)}
     names |= {*_history(features), *_some("ko", features.ko)}
     names |= {"ladder_atari", "ladder_two_liberties", "ladder_moves"} if features.ladders else set()
-    return [name for name in gonn.PLANE_NAMES if name in names]
+    return [*(name for name in gonn.PLANE_NAMES if name in names), *past_board_names(features.past_boards)]
 
 
 def _go_nn(features: Features) -> list[str]:
@@ -99,6 +101,11 @@ LADDER_PLANES = (
 """Cazenave's planes 32-38 and the 45th, which is ours; see `cazenave_ladders`."""
 
 
+def past_board_names(boards: int) -> tuple[str, ...]:
+    """Names of the planes of so many past boards of the gonn set, the newest first; see `past_boards`."""
+    return tuple(f"{side}_stone_{ago}_ago" for ago in range(1, boards + 1) for side in SIDES)
+
+
 def _some(name: str, wanted: bool) -> list[str]:
     return [name] if wanted else []
 
@@ -132,7 +139,7 @@ def plane_names(features: Features) -> tuple[str, ...]:
 def made_planes(features: Features) -> tuple[str, ...]:
     """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no fewer."""
     chosen = plane_names(features)
-    return gonn.PLANE_NAMES if features.set == "gonn" else chosen
+    return gonn.PLANE_NAMES + past_board_names(features.past_boards) if features.set == "gonn" else chosen
 
 
 def plane_indices(features: Features) -> np.ndarray:

@@ -39,7 +39,7 @@ class FeatureConfig(Strict):
     past_boards: Annotated[int, Field(ge=0, le=5)] = 0
     """gonn: own and opponent's stones as they were 1 … k moves ago."""
     past_boards_dropped: Literal["zero", "copy"] = "zero"
-    """What stands in a past board that history dropping hides: nothing, or the newest board that is shown."""
+    """What stands in a past board that history dropping hides: nothing, or the oldest board that is still shown."""
     normalisation: Literal["none", "grand", "per_plane"] = "none"
     """Shift and scale over the training view: one for all planes, or each plane's own (spec: other systems 1.3)."""
 

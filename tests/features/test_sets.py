@@ -47,6 +47,17 @@ def test_each_toggle_drops_its_planes(change, lost):
     assert plane_names(FeatureConfig(**change)) == tuple(np.array(PLANE_NAMES)[indices])
 
 
+def test_copies_need_past_boards():
+    with pytest.raises(ValueError, match="past_boards_dropped copy needs past_boards above 0"):
+        FeatureConfig(past_boards_dropped="copy")
+
+
+def test_past_boards_stand_behind_the_26():
+    names = plane_names(FeatureConfig(past_boards=2, ladders=False))
+    assert names[-5:] == ("history_5", "own_stone_1_ago", "opponent_stone_1_ago", "own_stone_2_ago", "opponent_stone_2_ago")
+    assert plane_indices(FeatureConfig(past_boards=2, history=0))[-4:].tolist() == [26, 27, 28, 29]
+
+
 def test_unknown_set_and_unknown_planes_name_the_valid_ones():
     features = SimpleNamespace(**{**FeatureConfig().model_dump(), "set": "gon"})
     with pytest.raises(SettingError, match="features.set=gon: .*; valid: cazenave, clark, go_nn, gonn"):
@@ -64,10 +75,11 @@ def test_every_field_of_every_set_has_valid_values():
 
 def every_configuration(name):
     fields = VALID[name]
-    return [FeatureConfig(set=name, **dict(zip(fields, values))) for values in itertools.product(*fields.values())]
+    chosen = (dict(zip(fields, values)) for values in itertools.product(*fields.values()))
+    return [FeatureConfig(set=name, **values) for values in chosen if values["past_boards"] or values["past_boards_dropped"] == "zero"]
 
 
-@pytest.mark.parametrize("name, fewest, most", [("gonn", 3, 26), ("go_nn", 3, 21), ("clark", 2, 13), ("cazenave", 3, 45)])
+@pytest.mark.parametrize("name, fewest, most", [("gonn", 3, 36), ("go_nn", 3, 21), ("clark", 2, 13), ("cazenave", 3, 45)])
 def test_plane_counts_and_distinct_names(name, fewest, most):
     counts = set()
     for features in every_configuration(name):
@@ -78,11 +90,11 @@ def test_plane_counts_and_distinct_names(name, fewest, most):
     assert min(counts) == fewest and max(counts) == most
 
 
-def test_each_change_of_a_field_changes_the_planes_but_for_edges_drawn_as_stones():
+def test_each_change_of_a_field_changes_the_planes_but_for_edges_drawn_as_stones_and_what_dropping_does():
     for name in PLANE_SETS:
         chosen = {}
         for features in every_configuration(name):
-            if features.edge != "as_opponent":
+            if features.edge != "as_opponent" and features.past_boards_dropped == "zero":
                 assert chosen.setdefault(plane_names(features), features) is features
 
 
