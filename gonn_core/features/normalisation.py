@@ -15,6 +15,8 @@ from gonn_core.features.sets import Features, made_planes, plane_indices
 from gonn_core.features.source import Source
 from gonn_core.go.points import POINTS
 
+SAMPLE = 16_384
+"""At most so many positions are looked at to measure means: the k-th of n evenly spaced ones of r is row k*r//n."""
 LARGEST_SCALE = 10.0
 """Planes that are nearly always empty are not blown up further than this."""
 
@@ -24,6 +26,13 @@ class Affine(NamedTuple):
 
     shift: np.ndarray
     scale: np.ndarray
+
+
+def measured(features: Features, source: Source, rows) -> Affine:
+    """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions at `rows`. Raises ValueError."""
+    count = min(SAMPLE, len(rows))
+    means = plane_means(features, source, rows[np.arange(count) * len(rows) // max(count, 1)])
+    return {"grand": grand, "per_plane": per_plane}[features.normalisation](means)
 
 
 def plane_means(features: Features, source: Source, rows, batch: int = 256) -> np.ndarray:

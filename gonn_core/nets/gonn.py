@@ -16,6 +16,7 @@ from gonn_core.nets.board import BoardReader
 from gonn_core.nets.head import PolicyHead
 from gonn_core.nets.inserted import InsertedBlocks
 from gonn_core.nets.norm import BatchNorm
+from gonn_core.nets.normalise import normalised
 from gonn_core.nets.stem import Stem
 
 
@@ -60,7 +61,7 @@ class GonnNet(nn.Module):
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:
         """Planes (N, C, 19, 19) -> trunk (N, W, 19, 19), normalised and activated."""
-        x = self.stem(planes)
+        x = self.stem(normalised(self, planes))
         boards = self.read_boards(planes) if self.inserted else None
         for number, block in enumerate(self.blocks.values(), 1):
             x = block(x)

@@ -2,7 +2,8 @@
 
 Every family's net is a module with `forward(planes) -> logits (N, 361)`, and, for training,
 `body(planes) -> (N, body_width, 19, 19)`, `policies(body) -> (N, K, 361)` float32 (the next move and, where a family has output planes
-for them, the moves after it) and `body_width`. forward is the first of the policies of the body.
+for them, the moves after it) and `body_width`. forward is the first of the policies of the body. The body reads its planes through
+`normalise.normalised`, and pads them, if it pads its input, after that.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,16 +15,26 @@ from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.gonn import GonnNet
 from gonn_core.nets.init import Draws
+from gonn_core.nets.residual import ResidualNet
+from gonn_core.nets.normalise import Normalise
 
 FAMILIES: dict[str, Callable[..., nn.Module]] = {
     "gonn": lambda net, names, draws, beyond_edge: GonnNet(net, names, draws),
+    "residual": ResidualNet,
 }
 """`net.family` -> what makes a net from (net, plane_names, draws, beyond_edge)."""
 
 
 def trial_net(config: TrialConfig) -> nn.Module:
-    """The net that a trial starts from, float32 on the CPU, in training mode. Raises SettingError as `build_net`."""
-    return build_net(config.net, plane_names(config.features), config.training.init_seed, padding(config.features))
+    """The net that a trial starts from, float32 on the CPU, in training mode. Raises SettingError as `build_net`.
+
+    Where planes are normalised it has a `normalise`, the identity until the trial sets it.
+    """
+    names = plane_names(config.features)
+    net = build_net(config.net, names, config.training.init_seed, padding(config.features))
+    if config.features.normalisation != "none":
+        net.normalise = Normalise(len(names))
+    return net
 
 
 def build_net(net: NetConfig, plane_names: Sequence[str], init_seed: int, beyond_edge: np.ndarray | None = None) -> nn.Module:

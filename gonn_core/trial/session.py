@@ -13,7 +13,10 @@ from gonn_core.config import canonical
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
+from gonn_core.features.source import plane_source
 from gonn_core.nets import trainable_parameters
+from gonn_core.nets.normalise import set_normalisation
+from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
@@ -46,6 +49,8 @@ class Session:
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, asked))
         self.device = choose_device(settings.device)
         reset_torch(settings.threads)
+        if job.config.data.games != GamesConfig():
+            raise SettingError("data.games", job.config.data.games.model_dump(exclude_defaults=True), "a study turns filters into a view; a trial has the view's digest alone", "no filter")
         view = data.view(job.config.data.view)
         self._view = view
         self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format])
@@ -58,6 +63,8 @@ class Session:
             state, notes = checkpoint.unpack(directory.checkpoint, job.id)
             self.trainer.load_state(state)
             self._lines = [line for line in directory.metrics() if line["samples"] <= self.trainer.samples]
+        else:
+            set_normalisation(self.trainer.net, job.config.features, plane_source(data.store), view.rows)
         self.clock = Clock(**notes)
         self._record(recorded)
 
