@@ -7,6 +7,7 @@ control, so that one control serves all cards of a base.
 from dataclasses import dataclass
 from typing import Literal
 
+from ablations.game_filters import filled
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Condition, Enhancement
 from ablations.study import card_state
@@ -81,11 +82,14 @@ def base_and_samples(registry: Registry, card: Enhancement, budget: Budget, base
 
 
 def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
-    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE, BUDGET, CLAIM)."""
+    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE, BUDGET, CLAIM).
+
+    Filters of the games stand as on a data set without any of its own.
+    """
     chosen, plan = registry.card(card), registry.budget(budget)
     stand, samples, asked = base_and_samples(registry, chosen, plan, base, claim)
-    control = budget_config(stand, plan, samples)
     formed = chosen.on_base(stand.id, plan.id)
+    control = filled(budget_config(stand, plan, samples), [formed])
     unmet = _unmet(registry, formed, stand)
     if unmet is not None:
         raise SettingError("BASE", stand.id, unmet, bases_of(registry, chosen))
@@ -103,7 +107,7 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     for base in registry.bases.values():
         formed = card.on_base(base.id)
         unmet = _unmet(registry, formed, base)
-        if unmet is None and card_state(base.config, formed.toggles) != "neither":
+        if unmet is None and card_state(filled(base.config, [formed]), formed.toggles) != "neither":
             fitting.append(base.id)
     return fitting
 
@@ -163,7 +167,10 @@ def _told(value) -> str:
 def _met(registry: Registry, condition: Condition, base: Base) -> bool:
     if condition.card is not None:
         return card_state(base.config, registry.card(condition.card).on_base(base.id).toggles) == "on"
-    return with_values(base.config, {condition.path: condition.value}) == base.config
+    try:
+        return with_values(base.config, {condition.path: condition.value}) == base.config
+    except SettingError:  # of another family of nets
+        return False
 
 
 def _unmet(registry: Registry, card: Enhancement, base: Base) -> str | None:

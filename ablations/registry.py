@@ -112,19 +112,20 @@ def _load(folder: Path, kind: str, pattern: str, model) -> Mapping:
 
 def _check_card(registry: Registry, card: Enhancement) -> None:
     file = f"cards/{card.system}/{card.id}.yaml"
-    plain = TrialConfig()
-    for where, toggles in [("toggles", card.toggles), *((f"forms.{base}", form) for base, form in card.forms.items())]:
-        for state in ("off", "on"):
-            with_values(plain, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
-        for path in sorted(set(toggles) - set(card.toggles)):
-            raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
     named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{form}": form.partition(".")[0] for form in card.forms}}
     for where, base in named.items():
         if base is not None and base not in registry.bases:
             raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, registry.bases))
+    plain = registry.base(card.base).config
+    forms = {"toggles": (card.base, card.toggles), **{f"forms.{form}": (form.partition(".")[0], toggles) for form, toggles in card.forms.items()}}
+    for where, (base, toggles) in forms.items():
+        for state in ("off", "on"):
+            with_values(registry.base(base).config, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
+        for path in sorted(set(toggles) - set(card.toggles)):
+            raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
     for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
-            _check_condition(registry, condition, f"{file}.{where}")
+            _check_condition(registry, condition, plain, f"{file}.{where}")
     for form in card.forms:
         budget = form.partition(".")[2]
         if budget and budget not in registry.budgets:
@@ -144,12 +145,12 @@ def _check_not_undone(card: Enhancement, base: Base, budget: Budget) -> None:
             raise SettingError(where, path, f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card")
 
 
-def _check_condition(registry: Registry, condition: Condition, where: str) -> None:
+def _check_condition(registry: Registry, condition: Condition, plain: TrialConfig, where: str) -> None:
     if condition.card is not None:
         if condition.card not in registry.cards:
             raise SettingError(f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, registry.cards)[:SHOWN])
     else:
-        with_values(TrialConfig(), {condition.path: condition.value}, where)
+        with_values(plain, {condition.path: condition.value}, where)
 
 
 def _check_base(registry: Registry, base: Base) -> None:

@@ -125,12 +125,12 @@ def read_study(path: Path) -> Study:
 
 
 def card_state(config: TrialConfig, toggles: Mapping) -> Literal["on", "off", "neither"]:
-    """Whether a configuration stands at a card's on values, at its off values, or at neither."""
-    for state in ("on", "off"):
-        values = {path: getattr(toggle, state) for path, toggle in toggles.items()}
-        if with_values(config, values) == config:
-            return state
-    return "neither"
+    """Whether a configuration stands at a card's on values, at its off values, or at neither; neither, too, where it cannot have one of them."""
+    try:
+        made = {state: with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()}) for state in ("on", "off")}
+    except SettingError:  # of another family of nets, or set of planes
+        return "neither"
+    return next((state for state in made if made[state] == config), "neither")
 
 
 def _set(config: TrialConfig, card, state: str) -> TrialConfig:
