@@ -27,5 +27,5 @@ def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, fl
 
 
 def decayed(net: nn.Module) -> list[str]:
-    """Names of the parameters under weight decay: kernels, matrices, the stem's centre kernel, PReLU slopes; not a norm's gamma, beta."""
-    return [name for name, _ in net.named_parameters() if name.rpartition(".")[2] not in ("gamma", "beta")]
+    """Names of the parameters under weight decay: kernels, matrices, the stem's centre kernel, PReLU slopes; not biases, not a norm's gamma, beta."""
+    return [name for name, _ in net.named_parameters() if name.rpartition(".")[2] not in ("gamma", "beta", "bias")]
