@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ablations.registry import FOLDER, load_registry, nearest
-from gonn_core.config import TrialConfig, config_paths, with_values
+from gonn_core.config import config_paths, with_values
 from gonn_core.errors import InputError, SettingError
 
 POSITIONS = Path(__file__).parents[1] / "fixtures" / "gonn_positions.json"
@@ -17,6 +17,8 @@ GONN_CARDS = {
     "parametric_relu", "global_pooling_head", "global_pooling_trunk", "stdev_pooling", "dilated_convolutions", "stem_center_kernel", "center_init",
     "center_learning_rate", "batchnorm_gamma", "history_dropping", "five_moves_of_history", "last_move_input", "ladder_input", "liberty_planes",
     "ladder_block", "chain_pooling", "chain_pooling_two_blocks", "wide_low_rank", "wide_low_rank_split", "crelu_head", "pooled_head_channels",
+    "prelu_init", "stem_kernel_5x5", "board_history", "board_history_copy", "three_liberties", "four_liberties", "three_liberties_after_play",
+    "dilation_two_only", "twelve_blocks",
 }  # fmt: skip
 
 
@@ -51,16 +53,17 @@ def error_of(call, *arguments, **named):
 
 def test_everything_named_in_the_design_is_there(registry):
     assert set(registry.cards) >= GONN_CARDS
-    assert set(registry.bases) == {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-01", "gonn-b4-2018-02"}
+    assert set(registry.bases) >= {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-01", "gonn-b4-2018-02", "gonn-april-12b"}
     assert set(registry.budgets) == {"smoke", "cpu", "gpu", "paper"}
     assert len(registry.published["gonn"].rows) >= 14 and len(registry.published["gonn"].correspondence) == 9
 
 
 def test_every_path_is_real_and_off_differs_from_on(registry):
     for card in registry.cards.values():
-        for toggles in (card.toggles, *card.forms.values()):
+        for base, toggles in [(card.base, card.toggles), *((form.partition(".")[0], toggles) for form, toggles in card.forms.items())]:
             assert set(toggles) <= set(config_paths())
-            off, on = (with_values(TrialConfig(), {path: getattr(toggle, state) for path, toggle in toggles.items()}) for state in ("off", "on"))
+            config = registry.base(base).config
+            off, on = (with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()}) for state in ("off", "on"))
             assert off != on, card.id
 
 
@@ -69,8 +72,8 @@ def test_claims_are_well_formed(registry):
         for claim in card.claims:
             where = f"{card.id}.{claim.id}"
             assert claim.document and claim.section and claim.data, where
-            if claim.document != "gonn_sandbox":
-                assert claim.base is None, f"{where}: no base stands for that document's net"
+            if claim.base is not None:
+                assert registry.base(claim.base).document == claim.document, f"{where}: the base stands for another document's net"
             if claim.metric == "parameters":
                 assert claim.samples is None and claim.value is not None and claim.base is not None, where
             if claim.base is not None and claim.samples is not None:
@@ -102,7 +105,7 @@ def test_memory_is_never_called_stated(registry):
 def test_probes_name_stored_positions_and_agree_with_their_published_output(registry):
     stored = json.loads(POSITIONS.read_text())
     probes = [claim for card in registry.cards.values() for claim in card.claims if claim.metric == "probe"]
-    assert len(probes) == 8
+    assert len(probes) >= 8
     for claim in probes:
         position = stored[claim.probe.position]
         assert claim.probe.move not in position["black"] + position["white"]
@@ -123,17 +126,16 @@ def test_budgets_follow_the_rules(registry):
 
 def test_cards_of_a_system(registry):
     assert {card.id for card in registry.cards_of("gonn")} >= GONN_CARDS
-    assert error_of(registry.cards_of, "lczero") == "SYSTEM=lczero: no enhancements of such a system; valid: gonn"
+    assert error_of(registry.cards_of, "alphago").startswith("SYSTEM=alphago: no enhancements of such a system; valid: ")
 
 
 def test_parameters_of_bases_and_claims(registry):
     nets = pytest.importorskip("gonn_core.nets", reason="needs torch")
     from ablations.arms import resolve
+    from gonn_core.features.sets import plane_names
 
     def count(config):
-        f = config.features
-        planes = 3 + 2 * f.liberties + 2 * f.liberties_after + f.ko + f.history + 3 * f.ladders
-        return nets.count_parameters(config.net, planes)
+        return nets.count_parameters(config.net, len(plane_names(config.features)))
 
     for base in registry.bases.values():
         assert base.parameters in (None, count(base.config)), base.id
@@ -142,7 +144,7 @@ def test_parameters_of_bases_and_claims(registry):
     for card in registry.cards.values():
         for claim in card.claims:
             if claim.metric == "parameters":
-                arms = resolve(registry, card.id, "gpu", base=claim.base)
+                arms = resolve(registry, card.id, "paper", base=claim.base)
                 assert count(arms.on) - count(arms.off) == claim.value, card.id
 
 
@@ -154,7 +156,7 @@ def test_unknown_names_list_the_nearest_first(registry):
     text = error_of(registry.card, "parametric_rel")
     assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
     assert text.endswith(f", … ({len(registry.cards)} in all)")
-    assert error_of(registry.base, "gonn-b6") == "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02"
+    assert error_of(registry.base, "gonn-b6").startswith("BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, ")
     assert error_of(registry.budget, "cpus") == "BUDGET=cpus: no such budget; valid: cpu, gpu, paper, smoke"
     assert "\x1b" not in error_of(registry.card, "\x1b[31m" * 5000)
 
@@ -168,9 +170,8 @@ CARD = "cards/gonn/parametric_relu.yaml"
         (CARD, "net.activation:", "net.activatoin:", f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation"),
         (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
         (CARD, "on: prelu", "on: relu", f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ'),
-        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02"),
-        (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', 'rank', 'probability', "
-         "'train_nats', 'samples_per_s_ratio', 'parameters', 'win_rate', 'weight_statistic' or 'probe'"),
+        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, "),
+        (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', "),
         (CARD, "id: parametric_relu", "id: prelu", f"{CARD}.id=prelu: differs from the file's name; valid: parametric_relu"),
         (CARD, "system: gonn", "system: cazenave", f"{CARD}.system=cazenave: differs from the folder's name; valid: gonn"),
         (CARD, "summary:", "sumary:", f"{CARD}.summary=(missing): field required"),
@@ -185,7 +186,7 @@ CARD = "cards/gonn/parametric_relu.yaml"
         ("bases/gonn-b5.yaml", "    batch_size: 200", "    batch_size: 200\n    init_seed: 3", "bases/gonn-b5.yaml.config.training.init_seed=3: set by a study, not by a base"),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.widht: 32", None),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.width: 33", None),
-        ("budgets/cpu.yaml", "samples: 100_000", "samples: 100_001", None),
+        ("budgets/cpu.yaml", "seeds: 4", "seeds: 0", None),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.activation: relu", "budgets/cpu.yaml.overrides=net.activation: toggled by parametric_relu: a budget would undo it"),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "training.samples: 32", "budgets/cpu.yaml.overrides=training.samples: belongs to the budget's own field; valid: samples"),
         ("budgets/cpu.yaml", "samples: 100_000", "samples: 100_000\ncompress: true",
@@ -223,7 +224,7 @@ def test_files_out_of_place_are_not_passed_over(folder):
 
 
 def test_a_second_card_of_the_same_id(folder):
-    (folder / "cards" / "cazenave").mkdir()
+    (folder / "cards" / "cazenave").mkdir(exist_ok=True)
     text = (folder / CARD).read_text().replace("system: gonn", "system: cazenave")
     (folder / "cards" / "cazenave" / "parametric_relu.yaml").write_text(text)
     assert error_of(load_registry, folder) == f"{CARD}.id=parametric_relu: another card has this id"
