@@ -4,7 +4,7 @@ Batch k is a pure function of its number, so the results do not depend on the nu
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,12 +16,13 @@ from gonn_core.config import FeatureConfig, TrialConfig
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import plane_source
+from gonn_core.features.targets import Targets
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.records.sampler import Sampler
 
 
 class Batch(NamedTuple):
-    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name."""
+    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name (gonn_core.features.targets)."""
 
     planes: torch.Tensor
     targets: torch.Tensor
@@ -48,20 +49,36 @@ def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Iterator
                 future.cancel()
 
 
+_OF_HEADS = {"opponent_reply": "future", "joint_reply": "future"}
+"""Auxiliary head -> the target it learns, where that is not called like the head."""
+
+
+def extras_of(config: TrialConfig) -> tuple[str, ...]:
+    """The further targets that a trial of `config` needs, as `PlaneMaker` takes them: `future` once for each further move."""
+    training = config.training
+    names = ["illegal"] if training.mask_illegal or config.evaluation.legal_only else []
+    further = config.net.residual.output_planes - 1 if training.policy_weight else 0
+    heads = [_OF_HEADS.get(head, head) for head, weight in training.auxiliary.model_dump().items() if weight]
+    names += ["future"] * max(further, int("future" in heads))
+    return (*names, *(name for name in heads if name != "future"))
+
+
 class PlaneMaker:
     """Planes and targets of rows of a position store, in the form in which a device wants them.
 
     For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in pinned
     memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
     store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.records.layout.
+    extras: names of further targets, see gonn_core.features.targets.
     """
 
-    def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format):
+    def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format, extras: Sequence[str] = ()):
         self._features, self._source, self._made = features, plane_source(store), len(made_planes(features))
         self._device, self._memory_format = device, memory_format
         indices = plane_indices(features)
         self._selected = None if len(indices) == self._made else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
+        self._extras = Targets(store, extras) if extras else None
 
     def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
         """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a row without a move."""
@@ -78,8 +95,11 @@ class PlaneMaker:
             pack_planes(self._features, self._source, rows, symmetries, keep, planes.numpy(), targets)
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
-        targets = torch.from_numpy(targets)
-        return Batch(planes, targets if self._device.type == "cpu" else targets.pin_memory())
+        extras = self._extras.make(rows, symmetries) if self._extras else {}
+        return Batch(planes, self._for_copying(targets), {name: self._for_copying(array) for name, array in extras.items()})
+
+    def _for_copying(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array) if self._device.type == "cpu" else torch.from_numpy(array).pin_memory()
 
     def on_device(self, batch: Batch) -> Batch:
         """The batch that `on_host` made, ready for the net."""
@@ -87,7 +107,7 @@ class PlaneMaker:
             return batch
         packed = batch.planes.to(self._device, non_blocking=True)
         targets = batch.targets.to(self._device, non_blocking=True)
-        return Batch(self._unpack(packed), targets)
+        return Batch(self._unpack(packed), targets, {name: extra.to(self._device, non_blocking=True) for name, extra in batch.extras.items()})
 
     def _unpack(self, packed: torch.Tensor) -> torch.Tensor:
         bits = (packed.unsqueeze(-1) >> self._shifts) & 1
