@@ -88,7 +88,7 @@ class AveragingConfig(Strict):
     every: Annotated[int, Field(ge=0)] = 0
     """Steps between the weights that enter the average; 0: no averaging (the fork: 100)."""
     window: Annotated[int, Field(ge=2, le=1000)] = 10
-    """How many enter at most: the average is (n old + newest)/(n + 1), n below this."""
+    """The average is (n old + newest)/(n + 1), n the weights that entered before, this at most (as the fork counts)."""
 
 
 class TrainingConfig(Strict):

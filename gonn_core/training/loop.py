@@ -8,12 +8,18 @@ import torch
 from gonn_core.config import TrialConfig
 from gonn_core.nets import decayed, gradient_factors, trial_net
 
+from .adamw import AdamW
+from .averaging import Average
 from .batches import Batch
-from .loss import cross_entropy
+from .objective import Objective
 from .optimiser import Sgd, decay_coefficient
 from .schedule import learning_rate
+from .stalling import StallHalving
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
+
+OPTIMISERS = {"sgd": Sgd, "adamw": AdamW}
+"""`training.optimiser.kind` -> class."""
 
 
 class Diverged(RuntimeError):
@@ -23,63 +29,93 @@ class Diverged(RuntimeError):
 class Trainer:
     """Trains the net of a configuration on a view of `rows` positions.
 
-    samples: positions trained on. Memory format and device change speed and rounding, not the method.
+    samples: positions trained on. rate: learning rate of the last step. Memory format and device change speed and rounding, not the
+    method. Raises SettingError for settings that cannot work together.
     """
 
     def __init__(self, config: TrialConfig, rows: int, device: torch.device, memory_format: str):
-        self.config, self.device, self.samples = config, device, 0
+        self.config, self.device, self.samples, self.rate = config, device, 0, 0.0
+        training = config.training
         net = trial_net(config)
         self.net = net.to(device=device, memory_format=MEMORY_FORMATS[memory_format]).train()
-        optimiser = config.training.optimiser
-        self._sgd = Sgd(
+        self._objective = Objective(config, self.net)
+        self._optimiser = OPTIMISERS[training.optimiser.kind](
             dict(self.net.named_parameters()),
-            optimiser,
-            decay_coefficient(optimiser, rows),
+            training.optimiser,
+            decay_coefficient(training.optimiser, rows),
             decayed(self.net),
-            gradient_factors(self.net, optimiser),
+            gradient_factors(self.net, training.optimiser),
         )
+        self._stalling = StallHalving(training.schedule, device) if training.schedule.kind == "stall_halving" else None
+        self._average = Average(training.averaging, self.net) if training.averaging.every else None
         # Summed on the device, in float64: no step waits for the loss to reach the host.
-        self._loss_sum = torch.zeros((), dtype=torch.float64, device=device)
+        self._nats_sum = torch.zeros((), dtype=torch.float64, device=device)
+        self._loss_sum = None if self._objective.is_nats else torch.zeros_like(self._nats_sum)
         self._loss_samples = 0
 
+    @property
+    def evaluated_net(self) -> torch.nn.Module:
+        """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else `net`."""
+        return self._average.net if self._average is not None and self._average.begun else self.net
+
     def step(self, batch: Batch) -> torch.Tensor:
-        """One update on one batch. Returns its mean loss in nats, a scalar on the device."""
-        training = self.config.training
-        self._sgd.zero_grad()
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=training.precision == "bf16"):
-            logits = self.net(batch.planes)
-        loss = cross_entropy(logits, batch.targets)
-        loss.backward()
-        self._sgd.step(learning_rate(training, self.samples))
-        count = len(batch.targets)
+        """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar on the device."""
+        training, count = self.config.training, len(batch.targets)
+        self._optimiser.zero_grad()
+        losses = self._objective.backward(self.net, batch, self.samples)
+        self.rate = learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
+        self._optimiser.step(self.rate)
         self.samples += count
-        self._loss_sum += loss.detach().double() * count
+        self._nats_sum += losses.nats.double() * count
+        if self._loss_sum is not None:
+            self._loss_sum += losses.total.double() * count
         self._loss_samples += count
-        return loss.detach()
+        if self._stalling:
+            self._stalling.add(losses.total, count)
+        if self._average is not None:
+            self._average.step(self.samples // training.batch_size)
+        return losses.total
 
     def train_nats(self) -> float:
-        """Mean training loss since the last `forget_loss`, nan before the first step. Raises Diverged when it is not finite."""
+        """Mean cross-entropy of the next move over the training samples since the last `forget_loss`, nan before the first step.
+
+        Over the points that the training's softmax is over (`mask_illegal`). Raises Diverged when it is not finite.
+        """
+        return self._mean(self._nats_sum)
+
+    def train_loss(self) -> float | None:
+        """The same for the loss that is minimised; None where that is `train_nats`."""
+        return None if self._loss_sum is None else self._mean(self._loss_sum)
+
+    def _mean(self, total: torch.Tensor) -> float:
         if not self._loss_samples:
             return math.nan
-        nats = float(self._loss_sum) / self._loss_samples
-        if not math.isfinite(nats):
-            raise Diverged(f"training loss is {nats} at {self.samples:,} samples (learning rate {learning_rate(self.config.training, self.samples):g})")
-        return nats
+        mean = float(total) / self._loss_samples
+        if not math.isfinite(mean):
+            raise Diverged(f"training loss is {mean} at {self.samples:,} samples (learning rate {self.rate:g})")
+        return mean
 
     def forget_loss(self) -> None:
-        """Start a new mean of the training loss."""
-        self._loss_sum.zero_()
+        """Start new means of the training losses."""
+        self._nats_sum.zero_()
+        if self._loss_sum is not None:
+            self._loss_sum.zero_()
         self._loss_samples = 0
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Everything that later steps depend on: `net.*`, `momentum.*`, `loss.sum`, `loss.samples`, `samples` (the tensors themselves)."""
-        counters = {"loss.sum": self._loss_sum, "loss.samples": torch.tensor(self._loss_samples), "samples": torch.tensor(self.samples)}
-        momentum = {f"momentum.{name}": tensor for name, tensor in self._sgd.state().items()}
-        return {**{f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}, **momentum, **counters}
+        """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's moments), `loss.*` (the
+        sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration has them."""
+        groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._loss_state()}
+        if self._stalling:
+            groups["stall"] = self._stalling.state()
+        if self._average is not None:
+            groups["average"] = self._average.state()
+        tensors = {f"{group}.{name}": tensor for group, members in groups.items() for name, tensor in members.items()}
+        return {**tensors, "samples": torch.tensor(self.samples)}
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
         """Take over what `state` returned. Raises ValueError when it is of another net."""
-        groups: dict[str, dict[str, torch.Tensor]] = {"net": {}, "momentum": {}, "loss": {}}
+        groups: dict[str, dict[str, torch.Tensor]] = {group: {} for group in ("net", "momentum", "loss", "stall", "average")}
         for name, tensor in state.items():
             if name != "samples":
                 group, _, rest = name.partition(".")
@@ -88,7 +124,17 @@ class Trainer:
             self.net.load_state_dict(groups["net"])
         except RuntimeError as error:
             raise ValueError(f"weights of another net: {error}") from None
-        self._sgd.load_state(groups["momentum"])
-        self._loss_sum.copy_(groups["loss"]["sum"])
+        self._optimiser.load_state(groups["momentum"])
+        self._nats_sum.copy_(groups["loss"]["sum"])
+        if self._loss_sum is not None:
+            self._loss_sum.copy_(groups["loss"]["minimised"])
         self._loss_samples = int(groups["loss"]["samples"])
+        if self._stalling:
+            self._stalling.load_state(groups["stall"])
+        if self._average is not None:
+            self._average.load_state(groups["average"])
         self.samples = int(state["samples"])
+
+    def _loss_state(self) -> dict[str, torch.Tensor]:
+        minimised = {} if self._loss_sum is None else {"minimised": self._loss_sum}
+        return {"sum": self._nats_sum, **minimised, "samples": torch.tensor(self._loss_samples)}

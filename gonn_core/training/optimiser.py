@@ -1,10 +1,12 @@
-"""Stochastic gradient descent with Nesterov momentum, coupled weight decay and learning-rate factors per element (spec: GoNN 4.1, 4.2).
+"""Stochastic gradient descent with weight decay and learning-rate factors per element (spec: GoNN 4.1, 4.2); AdamW is in `adamw`.
 
-g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate * (g + 0.9 m).
-With all factors 1 this is `torch.optim.SGD(nesterov=True)`; for this optimiser a factor on g equals a factor on the rate.
+g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate * (g + 0.9 m), or rate * m without Nesterov's
+momentum, or rate * g without any. With all factors 1 this is `torch.optim.SGD`; for this optimiser a factor on g equals a factor on
+the rate. Clipping comes first: it limits the gradient of the mean loss, before decay and factors, as the lczero fork clips it (spec:
+other systems 3.2).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import torch
 
@@ -17,6 +19,18 @@ MINIMUM_ROWS = 1000
 def decay_coefficient(config: OptimiserConfig, rows: int) -> float:
     """L2 coefficient c for a training view of `rows` positions."""
     return config.weight_decay_rows / max(MINIMUM_ROWS, rows)
+
+
+def check_names(parameters: Collection[str], decayed: Collection[str], factors: Collection[str]) -> None:
+    """Raises ValueError unless every name in `decayed` and `factors` is one of `parameters`."""
+    unknown = (set(decayed) | set(factors)) - set(parameters)
+    if unknown:
+        raise ValueError(f"no such parameters: {sorted(unknown)}")
+
+
+def clip(parameters: Iterable[torch.nn.Parameter], largest: float) -> None:
+    """Scale all gradients together so that their norm, over all their elements, is at most `largest`. A norm that is no number stays one."""
+    torch.nn.utils.clip_grad_norm_(parameters, largest)
 
 
 class Sgd:
@@ -34,10 +48,8 @@ class Sgd:
         decayed: Collection[str],
         factors: Mapping[str, float | torch.Tensor],
     ):
-        unknown = (set(decayed) | set(factors)) - set(parameters)
-        if unknown:
-            raise ValueError(f"no such parameters: {sorted(unknown)}")
-        self._parameters = dict(parameters)
+        check_names(parameters, decayed, factors)
+        self._parameters, self._clip_norm = dict(parameters), config.clip_norm
         self._scaled = []
         groups = {decay: [], 0.0: []}
         for name, parameter in self._parameters.items():
@@ -69,8 +81,12 @@ class Sgd:
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
-        """One update from the gradients that `backward` left."""
+        """One update from the gradients that `backward` left. A parameter without one (nothing is learnt from its output) stays."""
+        if self._clip_norm:
+            clip(self._parameters.values(), self._clip_norm)
         for parameter, factor, decay in self._scaled:
+            if parameter.grad is None:
+                continue
             if decay:
                 parameter.grad.add_(parameter, alpha=decay)
             parameter.grad.mul_(factor)

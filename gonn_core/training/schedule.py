@@ -1,4 +1,4 @@
-"""Learning rate as a pure function of samples seen and configuration (spec: GoNN 4.1)."""
+"""Learning rate as a pure function of samples seen and configuration; what depends on the losses too is in `stalling`."""
 
 from gonn_core.config import TrainingConfig
 
@@ -6,6 +6,8 @@ FIRST_DROP = 5_000_000
 """Published samples before the first drop of the rate (spec: GoNN 4.1)."""
 DROP_EVERY = 4_000_000
 """Published samples between later drops."""
+FINAL_PERCENT = 5
+"""Share of the samples, at the end, that `final_drop` is for (spec: other systems 1.5; the share is ours)."""
 
 
 def gonn_factor(published_samples: float) -> float:
@@ -14,18 +16,32 @@ def gonn_factor(published_samples: float) -> float:
     return 1.0 / ((k + 8) / 8) ** 2
 
 
+def steps_factor(steps: tuple[tuple[float, float], ...], samples: int, total: int) -> float:
+    """Factor of the last of `steps` (share of `total`, factor) that has begun, 1 before the first; each begins at a whole sample."""
+    begun = [factor for start, factor in steps if samples >= round(start * total)]
+    return begun[-1] if begun else 1.0
+
+
+_FACTORS = {
+    "gonn": lambda training, samples: gonn_factor(samples * training.schedule.compression),
+    "linear": lambda training, samples: max(0.0, 1.0 - samples / training.samples),
+    "constant": lambda training, samples: 1.0,
+    "half_life": lambda training, samples: 0.5 ** (samples / (training.schedule.half_life_share * training.samples)),
+    "steps": lambda training, samples: steps_factor(training.schedule.steps, samples, training.samples),
+    "stall_halving": lambda training, samples: 1.0,
+}
+
+
 def learning_rate(training: TrainingConfig, samples: int) -> float:
     """Rate of the step that starts when `samples` samples have been seen, for a loss averaged over the batch.
 
-    Warm-up multiplies: the rate of the schedule times samples/warmup while samples < warmup.
+    Warm-up multiplies: the rate of the schedule times samples/warmup while samples < warmup. So does `final_drop` over the last 5 %. Of
+    stall_halving this is the part that does not depend on the losses; `stalling.StallHalving.factor` is the other.
     """
     schedule = training.schedule
-    if schedule.kind == "gonn":
-        factor = gonn_factor(samples * schedule.compression)
-    elif schedule.kind == "linear":
-        factor = max(0.0, 1.0 - samples / training.samples)
-    else:
-        factor = 1.0
+    factor = _FACTORS[schedule.kind](training, samples)
     if samples < schedule.warmup:
         factor *= samples / schedule.warmup
+    if schedule.final_drop != 1 and 100 * samples >= (100 - FINAL_PERCENT) * training.samples:
+        factor *= schedule.final_drop
     return training.optimiser.learning_rate * factor

@@ -20,7 +20,6 @@ from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
-from gonn_core.training.schedule import learning_rate
 
 from . import checkpoint
 from .clock import Clock
@@ -135,15 +134,15 @@ class Session:
             "samples": self.trainer.samples,
             "weights": digest,
             "parameters": trainable_parameters(self.trainer.net),
-            **{name: last[name] for name in ("nats", "top1", "top4", "train_nats", "looks") if name in last},
+            **{name: last[name] for name in ("nats", "top1", "top4", "train_nats", "train_loss", "looks") if name in last},
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
         }
 
     def weights(self) -> str:
-        """Digest of the weights as they are."""
-        return weights_digest(self.trainer.net.state_dict())
+        """Digest of the weights that a snapshot would hold now."""
+        return weights_digest(self.trainer.evaluated_net.state_dict())
 
     def _tell(self, kind: str, **values) -> bool:
         """Tell an event; returns False when a pause was asked for."""
@@ -158,14 +157,16 @@ class Session:
 
     def _point(self) -> bool:
         """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever missing."""
-        trainer, training = self.trainer, self.job.config.training
+        trainer = self.trainer
         line = {"samples": trainer.samples, "train_nats": trainer.train_nats()}
+        if (loss := trainer.train_loss()) is not None:
+            line["train_loss"] = loss
         with self.clock.aside():
             looks = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
-                line |= evaluate(trainer.net, self.maker, self._progress_rows, "full", self.settings.loader_threads).means()
+                line |= evaluate(trainer.evaluated_net, self.maker, self._progress_rows, "full", self.settings.loader_threads).means()
                 looks += 1
-            line |= {"learning_rate": learning_rate(training, trainer.samples - training.batch_size), "looks": looks}
+            line |= {"learning_rate": trainer.rate, "looks": looks}
             line |= {"samples_per_s": self._rate(), **self.clock.seconds()}
             trainer.forget_loss()
             self._lines.append(line)
@@ -181,12 +182,12 @@ class Session:
 
     def _snapshot(self) -> None:
         with self.clock.aside():
-            state = self.trainer.net.state_dict()
+            state = self.trainer.evaluated_net.state_dict()
             notes = {"samples": self.trainer.samples, "weights": weights_digest(state)}
             self.directory.write(f"snapshots/{self.trainer.samples}.safetensors", checkpoint.pack(self.job.id, state, notes), self.lease)
 
     def _checkpoint(self) -> None:
         with self.clock.aside():
-            self.trainer.train_nats()  # raises Diverged: weights that are no numbers must not replace those that are
+            self.trainer.train_nats(), self.trainer.train_loss()  # raise Diverged: weights that are no numbers must not replace those that are
             data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

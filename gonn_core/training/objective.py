@@ -1,0 +1,115 @@
+"""What a trial minimises: the policy's loss over its output planes, and auxiliary losses beside it, each with its weight."""
+
+from contextlib import nullcontext
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from gonn_core.config import TrainingConfig, TrialConfig
+from gonn_core.errors import SettingError
+from gonn_core.nets.norm import BatchNorm
+
+from .batches import Batch
+from .loss import LOSSES, cross_entropy, future_counts, future_losses, legal_only, plane_weights
+
+
+class Losses(NamedTuple):
+    """Scalars on the device. total: what is minimised, with its graph. nats: cross-entropy of the next move, without one."""
+
+    total: torch.Tensor
+    nats: torch.Tensor
+
+
+class Objective:
+    """The loss of a configuration's net on a batch, by the number of samples that have been seen."""
+
+    def __init__(self, config: TrialConfig, net: nn.Module):
+        """Raises SettingError for settings that cannot work with this net."""
+        self._training, self._planes = config.training, config.net.residual.output_planes
+        self._weights = {name: weight for name, weight in config.training.auxiliary.model_dump().items() if weight}
+        _check(config, net, self._weights)
+
+    @property
+    def is_nats(self) -> bool:
+        """Whether the loss minimised is the next move's cross-entropy and nothing else, in a net of one output plane."""
+        plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
+        return plain and self._planes == 1 and not self._weights
+
+    def backward(self, net: nn.Module, batch: Batch, samples: int) -> Losses:
+        """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached."""
+        training = self._training
+        if training.batch_splits == 1:
+            losses = self._losses(net, batch, batch, samples)
+            losses.total.backward()
+            return Losses(losses.total.detach(), losses.nats)
+        done = []
+        for part in split(batch, training.batch_splits):
+            losses = self._losses(net, part, batch, samples)
+            losses.total.backward()
+            done.append(Losses(losses.total.detach(), losses.nats))
+        return Losses(*(torch.stack(values).sum() for values in zip(*done)))
+
+    def _losses(self, net: nn.Module, part: Batch, whole: Batch, samples: int) -> Losses:
+        """The part's share of the whole batch's mean losses."""
+        training = self._training
+        with torch.autocast(part.planes.device.type, torch.bfloat16, enabled=training.precision == "bf16"):
+            body = net.body(part.planes)
+            with nullcontext() if training.policy_weight else torch.no_grad():
+                policies = net.policies(body)
+            auxiliary = net.auxiliary.losses(body, policies, part) if self._weights else {}
+        total, nats = self._policy_losses(policies, part, whole, samples)
+        if training.policy_weight != 1:
+            total = training.policy_weight * total
+        for name, weight in self._weights.items():
+            total = total + weight * auxiliary[name]
+        return Losses(total, nats)
+
+    def _policy_losses(self, policies: torch.Tensor, part: Batch, whole: Batch, samples: int) -> Losses:
+        training, planes = self._training, policies.shape[1]
+        kind = loss_kind(training, samples)
+        logits = policies[:, 0]
+        if training.mask_illegal:
+            logits = legal_only(logits, part.extras["illegal"], part.targets)
+        share = len(part.targets) / len(whole.targets)
+        total = _scaled(LOSSES[kind](logits, part.targets), share)
+        if kind == "cross_entropy":
+            nats = total.detach()
+        else:
+            with torch.no_grad():
+                nats = _scaled(cross_entropy(logits, part.targets), share)
+        if planes > 1:
+            later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
+            total = sum(weight * loss for weight, loss in zip(plane_weights(training.plane_weights, planes), (total, *later), strict=True))
+        return Losses(total, nats)
+
+
+def loss_kind(training: TrainingConfig, samples: int) -> str:
+    """The policy's loss in the step that starts when `samples` samples have been seen."""
+    return training.loss if samples >= training.loss_from else "cross_entropy"
+
+
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """The batch in `parts` parts of one size, in order."""
+    size = len(batch.targets) // parts
+    pieces = [slice(start, start + size) for start in range(0, size * parts, size)]
+    return [Batch(batch.planes[piece], batch.targets[piece], {name: values[piece] for name, values in batch.extras.items()}) for piece in pieces]
+
+
+def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
+    return loss if share == 1 else share * loss
+
+
+def _check(config: TrialConfig, net: nn.Module, auxiliary: dict[str, float]) -> None:
+    training = config.training
+    if training.loss_from >= training.samples:
+        raise SettingError("training.loss_from", training.loss_from, f"{training.loss} would never be trained on", f"below samples ({training.samples})")
+    if training.batch_splits > 1:
+        reasons = {
+            "batch normalisation would see other statistics": any(isinstance(module, BatchNorm) for module in net.modules()),
+            "an auxiliary loss is a mean over what a part happens to hold": bool(auxiliary),
+            "dropout would draw other masks": config.net.conv.dropout > 0,
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                raise SettingError("training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", 1)
