@@ -64,6 +64,8 @@ class Draws:
 class ShapesOnly:
     """Stands in for `Draws` where only shapes matter (counting parameters): zeros."""
 
+    init_seed = 0
+
     def he(self, name: str, shape: tuple[int, ...], fan_in: int, part: str = "") -> np.ndarray:
         return np.zeros(shape)
 

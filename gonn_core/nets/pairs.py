@@ -17,7 +17,9 @@ def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
     equal = 0
     for name in mine.keys() & other.keys():
         a, b = mine[name].detach(), other[name].detach()
-        if name.startswith("stem."):
+        if a.dim() != b.dim():  # tied in one of the arms
+            continue
+        if name.startswith("stem.") and not name.endswith(".bias"):
             planes = [plane for plane in nets[0].plane_names if plane in nets[1].plane_names]
             a, b = (tensor[:, [net.plane_names.index(plane) for plane in planes]] for tensor, net in zip((a, b), nets))
         overlap = tuple(slice(min(sizes)) for sizes in zip(a.shape, b.shape))

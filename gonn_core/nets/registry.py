@@ -13,6 +13,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.features.sets import padding, plane_names
+from gonn_core.nets.conv import ConvNet
 from gonn_core.nets.encoder import EncoderNet
 from gonn_core.nets.gonn import GonnNet
 from gonn_core.nets.init import Draws
@@ -20,6 +21,7 @@ from gonn_core.nets.residual import ResidualNet
 from gonn_core.nets.normalise import Normalise
 
 FAMILIES: dict[str, Callable[..., nn.Module]] = {
+    "conv": ConvNet,
     "encoder": lambda net, names, draws, beyond_edge: EncoderNet(net, names, draws),
     "gonn": lambda net, names, draws, beyond_edge: GonnNet(net, names, draws),
     "residual": ResidualNet,
