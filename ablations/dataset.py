@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ablations.dataset_files import find_files, shortened
 from ablations.dataset_schema import DatasetDeclaration
+from ablations.game_filters import row_filter
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
@@ -15,7 +16,8 @@ from gonn_core.records.build import Progress, Source, prepare_store
 from gonn_core.records.recipe import Recipe, make_recipe
 from gonn_core.records.report import BuildReport
 from gonn_core.records.store import Store
-from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
+from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
+from gonn_core.settings.data import GamesConfig
 
 DECLARATIONS = Path(__file__).parent / "datasets"
 TEMPLATE = "path"
@@ -94,6 +96,22 @@ def prepare(dataset: Dataset, stores: Path, progress: Callable[[Progress], None]
         if not views[split].n:
             raise UserError(_empty_split(dataset, store, split))
     return PreparedData(dataset, store, views, dataset.coverage, store.report)
+
+
+def training_view(prepared: PreparedData, games: GamesConfig) -> View:
+    """The training view of a data set under filters in place of its own. Raises UserError when it has no positions.
+
+    Validation and test stay as they are, and none of their games is in it.
+    """
+    declaration = prepared.dataset.declaration
+    if games == GamesConfig():
+        return prepared.views["train"]
+    rows = row_filter(games, declaration.filter)
+    view = make_training_view(prepared.store, rows, _rows(declaration), _rules(declaration), prepared.store.folder.parent)
+    if not view.n:
+        told = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
+        raise UserError(f"data set {prepared.dataset.label}: no training positions with {told}")
+    return view
 
 
 def _empty_split(dataset: Dataset, store: Store, split: str) -> str:

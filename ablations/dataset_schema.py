@@ -42,6 +42,7 @@ class FilterDeclaration(Strict):
     min_moves: Annotated[int, Field(ge=0)] = 0
     drop_illegal: bool = False
     drop_corrupt: bool = False
+    min_year: Year | None = None
 
 
 class SplitDeclaration(Strict):

@@ -68,7 +68,7 @@ def is_complete(job) -> bool:
 
 
 def warm_kernels(plan: Plan, say) -> None:
-    """Compile the plane kernels before the workers need them, each of which would compile them anew at the same time."""
+    """Compile the plane kernels of every arm before the workers need them, each of which would compile them anew at the same time."""
     import torch
 
     from gonn_core.go.jit import is_compiled
@@ -77,12 +77,20 @@ def warm_kernels(plan: Plan, say) -> None:
     from gonn_core.training.environment import choose_device
 
     device = choose_device(plan.jobs[0].run.device)
-    if not is_compiled("_fill_numbers" if device.type == "cpu" else "_fill_bits"):
-        say("compiling the plane kernels, once …")
     view = plan.prepared.views["train"]
-    maker = PlaneMaker(view.store, plan.study.arms[0].config.features, device, torch.channels_last)
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
-    maker.on_host(rows, symmetries, keep)
+    features = dict.fromkeys(arm.config.features for arm in plan.study.arms)
+    if not all(is_compiled(name) for name in {_plane_kernel(each, device.type) for each in features}):
+        say("compiling the plane kernels, once …")
+    for each in features:
+        PlaneMaker(view.store, each, device, torch.channels_last).on_host(rows, symmetries, keep)
+
+
+def _plane_kernel(features, device: str) -> str:
+    """Name of the kernel that makes these planes, and calls most of the others."""
+    if features.set == "gonn":
+        return "_fill_numbers" if device == "cpu" else "_fill_bits"
+    return "mark_ladders" if features.ladders else "mark_rows"
 
 
 def _done(study: Study, workspace: Workspace) -> int:

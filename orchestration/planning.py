@@ -8,12 +8,14 @@ from pathlib import Path
 
 from ablations.arms import base_and_samples, bases_of, budget_config, check_together, resolve
 from ablations.dataset import Dataset, PreparedData, load_dataset
+from ablations.game_filters import filled, filters_of, own_games
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
-from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
+from ablations.study import EvaluationRef, Study, TrialRef, card_state, design_arms, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from orchestration.arm_views import coverage_of, on_their_views
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.workspace import Workspace
 from reports.verdicts import Thresholds
@@ -86,6 +88,14 @@ def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str) -> 
             raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
 
 
+def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
+    """That the data set's own filter is one of the two that a card compares, where it is the control. Raises SettingError (DATA)."""
+    for card in cards if request.design == "add-one" else ():
+        if filters_of([card]) and card_state(base, card.toggles) == "neither":
+            own = ", ".join(f"{name} {getattr(base.data.games, name)}" for name in sorted(filters_of([card])))
+            raise SettingError("DATA", request.data, f"its own filter ({own}) is neither off nor on of {card.id}", "another data set, or DESIGN=leave-one-out")
+
+
 def check_device(device: str) -> None:
     """That the device is there. Raises SettingError (DEVICE)."""
     if device == "cuda":
@@ -140,7 +150,7 @@ class Checked:
     budget: Budget
     base_id: str
     base: TrialConfig
-    """Under the budget, without data view and seeds."""
+    """Under the budget, without data view and seeds; filters that cards toggle as the data set has them."""
     seeds: tuple[int, ...]
     dataset: Dataset
 
@@ -164,8 +174,10 @@ def check(request: Request) -> Checked:
     formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
     if request.design != "add-one":
         check_together(registry, list(formed))
-    design_arms(request.design, stand.id, base, formed)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
+    base = filled(base, formed, own_games(dataset.declaration.filter))
+    _check_filters(request, base, formed)
+    design_arms(request.design, stand.id, base, formed)
     check_device(request.device)
     return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset)
 
@@ -177,6 +189,7 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> P
     cards = formed
     base = with_values(base, {"data.view": prepared.views["train"].digest})
     arms, contrasts = design_arms(request.design, base_id, base, formed)
+    arms, training = on_their_views(arms, prepared)
     requests = evaluation_requests(prepared, budget)
     references = tuple(_reference(prepared, asked) for asked in requests)
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
@@ -191,7 +204,7 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> P
         budget=budget.id,
         design=request.design,
         data=prepared.dataset.label,
-        coverage=prepared.coverage,
+        coverage=coverage_of(prepared, arms, training),
         pairing="none" if any(card.pairing == "none" for card in cards) else "by_position",
         seeds=seeds,
         arms=arms,

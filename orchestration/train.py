@@ -4,12 +4,14 @@ import sys
 from pathlib import Path
 
 from ablations.arms import budget_config
-from ablations.dataset import load_dataset, recipe_of
+from ablations.dataset import load_dataset, recipe_of, training_view
+from ablations.game_filters import with_view
 from ablations.registry import load_registry
 from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
 from gonn_core.config import with_values
 from gonn_core.errors import InputError, SettingError
+from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
 from orchestration.console import output
 from orchestration.files import write_json
@@ -44,8 +46,10 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
         check_device(device)
+    elif config.data.games != GamesConfig():
+        raise SettingError("--set data.games", config.data.games.model_dump(exclude_defaults=True), "a job file names a data set's own views", "no --job, or no filter")
     prepared = prepare_shown(dataset, workspace)
-    config = seeded(with_values(config, {"data.view": prepared.views["train"].digest}), seed)
+    config = seeded(with_view(config, training_view(prepared, config.data.games).digest), seed)
     settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device)
     made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
     if job is not None:

@@ -7,7 +7,7 @@ nothing trained on is tested; within a split the first one stays.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class RowFilter:
     """Which positions are samples (spec: GoNN 4.6, 4.7; go-NN 1.1). None: no condition.
 
     min_rank, min_opponent_rank: of the mover and of the opponent; 1d = 0 .. 9d = 8, every professional 8. Either of them leaves out
-    games in which a rank cannot be read, as GoNN does.
+    games in which a rank cannot be read, as GoNN does. min_year: leaves out games without a year too.
     """
 
     min_rank: int | None = None
@@ -41,6 +41,7 @@ class RowFilter:
     min_moves: int = 0
     drop_illegal: bool = False
     drop_corrupt: bool = False
+    min_year: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,37 @@ class View:
 
 def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], stores: Path) -> dict[str, View]:
     """The views of a data set on `store`, made once and then memory-mapped from <stores>/views. A split may be empty."""
-    key = _views_key(store, rows, splits)
+
+    def choose():
+        assigned = assign_games(store, rows, splits)
+        return ((split, select_rows(store, rows, assigned, split)) for split in splits)
+
+    return _kept(store, stores, _views_key(store, splits, rows), choose)
+
+
+def make_training_view(store: Store, rows: RowFilter, own: RowFilter, splits: Mapping[str, SplitRule], stores: Path) -> View:
+    """The training view of a data set with `rows` in place of its `own` filter; made once, like `make_views`.
+
+    Validation and test stay the data set's own: a game that is in them under either filter, or an equal one, is not trained on. With
+    the data set's own filter it is the training view that `make_views` makes.
+    """
+
+    def choose():
+        assigned = assign_games(store, rows, splits)
+        held_out = assign_games(store, own, splits) > SPLITS.index("train")
+        _, group = np.unique(store.games["canonical"], axis=0, return_inverse=True)
+        assigned[np.isin(group, group[held_out])] = -1
+        return [("train", select_rows(store, rows, assigned, "train"))]
+
+    return _kept(store, stores, _views_key(store, splits, rows, own), choose)["train"]
+
+
+def _kept(store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]) -> dict[str, View]:
+    """The views in <stores>/views/<key>, written first from the splits and rows that `choose` finds when they are not there."""
     folder = Path(stores) / "views" / key
     if not folder.is_dir():
         with workshop(folder.parent) as unfinished:
-            _write_views(store, rows, splits, unfinished)
+            _write_views(store, choose(), unfinished)
             finish(unfinished, folder)
     try:
         digests = json.loads((folder / "views.json").read_text())["digests"]
@@ -162,6 +189,8 @@ def _usable(games: np.ndarray, rows: RowFilter) -> np.ndarray:
         usable &= games["end"] != layout.ILLEGAL_MOVE
     if rows.drop_corrupt:
         usable &= games["flags"] & layout.GAME_CORRUPT_COMMENT == 0
+    if rows.min_year is not None:
+        usable &= (games["year"] != 0) & (games["year"] >= rows.min_year)
     if rows.min_rank is not None or rows.min_opponent_rank is not None:
         usable &= (games["black_rank"] != layout.RANK_UNPARSABLE) & (games["white_rank"] != layout.RANK_UNPARSABLE)
     return usable
@@ -181,20 +210,18 @@ def _white_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
     return _usable(games, rows) & _rank_in(games["white_rank"], rows.min_rank) & _rank_in(games["black_rank"], rows.min_opponent_rank)
 
 
-def _views_key(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule]) -> str:
-    tree = [_VIEW_RULES, store.digest, asdict(rows), {split: asdict(rule) for split, rule in splits.items()}]
+def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilter) -> str:
+    tree = [_VIEW_RULES, store.digest, *map(asdict, filters), {split: asdict(rule) for split, rule in splits.items()}]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def _write_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], folder: Path):
+def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder: Path):
     if len(store) >= 1 << 32:
         raise UserError(f"store {store.digest}: {len(store):,} rows; views number at most {1 << 32:,}")
-    assigned = assign_games(store, rows, splits)
     digests = {}
-    for split in splits:
-        chosen = select_rows(store, rows, assigned, split)
-        digests[split] = view_digest(store, chosen)
+    for split, rows in chosen:
+        digests[split] = view_digest(store, rows)
         file = GrowingArray(folder / f"{split}.npy", np.uint32)
-        file.append(chosen)
+        file.append(rows)
         file.close()
     write_file(folder / "views.json", json.dumps({"digests": digests}).encode())
