@@ -54,7 +54,7 @@ def future_losses(kind: str, logits: torch.Tensor, future: torch.Tensor, counts:
     have one.
     """
     losses = []
-    for plane in range(future.shape[1]):
+    for plane in range(logits.shape[1]):
         targets = future[:, plane]
         errors = LOSSES[kind](logits[:, plane], targets.clamp(min=0), "none")
         losses.append(errors.where(targets != NONE, 0.0).sum() / counts[plane])

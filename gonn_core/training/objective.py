@@ -61,9 +61,7 @@ class Objective:
         total, nats = self._policy_losses(policies, part, whole, samples)
         if training.policy_weight != 1:
             total = training.policy_weight * total
-        for name, weight in self._weights.items():
-            total = total + weight * auxiliary[name]
-        return Losses(total, nats)
+        return Losses(sum((weight * auxiliary[name] for name, weight in self._weights.items()), total), nats)
 
     def _policy_losses(self, policies: torch.Tensor, part: Batch, whole: Batch, samples: int) -> Losses:
         training, planes = self._training, policies.shape[1]
@@ -78,7 +76,7 @@ class Objective:
         else:
             with torch.no_grad():
                 nats = _scaled(cross_entropy(logits, part.targets), share)
-        if planes > 1:
+        if planes > 1 and training.policy_weight:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
             total = sum(weight * loss for weight, loss in zip(plane_weights(training.plane_weights, planes), (total, *later), strict=True))
         return Losses(total, nats)

@@ -8,9 +8,10 @@ import torch
 
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
+from gonn_core.features.targets import REMOVAL_BINS
 from gonn_core.go.points import POINTS, SIZE
 
-from .batches import Batch
+from .batches import Batch, extras_of
 from .environment import describe_device, reset_torch
 from .loop import MEMORY_FORMATS, Trainer
 
@@ -63,8 +64,28 @@ def _same_batch(config: TrialConfig, device: torch.device, memory_format: str):
     shape = (config.training.batch_size, len(plane_names(config.features)), SIZE, SIZE)
     planes = (torch.rand(shape, generator=generator) < 0.1).float().to(device).contiguous(memory_format=MEMORY_FORMATS[memory_format])
     targets = torch.randint(POINTS, (config.training.batch_size,), generator=generator).to(device)
+    extras = {name: values.to(device) for name, values in _random_extras(config, generator).items()}
     while True:
-        yield Batch(planes, targets)
+        yield Batch(planes, targets, extras)
+
+
+def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str, torch.Tensor]:
+    """Further targets in the shapes and types of gonn_core.features.targets."""
+    size, wanted = config.training.batch_size, extras_of(config)
+    classes = {"next_occupant": 3, "removal_time": len(REMOVAL_BINS), "ownership": 2}
+    extras = {}
+    for name in dict.fromkeys(wanted):
+        if name in classes:
+            extras[name] = torch.randint(-1, classes[name], (size, POINTS), generator=generator, dtype=torch.int8)
+        elif name == "future":
+            extras[name] = torch.randint(-1, POINTS, (size, wanted.count(name)), generator=generator)
+        elif name == "value":
+            extras[name] = torch.randint(-1, 2, (size,), generator=generator)
+        elif name == "moves_left":
+            extras[name] = 200 * torch.rand(size, generator=generator)
+        else:  # illegal, ladders: marks on points
+            extras[name] = torch.rand((size, POINTS), generator=generator) < 0.3
+    return extras
 
 
 def _synchronize(device: torch.device) -> None:
