@@ -10,7 +10,7 @@ What does not change the numbers (device, threads, folders, labels) is no part o
 import hashlib
 import json
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 
 from gonn_core import numerics
 from gonn_core.errors import SettingError
@@ -55,6 +55,12 @@ class TrialConfig(Strict):
     net: NetConfig = NetConfig()
     training: TrainingConfig = TrainingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+
+    @model_validator(mode="after")
+    def _one_reply(self):
+        if self.training.auxiliary.opponent_reply and self.net.residual.output_planes > 1:
+            raise ValueError("training.auxiliary.opponent_reply is what net.residual.output_planes 2 and 3 learn: one of the two")
+        return self
 
 
 def parse_config(tree: dict, setting: str = "config") -> TrialConfig:

@@ -13,6 +13,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.features.sets import padding, plane_names
+from gonn_core.nets.auxiliary import AuxiliaryHeads, wants_heads
 from gonn_core.nets.conv import ConvNet
 from gonn_core.nets.encoder import EncoderNet
 from gonn_core.nets.gonn import GonnNet
@@ -32,12 +33,15 @@ FAMILIES: dict[str, Callable[..., nn.Module]] = {
 def trial_net(config: TrialConfig) -> nn.Module:
     """The net that a trial starts from, float32 on the CPU, in training mode. Raises SettingError as `build_net`.
 
-    Where planes are normalised it has a `normalise`, the identity until the trial sets it.
+    Where planes are normalised it has a `normalise`, the identity until the trial sets it; where auxiliary losses have a weight, an
+    `auxiliary` with their heads.
     """
     names = plane_names(config.features)
     net = build_net(config.net, names, config.training.init_seed, padding(config.features))
     if config.features.normalisation != "none":
         net.normalise = Normalise(len(names))
+    if wants_heads(config):
+        net.auxiliary = AuxiliaryHeads(config, net.body_width, Draws(config.training.init_seed))
     return net
 
 

@@ -54,9 +54,9 @@ _OF_HEADS = {"opponent_reply": "future", "joint_reply": "future"}
 
 
 def extras_of(config: TrialConfig) -> tuple[str, ...]:
-    """The further targets that a trial of `config` needs, as `PlaneMaker` takes them: `future` once for each further move."""
+    """The further targets that training on `config` needs, as `PlaneMaker` takes them: `future` once for each further move."""
     training = config.training
-    names = ["illegal"] if training.mask_illegal or config.evaluation.legal_only else []
+    names = ["illegal"] if training.mask_illegal else []
     further = config.net.residual.output_planes - 1 if training.policy_weight else 0
     heads = [_OF_HEADS.get(head, head) for head, weight in training.auxiliary.model_dump().items() if weight]
     names += ["future"] * max(further, int("future" in heads))

@@ -17,7 +17,7 @@ from gonn_core.features.source import plane_source
 from gonn_core.nets import trainable_parameters
 from gonn_core.nets.normalise import set_normalisation
 from gonn_core.settings.data import GamesConfig
-from gonn_core.training.batches import PlaneMaker, training_batches
+from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 
@@ -52,7 +52,7 @@ class Session:
             raise SettingError("data.games", job.config.data.games.model_dump(exclude_defaults=True), "a study turns filters into a view; a trial has the view's digest alone", "no filter")
         view = data.view(job.config.data.view)
         self._view = view
-        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format])
+        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras_of(job.config))
         self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
         self._progress_rows = None
         if settings.progress_view is not None:
