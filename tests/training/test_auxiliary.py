@@ -1,0 +1,69 @@
+"""Each auxiliary head, alone: it learns a few positions, resumes bit for bit, stays finite in bf16; beside the policy it changes the body."""
+
+import pytest
+import torch
+
+from gonn_core.nets.auxiliary import HEADS
+from gonn_core.training.batches import extras_of
+from tests.training.options import new_trainer, option_config, real_batches
+
+RATES = {"ladders": 0.003, "moves_left": 0.02}
+
+
+def alone(name: str, **values):
+    """A configuration that learns this head's target and nothing else."""
+    rate = {"training__optimiser__learning_rate": RATES.get(name, 0.1)}
+    return option_config("", **{"training__policy_weight": 0.0, f"training__auxiliary__{name}": 1.0, **rate, **values})
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_it_learns_a_few_positions(name):
+    config = alone(name)
+    trainer, batches = new_trainer(config), real_batches(config, 4)
+    batch = max(batches, key=lambda each: sum(int((extra >= 0).sum()) for extra in each.extras.values()))
+    losses = [trainer.step(batch).item() for _ in range(60)]
+    assert losses[-1] < 0.7 * losses[0], losses[::10]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_resumed_equals_uninterrupted(name):
+    config = alone(name, training__policy_weight=1.0)
+    batches = real_batches(config, 5)
+    whole, parted = new_trainer(config), new_trainer(config)
+    losses = [whole.step(batch).item() for batch in batches]
+    for batch in batches[:3]:
+        parted.step(batch)
+    resumed = new_trainer(config)
+    resumed.load_state({key: tensor.clone().contiguous() for key, tensor in parted.state().items()})
+    assert [resumed.step(batch).item() for batch in batches[3:]] == losses[3:]
+    assert all(torch.equal(tensor, resumed.state()[key]) for key, tensor in whole.state().items())
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_bf16_is_finite(name):
+    config = alone(name, training__precision="bf16")
+    trainer = new_trainer(config)
+    for batch in real_batches(config, 2):
+        assert torch.isfinite(trainer.step(batch))
+    assert all(torch.isfinite(value).all() for value in trainer.net.parameters())
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_beside_the_policy_it_moves_the_body(name):
+    """The policy's own first loss is that of the net without the head; after one step the body is another."""
+    with_head, without = alone(name, training__policy_weight=1.0), alone(name, training__policy_weight=1.0, **{f"training__auxiliary__{name}": 0.0})
+    (batch,) = real_batches(with_head, 1)
+    one, other = new_trainer(with_head), new_trainer(without)
+    one.step(batch), other.step(batch)
+    assert one.train_nats() == other.train_nats()
+    assert not torch.equal(next(one.net.parameters()), next(other.net.parameters()))
+
+
+def test_targets_that_a_trial_needs():
+    assert extras_of(option_config("")) == ()
+    assert extras_of(option_config("three_planes")) == ("future", "future")
+    assert extras_of(option_config("mask_illegal")) == ("illegal",)
+    assert extras_of(option_config("three_planes", training__auxiliary__joint_reply=0.1, training__policy_weight=0.0)) == ("future",)
+    assert set(extras_of(option_config("", **{f"training__auxiliary__{name}": 0.1 for name in HEADS}))) == {
+        *("future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
+    }
