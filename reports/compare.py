@@ -83,7 +83,7 @@ def analyse_study(
 ) -> StudyAnalysis:
     """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
 
-    metric: of reports.results.POSITION_METRICS, or train_nats: the training loss since the last but one progress point, by seed.
+    metric: of gonn_core.evaluation.derived, or train_nats: the training loss since the last but one progress point, by seed.
     claimed: the size claimed for a card, for the margin of `no effect`; earlier: see `analyse_comparisons`.
     """
     if metric == "train_nats":

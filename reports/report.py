@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.errors import SettingError
+from gonn_core.evaluation.derived import METRICS
 from reports import formats
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.claims import ClaimFinding, claimed_sizes, claims_table, find_claims
@@ -13,7 +14,7 @@ from reports.compare import MAIN, StudyAnalysis, analyse_study
 from reports.earlier import EarlierNoise
 from reports.notes import table_notes
 from reports.probe_tables import study_table
-from reports.results import POSITION_METRICS, StudyResults
+from reports.results import StudyResults
 from reports.tables import UNIT, arms_table, describe, effects_table, rates_table, scores_table, short_effects_table
 from reports.verdicts import EffectVerdict
 
@@ -99,7 +100,7 @@ def _analyses(results: StudyResults, registry: Registry, earlier: EarlierNoise |
     study = results.study
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
     wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in UNIT]
-    wanted += [(MAIN, metric) for metric in (*POSITION_METRICS, "train_nats") if metric in claimed and metric not in UNIT]
+    wanted += [(MAIN, metric) for metric in (*METRICS, "train_nats") if metric in claimed and metric not in UNIT]
     found = {}
     for number, metric in wanted:
         pool = earlier.differences if earlier and (number, metric) == (MAIN, "nats") else None

@@ -13,24 +13,12 @@ import numpy as np
 
 from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.errors import InputError, printable_tree
-from gonn_core.evaluation.metrics import METRIC_SET, game_sums
+from gonn_core.evaluation.metrics import METRIC_SET
+from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.trial.directory import State, TrialDirectory
 from reports.games import ArmResult
 from reports.study_notes import ArmSpeed, read_looks, read_speeds
-
-POSITION_METRICS = {
-    "nats": lambda scores: scores.nats.astype(np.float64),
-    "top1": lambda scores: (scores.rank < 1).astype(np.float64),
-    "top4": lambda scores: (scores.rank < 4).astype(np.float64),
-    "rank": lambda scores: scores.rank.astype(np.float64) + 1.0,
-    "probability": lambda scores: np.exp(-scores.nats.astype(np.float64)),
-}
-"""Metric -> its value at every position, from the stored scores.
-
-rank: 1 = the largest of the 361 logits; probability: of the move played.
-"""
-
 
 @dataclass(frozen=True)
 class TrialResult:
@@ -89,7 +77,10 @@ class StudyResults:
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
 
     def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
-        """A metric of POSITION_METRICS summed by game, of the seeds of an arm that have this evaluation; None when none has."""
+        """A metric of gonn_core.evaluation.derived summed by game, of the seeds of an arm that have this evaluation.
+
+        None when none has, or when an evaluation is older than what the metric is made from.
+        """
         key = arm, evaluation, metric
         if key not in self._sums:  # millions of positions may stand behind it, and several tables ask
             self._sums[key] = self._arm_result(arm, evaluation, metric)
@@ -97,9 +88,9 @@ class StudyResults:
 
     def _arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         trials = self.evaluated(arm, evaluation)
-        if not trials:
+        sums = [trial.evaluations[evaluation].game_sums(metric) for trial in trials.values()]
+        if not sums or None in sums:
             return None
-        sums = [_sums(trial.evaluations[evaluation], metric) for trial in trials.values()]
         return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
 
 
@@ -125,17 +116,19 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path) -> TrialResult:
         failure=failure["error"] if failure else None,
         session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
         curve=tuple(directory.metrics()),
-        evaluations=_evaluations(study, folder, result),
+        evaluations=_evaluations(study, ref, folder, result),
     )
 
 
-def _evaluations(study: Study, folder: Path, result: dict | None) -> tuple[Evaluation | None, ...]:
+def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None) -> tuple[Evaluation | None, ...]:
+    """For each of the study's, the one of the final weights in which the policy is read as the trial's own configuration says."""
     if result is None:
         return (None,) * len(study.evaluations)
+    reading = Reading(**study.arm(ref.arm).config.evaluation.model_dump())
     found = {}
     for evaluation in load_evaluations(folder):
         summary = evaluation.summary
-        if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and not summary["symmetry_averaging"]:
+        if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and evaluation.reading == reading:
             found[summary["subset"], summary["history"]] = evaluation
     return tuple(_checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations)
 
@@ -150,7 +143,3 @@ def _checked(reference: EvaluationRef, evaluation: Evaluation | None) -> Evaluat
     if reference.games < 2:
         raise InputError(evaluation.path, "an evaluation on one game: the noise between games cannot be told; evaluate on more positions")
     return evaluation
-
-
-def _sums(evaluation: Evaluation, metric: str):
-    return game_sums(evaluation.games, POSITION_METRICS[metric](evaluation.scores))

@@ -1,7 +1,7 @@
 """A net on rows of a position store: metrics of every position.
 
-Always in fp32, with batch normalisation in inference mode and the identity symmetry (spec: GoNN 1.4, 4.8), in batches of 256,
-the last, partial one included.
+Always in fp32, with batch normalisation in inference mode (spec: GoNN 1.4, 4.8), in batches of 256, the last, partial one
+included. Under the identity symmetry and over all points, unless a reading says otherwise.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,12 @@ from typing import Literal
 import numpy as np
 import torch
 
+from gonn_core.go.points import SYMMETRY
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.training.batches import PlaneMaker, ahead
 
 from .metrics import Scores
+from .reading import PLAIN, Reading
 
 BATCH = 256
 HistoryMode = Literal["full", "as_published"]
@@ -32,17 +34,29 @@ def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
     raise ValueError(f"history mode {mode!r}: valid are full, as_published")
 
 
-def score(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """nats (N,) float32 and rank (N,) int64 from logits (N, 361) and moves played (N,).
+def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
+    """nats (N,) float32, rank (N,) int64, entropy and squared error (N,) float32 from logits (N, 361) and moves played (N,).
 
-    Among equal logits the one of the lowest point comes first, as in argmax.
+    illegal (N, 361) bool: points left out of softmax and rank; no move played is among them. Among equal logits the one of the
+    lowest point comes first, as in argmax.
     """
     logits = logits.float()
-    nats = torch.nn.functional.cross_entropy(logits, targets, reduction="none")
-    own = logits.gather(1, targets[:, None])
+    if illegal is not None:
+        logits = logits.masked_fill(illegal, -torch.inf)
+    logs = torch.log_softmax(logits, 1)
+    shares, played = logs.exp(), targets[:, None]
+    own_log = logs.gather(1, played)
+    own = logits.gather(1, played)
     points = torch.arange(logits.shape[1], device=logits.device)
-    before = (logits > own) | ((logits == own) & (points < targets[:, None]))
-    return nats, before.sum(1)
+    before = (logits > own) | ((logits == own) & (points < played))
+    own_share = own_log.exp()[:, 0]
+    squared_error = shares.square().sum(1) - 2 * own_share + 1
+    return -own_log[:, 0], before.sum(1), torch.special.entr(shares).sum(1), squared_error
+
+
+def turned_back(logits: torch.Tensor, symmetry: int) -> torch.Tensor:
+    """logits (N, 361) of positions that were turned by `symmetry`, at the points of the positions as they were."""
+    return logits if symmetry == 0 else logits[:, torch.from_numpy(SYMMETRY[symmetry]).to(logits.device)]
 
 
 @torch.no_grad()
@@ -53,26 +67,38 @@ def evaluate(
     history: HistoryMode,
     threads: int = 1,
     on_batch: Callable[[int], None] | None = None,
+    reading: Reading = PLAIN,
 ) -> Scores:
     """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done so far.
 
-    The net comes back in the mode, training or inference, in which it was given.
+    A reading of legal points alone needs a maker that makes the further target `illegal`. The net comes back in the mode, training or
+    inference, in which it was given.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
-    nats, rank = np.empty(len(rows), np.float32), np.empty(len(rows), np.uint16)
+    scores = Scores(*(np.empty(len(rows), dtype) for dtype in (np.float32, np.uint16, np.float32, np.float32)))
     training = net.training
     net.eval()
-    host = ahead(lambda i: maker.on_host(rows[i : i + BATCH], np.zeros(len(rows[i : i + BATCH]), np.uint8), keep[i : i + BATCH]), range(0, len(rows), BATCH), threads)
+    starts = range(0, len(rows), BATCH)
+
+    def on_host(step):
+        chosen = slice(step[0], step[0] + BATCH)
+        return maker.on_host(rows[chosen], np.full(len(rows[chosen]), step[1], np.uint8), keep[chosen])
+
+    host = ahead(on_host, [(start, symmetry) for start in starts for symmetry in reading.symmetries], threads)
     try:
-        for i, batch in zip(range(0, len(rows), BATCH), host):
-            batch = maker.on_device(batch)
-            batch_nats, batch_rank = score(net(batch.planes), batch.targets)
-            nats[i : i + BATCH] = batch_nats.cpu().numpy()
-            rank[i : i + BATCH] = batch_rank.cpu().numpy()
+        for start in starts:
+            logits = 0
+            for symmetry in reading.symmetries:
+                batch = maker.on_device(next(host))
+                logits = logits + turned_back(net(batch.planes), symmetry)
+                upright = batch if symmetry == 0 else upright
+            illegal = upright.extras["illegal"] if reading.legal_only else None
+            for stored, found in zip(scores, score(logits / len(reading.symmetries), upright.targets, illegal)):
+                stored[start : start + BATCH] = found.cpu().numpy()
             if on_batch:
-                on_batch(min(i + BATCH, len(rows)))
+                on_batch(min(start + BATCH, len(rows)))
     finally:
         host.close()
         net.train(training)
-    return Scores(nats, rank)
+    return scores

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .metrics import METRIC_SET
+from .reading import PLAIN, Reading
 
 if TYPE_CHECKING:
     import torch
@@ -20,7 +21,9 @@ def weights_digest(state: Mapping[str, "torch.Tensor"]) -> str:
     return digest.hexdigest()[:16]
 
 
-def evaluation_id(weights: str, subset: str, history: str, symmetry_averaging: bool, metric_set: int = METRIC_SET) -> str:
-    """16 hex digits over all that decides an evaluation's numbers: digests of weights and subset, metric set, history mode, averaging."""
-    parts = (weights, subset, f"metrics {metric_set}", history, f"averaged {int(symmetry_averaging)}")
+def evaluation_id(weights: str, subset: str, history: str, reading: Reading = PLAIN, metric_set: int = METRIC_SET) -> str:
+    """16 hex digits over all that decides an evaluation's numbers: digests of weights and subset, metric set, history mode, reading."""
+    parts = [weights, subset, f"metrics {metric_set}", history, f"averaged {int(reading.symmetry_averaging)}"]
+    if reading.legal_only:  # not told otherwise: older identities stay
+        parts.append("legal only")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -13,10 +13,13 @@ METRIC_SET = 1
 
 
 class Scores(NamedTuple):
-    """nats (N,) float32; rank (N,) uint16."""
+    """Of every position: nats (N,) float32; rank (N,) uint16; entropy of the policy in nats and squared error, the sum over points
+    of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept."""
 
     nats: np.ndarray
     rank: np.ndarray
+    entropy: np.ndarray | None = None
+    squared_error: np.ndarray | None = None
 
     def means(self) -> dict[str, float]:
         """nats, top1, top4: means over the positions, nan when there is none."""
@@ -33,8 +36,19 @@ class GameSums(NamedTuple):
     counts: np.ndarray
 
 
+class GameIndex:
+    """Which position belongs to which game, for sums of many metrics. `games` (N,) holds each position's game id."""
+
+    def __init__(self, games: np.ndarray):
+        self._ids, self._inverse = np.unique(games, return_inverse=True)
+        self._counts = np.bincount(self._inverse, minlength=len(self._ids))
+
+    def __call__(self, values: np.ndarray) -> GameSums:
+        """Sums of `values` (N,) over the positions of each game."""
+        sums = np.bincount(self._inverse, weights=np.asarray(values, np.float64), minlength=len(self._ids))
+        return GameSums(self._ids, sums, self._counts)
+
+
 def game_sums(games: np.ndarray, values: np.ndarray) -> GameSums:
     """Sums of `values` (N,) over the positions of each game; `games` (N,) holds each position's game id."""
-    ids, inverse = np.unique(games, return_inverse=True)
-    counts = np.bincount(inverse, minlength=len(ids))
-    return GameSums(ids, np.bincount(inverse, weights=np.asarray(values, np.float64), minlength=len(ids)), counts)
+    return GameIndex(games)(values)

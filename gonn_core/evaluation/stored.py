@@ -1,4 +1,7 @@
-"""Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position)."""
+"""Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position).
+
+Files written before policies were read in more than one way, or before more than nats and rank was kept, are read as they are.
+"""
 
 import io
 import zipfile
@@ -12,16 +15,20 @@ import numpy as np
 from gonn_core.errors import InputError
 from gonn_core.json_files import read_record
 
-from .metrics import GameSums, Scores, game_sums
+from .derived import METRICS
+from .metrics import GameIndex, GameSums, Scores
+from .reading import Reading
 
 FORMAT = 1
+_ARRAYS = ("nats", "rank", "rows", "games")
+_LATER_ARRAYS = ("entropy", "squared_error", "ply", "ko")
 _SUMMARY = ("id", "metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions", "games", "nats", "top1", "top4", "requests")
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """One stored evaluation. `summary` is its JSON file: id, metric_set, weights (digest), samples, split, view, subset (digest), history,
-    symmetry_averaging, positions, games, nats, top1, top4, seconds, and the requests that it answers."""
+    symmetry_averaging, legal_only (when it is so), positions, games, nats, top1, top4, seconds, and the requests that it answers."""
 
     summary: dict
     path: Path = field(repr=False)
@@ -31,14 +38,29 @@ class Evaluation:
     def _arrays(self) -> dict[str, np.ndarray]:
         try:
             with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in ("nats", "rank", "rows", "games")}
+                return {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(self.path, f"not a readable evaluation ({error}); remove it to evaluate again") from None
 
     @property
     def scores(self) -> Scores:
-        """nats and rank of every position."""
-        return Scores(self._arrays["nats"], self._arrays["rank"])
+        """What the net made of every position."""
+        return Scores(*(self._arrays.get(name) for name in Scores._fields))
+
+    @property
+    def reading(self) -> Reading:
+        """How the policy was read."""
+        return Reading(bool(self.summary["symmetry_averaging"]), bool(self.summary.get("legal_only", False)))
+
+    @property
+    def ply(self) -> np.ndarray | None:
+        """(N,) int16: moves played before every position; None in files that do not hold it."""
+        return self._arrays.get("ply")
+
+    @property
+    def ko(self) -> np.ndarray | None:
+        """(N,) bool: whether a point is forbidden by ko; None in files that do not hold it."""
+        return self._arrays.get("ko")
 
     @property
     def rows(self) -> np.ndarray:
@@ -50,23 +72,27 @@ class Evaluation:
         """(N,) int32: game of every position, an index into the store's games."""
         return self._arrays["games"]
 
-    def position_values(self, metric: str) -> np.ndarray:
-        """(N,) float64 values whose mean is `metric`: nats, top1 or top4."""
-        scores = self.scores
-        values = {"nats": lambda: scores.nats, "top1": lambda: scores.rank < 1, "top4": lambda: scores.rank < 4}
-        if metric not in values:
-            raise ValueError(f"metric {metric!r}: valid are {', '.join(values)}")
-        return values[metric]().astype(np.float64)
+    def position_values(self, metric: str) -> np.ndarray | None:
+        """(N,) float64: values whose mean is `metric`, one of `derived.METRICS`; None when this file does not hold what it needs."""
+        if metric not in METRICS:
+            raise ValueError(f"metric {metric!r}: valid are {', '.join(METRICS)}")
+        return METRICS[metric].values(self)
 
-    def game_sums(self, metric: str) -> GameSums:
-        """`metric` summed over each game's positions."""
-        return game_sums(self.games, self.position_values(metric))
+    def game_sums(self, metric: str) -> GameSums | None:
+        """`metric` summed over each game's positions; None as above."""
+        values = self.position_values(metric)
+        return None if values is None else self._by_game(values)
+
+    @cached_property
+    def _by_game(self) -> GameIndex:
+        return GameIndex(self.games)
 
 
-def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray) -> bytes:
-    """Content of the .npz file: the same bytes for the same values."""
+def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray, ply: np.ndarray | None = None, ko: np.ndarray | None = None) -> bytes:
+    """Content of the .npz file: the same bytes for the same values. What is None is left out."""
     buffer = io.BytesIO()
-    np.savez(buffer, nats=scores.nats, rank=scores.rank, rows=rows.astype(np.uint32), games=games.astype(np.int32))
+    arrays = {**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32), "ply": ply, "ko": ko}
+    np.savez(buffer, **{name: array for name, array in arrays.items() if array is not None})
     return buffer.getvalue()
 
 

@@ -2,13 +2,17 @@
 
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import evaluation_id
-from gonn_core.evaluation.metrics import METRIC_SET
+from gonn_core.evaluation.metrics import METRIC_SET, Scores
+from gonn_core.evaluation.reading import Reading
+from gonn_core.records.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import choose_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS
@@ -32,10 +36,20 @@ def find_evaluation(directory: TrialDirectory, job: Job, request: EvaluationRequ
     return None
 
 
+def reading_of(job: Job, request: EvaluationRequest) -> Reading:
+    """How the policy is read: as the trial's configuration or the request wants."""
+    return Reading(*(getattr(job.config.evaluation, name) or getattr(request, name) for name in Reading._fields))
+
+
 def _resolved(job: Job, request: EvaluationRequest) -> dict:
-    """The request with the sample count of its snapshot, as it is stored beside its answer."""
-    training = job.config.training
-    return {**request.model_dump(), "samples": whole_batches(request.samples or training.samples, training.batch_size)}
+    """The request with its reading and the sample count of its snapshot, as it is stored beside its answer.
+
+    `legal_only` is told when it is so: requests stored before there was a choice stay the same.
+    """
+    training, reading = job.config.training, reading_of(job, request)
+    asked = request.model_dump(exclude=set(Reading._fields)) | {"symmetry_averaging": reading.symmetry_averaging}
+    asked |= {"legal_only": True} if reading.legal_only else {}
+    return {**asked, "samples": whole_batches(request.samples or training.samples, training.batch_size)}
 
 
 def make_evaluations(job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress) -> None:
@@ -46,19 +60,24 @@ def make_evaluations(job: Job, directory: TrialDirectory, lease: Lease, data: Tr
     settings = resumed_settings(job.run, directory.config())
     reset_torch(settings.threads)
     device, memory_format = choose_device(settings.device), MEMORY_FORMATS[settings.memory_format]
-    maker = PlaneMaker(data.store, job.config.features, device, memory_format)
+    extras = ("illegal",) if any(reading_of(job, request).legal_only for request in missing) else ()
+    maker = PlaneMaker(data.store, job.config.features, device, memory_format, extras)
     for request in missing:
         resolved = _resolved(job, request)
         net, digest = snapshot_net(directory, job.config, job.id, resolved["samples"])
         view = data.subset(request.view, request.minimum_positions, request.subset_seed)
-        identity = evaluation_id(digest, view.digest, request.history, request.symmetry_averaging)
+        reading = reading_of(job, request)
+        identity = evaluation_id(digest, view.digest, request.history, reading)
         summary = _read(directory, identity)
         if summary is None:
             net.to(device, memory_format=memory_format)
             tell = _teller(job, request, resolved["samples"], len(view.rows), on_progress)
-            summary = _make(identity, net, maker, view, request.history, settings.loader_threads, directory, lease, tell)
+            answered = partial(evaluate, net, maker, view.rows, request.history, settings.loader_threads, tell, reading)
+            summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}
-            summary |= {"history": request.history, "symmetry_averaging": request.symmetry_averaging, "requests": []}
+            summary |= {"history": request.history, "symmetry_averaging": reading.symmetry_averaging}
+            summary |= {"legal_only": True} if reading.legal_only else {}
+            summary["requests"] = []
         summary["requests"].append(resolved)
         directory.write(f"eval/{identity}.json", (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode(), lease)
 
@@ -67,12 +86,12 @@ def _read(directory: TrialDirectory, identity: str) -> dict | None:
     return next((found.summary for found in stored.load_evaluations(directory.path) if found.summary["id"] == identity), None)
 
 
-def _make(identity, net, maker, view, history, threads, directory, lease, tell) -> dict:
+def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:
     """Evaluate and write the arrays, before the summary: whoever finds the summary finds them too."""
     began = time.perf_counter()
-    scores = evaluate(net, maker, view.rows, history, threads, tell)
-    games = view.games()
-    directory.write(f"eval/{identity}.npz", stored.pack_arrays(scores, view.rows, games), lease)
+    scores = answered()
+    games, moves = view.games(), store.moves[view.rows]
+    directory.write(f"eval/{identity}.npz", stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0), lease)
     return {
         "format": stored.FORMAT,
         "id": identity,

@@ -24,7 +24,9 @@ class EvaluationRequest(Strict):
     """The subset is whole games, just enough for this many positions, or the whole view."""
     subset_seed: Seed = 0
     history: Literal["full", "as_published"] = "full"
-    symmetry_averaging: Literal[False] = False
+    symmetry_averaging: bool = False
+    """This and the next: read the policy so even when the trial's configuration does not (`TrialConfig.evaluation`)."""
+    legal_only: bool = False
     samples: Annotated[int, Field(ge=1)] | None = None
     """Which snapshot: the weights after this many samples (rounded up to whole batches); None: the final ones."""
 

@@ -119,7 +119,7 @@ def test_stored_and_loaded(tmp_path):
     assert evaluation.summary["id"] == "abc" and evaluation.rows.tolist() == [5, 6, 9] and evaluation.games.tolist() == [0, 0, 1]
     assert evaluation.position_values("top4").tolist() == [1, 1, 0] and evaluation.position_values("top1").tolist() == [1, 0, 0]
     assert evaluation.game_sums("nats").sums.tolist() == [3.5, 4.0]
-    with pytest.raises(ValueError, match="valid are nats, top1, top4"):
+    with pytest.raises(ValueError, match="valid are nats, top1, top2"):
         evaluation.position_values("elo")
     (folder / "abc.npz").write_bytes(data[:40])
     with pytest.raises(InputError, match="not a readable evaluation"):

@@ -9,12 +9,13 @@ import torch
 from gonn_core.evaluation.evaluate import score
 from gonn_core.evaluation.identity import evaluation_id, weights_digest
 from gonn_core.evaluation.metrics import METRIC_SET, Scores, game_sums
+from gonn_core.evaluation.reading import Reading
 
 
 def test_known_logits():
     logits = torch.zeros(3, 361)
     logits[:, 10], logits[:, 20], logits[:, 30] = 3.0, 2.0, 1.0
-    nats, rank = score(logits, torch.tensor([10, 30, 0]))
+    nats, rank, _, _ = score(logits, torch.tensor([10, 30, 0]))
     total = math.log(math.exp(3) + math.exp(2) + math.exp(1) + 358)
     np.testing.assert_allclose(nats.numpy(), [total - 3, total - 1, total], rtol=1e-6)
     assert rank.tolist() == [0, 2, 3]
@@ -22,16 +23,17 @@ def test_known_logits():
 
 def test_ties_go_to_the_lowest_point_as_in_argmax():
     logits = torch.zeros(361, 361)
-    _, rank = score(logits, torch.arange(361))
+    _, rank, _, _ = score(logits, torch.arange(361))
     assert rank.tolist() == list(range(361))
 
 
 def test_rank_agrees_with_sorting():
     logits = torch.randn(50, 361, generator=torch.Generator().manual_seed(0))
     targets = torch.randint(361, (50,), generator=torch.Generator().manual_seed(1))
-    _, rank = score(logits, targets)
+    nats, rank, _, _ = score(logits, targets)
     order = logits.argsort(1, descending=True)
     assert rank.tolist() == [(order[i] == targets[i]).nonzero().item() for i in range(50)]
+    assert nats.equal(torch.nn.functional.cross_entropy(logits, targets, reduction="none"))  # to the bit: older evaluations stay comparable
 
 
 def test_means():
@@ -58,8 +60,8 @@ def test_digest_of_weights_sees_values_and_names_only():
     assert weights_digest({"a": other, "b": weights["b"]}) != digest
 
 
-@pytest.mark.parametrize("change", [{"weights": "x"}, {"subset": "x"}, {"history": "as_published"}, {"symmetry_averaging": True}, {"metric_set": METRIC_SET + 1}])
+@pytest.mark.parametrize("change", [{"weights": "x"}, {"subset": "x"}, {"history": "as_published"}, {"reading": Reading(True, False)}, {"reading": Reading(False, True)}, {"reading": Reading(True, True)}, {"metric_set": METRIC_SET + 1}])
 def test_identity_of_an_evaluation(change):
-    same = {"weights": "w", "subset": "s", "history": "full", "symmetry_averaging": False}
-    assert evaluation_id(**same) == evaluation_id(**same)
+    same = {"weights": "w", "subset": "s", "history": "full"}
+    assert evaluation_id(**same) == evaluation_id(**same) == "893913f253a89e5b"  # as evaluations were named from the first on
     assert evaluation_id(**{**same, **change}) != evaluation_id(**same)

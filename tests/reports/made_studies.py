@@ -183,7 +183,7 @@ def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, s
     nats = level + (0.02 if reference.history == "as_published" else 0.0) + difficulty[games] + spread
     nats = np.maximum(nats + generator.normal(0, 0.02, GAMES)[games], 0.01).astype(np.float32)
     scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16))
-    identity = evaluation_id(digest, reference.subset, reference.history, False)
+    identity = evaluation_id(digest, reference.subset, reference.history)
     about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples, "split": reference.split}
     about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, "symmetry_averaging": False}
     about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}

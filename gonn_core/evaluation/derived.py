@@ -1,0 +1,132 @@
+"""Further metrics, from what is stored of every position (spec: other systems 2.7, 3.6, 5).
+
+Each gives a value per position whose mean over positions is the metric. Medians, trimmed means and means over a part of the positions
+are no plain means: their values are linearised (metric + influence of the position), so that their mean is the metric
+and their spread over games is its spread; whatever resamples games treats all metrics alike.
+
+Two of the documents' metrics are not here. The reducible policy loss, cross-entropy minus the target's entropy, equals nats: a
+target of one move has none. Mid-ranks of ties cannot be had from a stored rank: among equal logits the lowest point comes first.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from .metrics import Scores
+
+Unit = Literal["nats", "share", "places", "loss"]
+
+GUESSES = (1, 2, 3, 4, 5, 10)
+THRESHOLDS = (1, 2, 5, 10, 25, 50)
+"""Per cent."""
+SEARCH_EPSILON = 0.003
+"""As in the code; the text has none. It caps the search policy loss of a position at 333."""
+TRIMMED = 0.05
+"""Share cut off at each end."""
+MOVES_A_BIN = 20
+_MEDIAN_WINDOW = 0.05  # quantiles on either side of the median from which the density there is taken
+
+
+class Answers(Protocol):
+    """What metrics are made from: scores of every position, moves played before it, whether a ko forbids a point there."""
+
+    scores: Scores
+    ply: np.ndarray | None
+    ko: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """values: (N,) float64 of the answers to N positions, None when they do not hold what it takes."""
+
+    title: str
+    unit: Unit
+    better: Literal["lower", "higher"] | None
+    """None: neither is."""
+    values: Callable[[Answers], np.ndarray | None]
+
+
+def probability(scores: Scores) -> np.ndarray:
+    """(N,) float64 probability of the move played."""
+    return np.exp(-scores.nats.astype(np.float64))
+
+
+def search_loss(scores: Scores) -> np.ndarray:
+    """(N,) search policy loss 1/(p + 0.003): about the visits that a search needs to find the move."""
+    return 1.0 / (probability(scores) + SEARCH_EPSILON)
+
+
+def trimmed(values: np.ndarray) -> np.ndarray:
+    """Linearised mean without the 5 % smallest and the 5 % largest of `values` (N,)."""
+    cut = int(TRIMMED * len(values))
+    ordered = np.sort(values)
+    kept = ordered[cut : len(values) - cut]
+    clipped = np.clip(values, kept[0], kept[-1])
+    return kept.mean() + (clipped - clipped.mean()) * (len(values) / len(kept))
+
+
+def median(values: np.ndarray) -> np.ndarray:
+    """Linearised median of `values` (N,)."""
+    low, middle, high = np.quantile(values, (0.5 - _MEDIAN_WINDOW, 0.5, 0.5 + _MEDIAN_WINDOW))
+    side = np.sign(values - middle) / 2
+    return middle + (side - side.mean()) * (high - low) / (2 * _MEDIAN_WINDOW)
+
+
+def over_part(values: np.ndarray, part: np.ndarray) -> np.ndarray | None:
+    """Linearised mean of `values` (N,) over the positions in `part` (N,) bool; None when there is none."""
+    if not part.any():
+        return None
+    mean = values[part].mean()
+    return mean + np.where(part, values - mean, 0.0) / part.mean()
+
+
+def _top(guesses: int) -> Metric:
+    return Metric(f"top-{guesses}", "share", "higher", lambda answers: _hits(answers.scores, guesses))
+
+
+def _hits(scores: Scores, guesses: int) -> np.ndarray:
+    return (scores.rank < guesses).astype(np.float64)
+
+
+def _at_least(percent: int) -> Metric:
+    return Metric(f"p ≥ {percent} %", "share", "higher", lambda answers: (probability(answers.scores) >= percent / 100).astype(np.float64))
+
+
+def _stored(name: str) -> Callable[[Answers], np.ndarray | None]:
+    def values(answers: Answers) -> np.ndarray | None:
+        found = getattr(answers.scores, name)
+        return None if found is None else found.astype(np.float64)
+
+    return values
+
+
+def _top1_with_ko(answers: Answers) -> np.ndarray | None:
+    return None if answers.ko is None else over_part(_hits(answers.scores, 1), answers.ko)
+
+
+METRICS: Mapping[str, Metric] = {
+    "nats": Metric("nats", "nats", "lower", lambda answers: answers.scores.nats.astype(np.float64)),
+    **{f"top{guesses}": _top(guesses) for guesses in GUESSES},
+    "rank": Metric("mean rank", "places", "lower", lambda answers: answers.scores.rank.astype(np.float64) + 1.0),
+    "probability": Metric("mean p", "share", "higher", lambda answers: probability(answers.scores)),
+    **{f"p{percent}": _at_least(percent) for percent in THRESHOLDS},
+    "search_loss": Metric("search loss", "loss", "lower", lambda answers: search_loss(answers.scores)),
+    "search_loss_trimmed": Metric("search loss, trimmed", "loss", "lower", lambda answers: trimmed(search_loss(answers.scores))),
+    "search_loss_median": Metric("search loss, median", "loss", "lower", lambda answers: median(search_loss(answers.scores))),
+    "search_loss_top10": Metric("search loss, rank ≤ 10", "loss", "lower", lambda answers: over_part(search_loss(answers.scores), answers.scores.rank < 10)),
+    "top1_ko": Metric("top-1 where a ko is", "share", "higher", _top1_with_ko),
+    "entropy": Metric("policy entropy", "nats", None, _stored("entropy")),
+    "squared_error": Metric("squared error", "loss", "lower", _stored("squared_error")),
+}
+"""Metric -> how it is made. rank: 1 = the likeliest; probability: of the move played."""
+
+
+def by_move_number(answers: Answers) -> list[tuple[int, int, float]] | None:
+    """(first move number, positions, top-1) of each bin of 20 moves, move 1 being a game's first; None without stored move numbers."""
+    if answers.ply is None:
+        return None
+    bins = answers.ply.astype(np.int64) // MOVES_A_BIN
+    counts, hits = np.bincount(bins), np.bincount(bins, weights=_hits(answers.scores, 1))
+    return [(number * MOVES_A_BIN + 1, int(count), float(hits[number] / count)) for number, count in enumerate(counts) if count]

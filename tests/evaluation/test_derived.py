@@ -1,0 +1,118 @@
+"""Derived metrics against their definitions, and their spread over games against a bootstrap."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonn_core.evaluation.derived import METRICS, by_move_number, median, over_part, search_loss, trimmed
+from gonn_core.evaluation.metrics import Scores, game_sums
+
+
+@dataclass
+class Made:
+    """Answers with nothing behind them."""
+
+    scores: Scores
+    ply: np.ndarray | None = None
+    ko: np.ndarray | None = None
+
+
+def made(count=2000, seed=0):
+    generator = np.random.default_rng(seed)
+    nats = generator.gamma(2.0, 1.2, count).astype(np.float32)
+    rank = np.minimum(np.floor(np.exp(nats) / 3), 360).astype(np.uint16)
+    scores = Scores(nats, rank, generator.uniform(0, 5, count).astype(np.float32), generator.uniform(0, 2, count).astype(np.float32))
+    return Made(scores, generator.integers(0, 250, count).astype(np.int16), generator.random(count) < 0.05)
+
+
+def slow(metric, answers):
+    """A metric as its definition reads, position by position."""
+    positions = range(len(answers.scores.nats))
+    p = [float(np.exp(-np.float64(nats))) for nats in answers.scores.nats]
+    rank = [int(rank) + 1 for rank in answers.scores.rank]
+    losses = sorted(1 / (p[i] + 0.003) for i in positions)
+    cut = int(0.05 * len(losses))
+
+    def mean(values):
+        values = list(values)
+        return sum(values) / len(values)
+
+    known = {
+        "nats": lambda: mean(map(float, answers.scores.nats)),
+        "rank": lambda: mean(rank),
+        "probability": lambda: mean(p),
+        "search_loss": lambda: mean(losses),
+        "search_loss_trimmed": lambda: mean(losses[cut : len(losses) - cut]),
+        "search_loss_median": lambda: (losses[(len(losses) - 1) // 2] + losses[len(losses) // 2]) / 2,
+        "search_loss_top10": lambda: mean(1 / (p[i] + 0.003) for i in positions if rank[i] <= 10),
+        "top1_ko": lambda: mean(rank[i] == 1 for i in positions if answers.ko[i]),
+        "entropy": lambda: mean(map(float, answers.scores.entropy)),
+        "squared_error": lambda: mean(map(float, answers.scores.squared_error)),
+    }
+    if metric in known:
+        return known[metric]()
+    if metric.startswith("top"):
+        return mean(rank[i] <= int(metric[3:]) for i in positions)
+    return mean(p[i] >= int(metric[1:]) / 100 for i in positions)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_against_the_definition(metric):
+    answers = made()
+    assert METRICS[metric].values(answers).mean() == pytest.approx(slow(metric, answers), rel=1e-9)
+
+
+def test_the_three_means_of_the_probability_are_in_order():
+    answers = made()
+    arithmetic, geometric = METRICS["probability"].values(answers).mean(), np.exp(-answers.scores.nats.mean(dtype=np.float64))
+    assert arithmetic >= geometric >= 1 / METRICS["search_loss"].values(answers).mean() - 0.003
+    assert search_loss(Scores(np.full(1, 50, np.float32), None)).item() == pytest.approx(1 / 0.003)
+
+
+@given(st.lists(st.floats(-100, 100, allow_nan=False), min_size=1, max_size=60))
+def test_linearised_means_are_the_metrics(numbers):
+    values = np.array(numbers)
+    cut = int(0.05 * len(values))
+    assert trimmed(values).mean() == pytest.approx(np.sort(values)[cut : len(values) - cut].mean(), abs=1e-9)
+    assert median(values).mean() == pytest.approx(np.median(values), abs=1e-9)
+    part = values > values.min()
+    if part.any():
+        assert over_part(values, part).mean() == pytest.approx(values[part].mean(), abs=1e-9)
+    else:
+        assert over_part(values, part) is None
+
+
+@pytest.mark.parametrize("metric", ["search_loss_trimmed", "search_loss_median", "search_loss_top10", "top1_ko", "search_loss", "p10", "rank"])
+def test_spread_over_games_is_that_of_drawing_games_again(metric):
+    """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with replacement."""
+    from reports.games import cluster_variance
+
+    answers, generator = made(6000, 3), np.random.default_rng(4)
+    games = np.repeat(np.arange(150), 40)
+    taste = generator.normal(0, 0.3, 150)
+    answers.scores = answers.scores._replace(nats=np.maximum(answers.scores.nats + taste[games], 0.01).astype(np.float32))
+    sums = game_sums(games, METRICS[metric].values(answers))
+    closed = np.sqrt(cluster_variance(sums.sums, sums.counts))
+    drawn = []
+    for _ in range(400):
+        chosen = (generator.integers(150, size=150)[:, None] * 40 + np.arange(40)).ravel()
+        again = Made(Scores(answers.scores.nats[chosen], answers.scores.rank[chosen]), None, answers.ko[chosen])
+        drawn.append(METRICS[metric].values(again).mean())
+    assert closed == pytest.approx(np.std(drawn), rel=0.2)
+
+
+def test_old_evaluations_lack_what_was_not_stored():
+    answers = made(100)
+    old = Made(Scores(answers.scores.nats, answers.scores.rank))
+    missing = [name for name, metric in METRICS.items() if metric.values(old) is None]
+    assert missing == ["top1_ko", "entropy", "squared_error"] and by_move_number(old) is None
+    assert METRICS["top1_ko"].values(Made(old.scores, None, np.zeros(100, bool))) is None  # no position with a ko
+
+
+def test_by_move_number():
+    rank = np.array([0, 0, 1, 0, 5], np.uint16)
+    answers = Made(Scores(np.ones(5, np.float32), rank), np.array([0, 19, 20, 39, 60], np.int16))
+    assert by_move_number(answers) == [(1, 2, 1.0), (21, 2, 0.5), (61, 1, 0.0)]
