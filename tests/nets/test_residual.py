@@ -1,0 +1,224 @@
+"""Cazenave's residual nets: orders of operations, exact counts, equal starts, training of every kind of block."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gonn_core.config import FeatureConfig, NetConfig
+from gonn_core.errors import SettingError
+from gonn_core.features.sets import plane_names
+from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds
+from gonn_core.nets.norm import EPSILON
+from gonn_core.nets.residual_blocks import BLOCKS
+from gonn_core.settings.residual_net import ResidualConfig
+from gonn_core.settings.training import OptimiserConfig
+
+ALL_PLANES = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
+NAMES = plane_names(ALL_PLANES)
+KINDS = list(BLOCKS)
+
+
+def residual_net(**settings) -> NetConfig:
+    return NetConfig(family="residual", residual=ResidualConfig(**{"width": 6, "blocks": 3, **settings}))
+
+
+def built(names=NAMES, seed=0, **settings):
+    return build_net(residual_net(**settings), names, seed)
+
+
+def planes(count=3, channels=len(NAMES), seed=0):
+    return (torch.rand(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed)) < 0.3).float()
+
+
+def shaken(net):
+    """The net with all parameters moved from their special values (zeros, ones)."""
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for values in net.parameters():
+            values += 0.3 * torch.randn(values.shape, generator=generator)
+    return net
+
+
+# The slow reference: the orders of operations spelled out step by step in float64
+
+
+def conv(weights, name, x):
+    y = F.conv2d(F.pad(x, (1, 1, 1, 1)), weights[f"{name}.kernel"])
+    return y + weights[f"{name}.bias"][:, None, None] if f"{name}.bias" in weights else y
+
+
+def sbn(weights, name, x):
+    """Per channel over batch and board, with the variance that divides by the count."""
+    mean = x.mean((0, 2, 3), keepdim=True)
+    variance = ((x - mean) ** 2).mean((0, 2, 3), keepdim=True)
+    scale, shift = (weights[f"{name}.{part}"][:, None, None] for part in ("gamma", "beta"))
+    return (x - mean) / (variance + EPSILON).sqrt() * scale + shift
+
+
+def relu(x):
+    return x.clamp(min=0)
+
+
+ORDERS = {
+    "plain": ("conv1", "relu", "conv2", "relu"),
+    "darkforest": ("conv1", "relu", "norm1", "conv2", "relu", "norm2"),
+    "residual": ("conv1", "relu", "conv2", "add", "relu"),
+    "original": ("conv1", "norm1", "relu", "conv2", "norm2", "add", "relu"),
+    "identity": ("norm1", "relu", "conv1", "norm2", "relu", "conv2", "add"),
+    "golois": ("conv1", "relu", "conv2", "add", "relu", "norm"),
+}
+
+
+def slow_logits(net, kind, x, blocks=3):
+    weights = {name: values.detach().double() for name, values in net.named_parameters()}
+    x = x.double()
+    y = F.conv2d(F.pad(x, (2, 2, 2, 2)), weights["stem.kernel"])
+    if "stem.pointwise" in weights:
+        y = y + F.conv2d(x, weights["stem.pointwise"])
+    y = relu(y + weights["stem.bias"][:, None, None])
+    for block in range(1, blocks + 1):
+        before = y
+        for step in ORDERS[kind]:
+            if step == "relu":
+                y = relu(y)
+            elif step == "add":
+                y = y + before
+            else:
+                y = (conv if step.startswith("conv") else sbn)(weights, f"blocks.{block}.{step}", y)
+    if kind == "identity":
+        y = relu(sbn(weights, "tower_end.norm", y))
+    return conv(weights, "output", y).flatten(2)
+
+
+@pytest.mark.parametrize("pointwise", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_orders_of_operations(kind, pointwise):
+    net, x = shaken(built(block=kind, stem_pointwise=pointwise, output_planes=3)), planes()
+    with torch.no_grad():
+        logits = net.policies(net.body(x))
+    expected = slow_logits(net, kind, x)
+    assert logits.shape == (3, 3, 361) and logits.dtype == torch.float32
+    torch.testing.assert_close(logits.double(), expected, rtol=1e-4, atol=1e-4 * expected.abs().max().item())
+
+
+def test_forward_is_the_first_output_plane():
+    net = built(output_planes=3).eval()
+    x = planes()
+    torch.testing.assert_close(net(x), net.policies(net.body(x))[:, 0], rtol=0, atol=0)
+    assert net.body(x).shape == (3, net.body_width, 19, 19)
+
+
+# Counts
+
+
+def without_biases(net: NetConfig) -> int:
+    """Kernels of stem, tower and output: what the published figures count."""
+    made = build_net(net, NAMES, 0)
+    return sum(values.numel() for values in made.parameters() if values.dim() == 4)
+
+
+@pytest.mark.parametrize("blocks, width, expected", [(7, 128, 2_215_296), (7, 256, 8_559_360), (14, 256, 16_816_896)])
+def test_published_counts(blocks, width, expected):
+    net = residual_net(blocks=blocks, width=width)
+    assert count_parameters(net, 45) == expected + width + 2 * blocks * width  # biases of the stem and of every block
+    golois = residual_net(blocks=blocks, width=width, block="golois")
+    assert count_parameters(golois, 45) == expected + width + 2 * blocks * width  # two biases less, gamma and beta more
+    assert count_parameters(residual_net(blocks=blocks, width=width, block="original"), 45) == expected + width + 4 * blocks * width
+    assert count_parameters(residual_net(blocks=blocks, width=width, block="identity"), 45) == expected + 3 * width + 4 * blocks * width
+    assert multiply_adds(net, 45) == 361 * (expected - 45 * width)  # the 1x1 kernel is added to the 5x5
+
+
+def test_counted_from_a_built_net():
+    assert without_biases(residual_net(blocks=7, width=128)) == 2_215_296
+    three = residual_net(blocks=7, width=128, output_planes=3)
+    assert count_parameters(three, 45) - count_parameters(residual_net(blocks=7, width=128), 45) == 2 * 9 * 128
+    assert count_parameters(residual_net(), 45) - count_parameters(residual_net(stem_pointwise=False), 45) == 45 * 6
+
+
+# Names and starts
+
+_NORMS = {"darkforest": ("norm1", "norm2"), "original": ("norm1", "norm2"), "identity": ("norm1", "norm2"), "golois": ("norm",)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_are_final(kind):
+    """Checkpoints and initial weights are keyed by them."""
+    norms = [f"{norm}.{part}" for norm in _NORMS.get(kind, ()) for part in ("gamma", "beta")]
+    parts = ["conv1.kernel", "conv2.kernel"] + (norms or ["conv1.bias", "conv2.bias"])
+    expected = {"stem.kernel", "stem.pointwise", "stem.bias", "output.kernel", *(f"blocks.{b}.{part}" for b in (1, 2, 3) for part in parts)}
+    expected |= {"tower_end.norm.gamma", "tower_end.norm.beta"} if kind == "identity" else set()
+    net = built(block=kind)
+    assert {name for name, _ in net.named_parameters()} == expected
+    assert set(decayed(net)) == {name for name in expected if name.endswith(("kernel", "pointwise"))}
+    assert not gradient_factors(net, OptimiserConfig(head_factor=0.5))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "residual"])
+def test_blocks_start_equal(kind):
+    """All but the kernel before the sum where only one of the two has a sum: the same draw, smaller."""
+    plain, other = dict(built().named_parameters()), dict(built(block=kind).named_parameters())
+    for name in plain.keys() & other.keys():
+        factor = 0.3 if kind in ("plain", "darkforest") and name.endswith("conv2.kernel") else 1.0
+        torch.testing.assert_close(plain[name], factor * other[name], rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("settings", [{"stem_pointwise": False}, {"blocks": 2}, {"output_planes": 3}])
+def test_shared_weights_start_equal(settings):
+    usual, other = dict(built().named_parameters()), dict(built(**settings).named_parameters())
+    for name in usual.keys() & other.keys():
+        assert torch.equal(usual[name], other[name][: len(usual[name])]), name
+
+
+def test_a_plane_has_its_weights_whatever_the_others_are():
+    fewer = tuple(name for name in NAMES if name not in ("zeros", "ko"))
+    columns = [NAMES.index(name) for name in fewer]
+    usual, other = built(), built(fewer)
+    assert torch.equal(usual.stem.kernel[:, columns], other.stem.kernel)
+    assert torch.equal(usual.stem.pointwise[:, columns], other.stem.pointwise)
+
+
+def test_no_kind_starts_with_saturated_or_vanished_logits():
+    for kind in KINDS:
+        logits = built(block=kind, width=16, blocks=14)(planes()).detach()
+        assert logits.std() < 3 and (logits.std() > 0.1 or kind == "plain"), kind
+
+
+def test_edge_planes_need_another_family():
+    with pytest.raises(SettingError, match="features.edge=.*valid: none"):
+        build_net(residual_net(), NAMES, 0, np.eye(len(NAMES), dtype=np.float32)[0])
+
+
+# Training
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memorises_a_batch(kind):
+    net, x = built(block=kind, width=12, blocks=2), planes(8)
+    targets = torch.arange(8) * 41
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
+    losses = []
+    for _ in range(40):
+        loss = F.cross_entropy(net(x), targets)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0], losses[::10]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bfloat16_step_is_finite(kind):
+    net, x = built(block=kind), planes()
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = net(x)
+    assert logits.dtype == torch.float32
+    F.cross_entropy(logits, torch.tensor([0, 180, 360])).backward()
+    assert all(values.grad is not None and values.grad.isfinite().all() for values in net.parameters())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_learns(kind):
+    net = shaken(built(block=kind))
+    F.cross_entropy(net(planes()), torch.tensor([0, 180, 360])).backward()
+    assert all(values.grad.abs().max() > 0 for values in net.parameters())
