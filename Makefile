@@ -6,7 +6,7 @@ GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE"
 
-.PHONY: help setup ablation plan list show data report status ui sync test test-quick
+.PHONY: help setup ablation plan list show data report status ui sync test test-quick test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
@@ -33,3 +33,5 @@ test: ## the whole test suite
 	$(GO) test
 test-quick: ## the test suite without its slow tests
 	$(GO) test -m "not slow"
+test-cards: ## a study of every enhancement on the smoke budget, some 15 minutes
+	$(GO) test -m cards
