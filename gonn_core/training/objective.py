@@ -110,4 +110,4 @@ def _check(config: TrialConfig, net: nn.Module, auxiliary: dict[str, float]) -> 
         }
         for reason, holds in reasons.items():
             if holds:
-                raise SettingError("training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", 1)
+                raise SettingError("training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", "1")

@@ -1,4 +1,4 @@
-"""Learning rate over samples: the table of spec GoNN 4.1, compression, linear fall, warm-up."""
+"""Learning rate over samples: the table of spec GoNN 4.1, compression, the other kinds, warm-up, final drop."""
 
 import pytest
 
@@ -39,3 +39,30 @@ def test_linear_falls_to_nothing():
 def test_constant_with_warm_up():
     training = TrainingConfig(samples=1000, batch_size=10, schedule=ScheduleConfig(kind="constant", warmup=100))
     assert [learning_rate(training, samples) for samples in (0, 50, 100, 990)] == [0, 0.032, 0.064, 0.064]
+
+
+def rates(samples=1000, at=(0, 250, 500, 949, 950, 990), **schedule):
+    training = TrainingConfig(samples=samples, batch_size=10, schedule=ScheduleConfig(**schedule))
+    return [learning_rate(training, count) / 0.064 for count in at]
+
+
+def test_half_life():
+    assert rates(kind="half_life", half_life_share=0.25) == pytest.approx([1, 1 / 2, 1 / 4, 0.5**3.796, 0.5**3.8, 0.5**3.96])
+
+
+def test_steps_begin_at_their_share():
+    steps = ((0.25, 0.2), (0.95, 0.04))
+    assert rates(kind="steps", steps=steps) == pytest.approx([1, 0.2, 0.2, 0.2, 0.04, 0.04])
+    assert rates(kind="steps", steps=((0.0, 0.5),), at=(0,)) == [0.5]
+    assert rates(samples=100, kind="steps", steps=((0.07, 0.5),), at=(6, 7)) == [1, 0.5]  # 0.07 * 100 is a little above 7
+
+
+@pytest.mark.parametrize("kind", ["gonn", "linear", "constant", "half_life", "stall_halving"])
+def test_final_drop_is_for_the_last_twentieth(kind):
+    plain, dropped = rates(kind=kind), rates(kind=kind, final_drop=0.1)
+    assert dropped == pytest.approx([*plain[:4], 0.1 * plain[4], 0.1 * plain[5]])
+
+
+@pytest.mark.parametrize("kind", ["half_life", "stall_halving", "linear"])
+def test_warm_up_multiplies(kind):
+    assert rates(kind=kind, warmup=500)[1] == pytest.approx(rates(kind=kind)[1] / 2)

@@ -1,0 +1,77 @@
+"""Every option of a training step, as config values on a small net of each family."""
+
+import torch
+
+from gonn_core.config import TrialConfig
+from gonn_core.training.batches import Batch, PlaneMaker, extras_of
+from gonn_core.training.environment import reset_torch
+from gonn_core.training.loop import Trainer
+from tests.trial.helpers import starter_data, tiny_config
+
+CPU = torch.device("cpu")
+ROWS = 1000
+
+CONV = {"net__family": "conv", "net__trunk__width": 192, "net__trunk__blocks": 5, "net__conv__layers": [[3, 8], [3, 8]]}
+TIED = {**CONV, "net__conv__tied": True, "net__conv__head": "full"}
+RESIDUAL = {"net__family": "residual", "net__trunk__width": 192, "net__trunk__blocks": 5, "net__residual__width": 8, "net__residual__blocks": 1}
+ENCODER = {
+    "net__family": "encoder",
+    "net__trunk__width": 192,
+    "net__trunk__blocks": 5,
+    **{f"net__encoder__{name}": value for name, value in {"layers": 1, "heads": 2, "width": 16, "ffn": 16}.items()},
+}
+THREE_PLANES = {**RESIDUAL, "net__residual__output_planes": 3}
+_PLAIN_SGD = {"training__optimiser__momentum": 0.0, "training__optimiser__nesterov": False}
+
+
+def _rate(value: float) -> dict:
+    return {"training__optimiser__learning_rate": value}
+
+
+OPTIONS = {
+    "squared_error": {"training__loss": "squared_error"},
+    "squared_error_later": {"training__loss": "squared_error", "training__loss_from": 40},
+    "three_planes": {**THREE_PLANES, **_rate(0.02)},
+    "three_planes_squared_sum": {**THREE_PLANES, "training__loss": "squared_error", "training__plane_weights": "sum", **_rate(0.3)},
+    "three_planes_harmonic": {**THREE_PLANES, "training__plane_weights": "harmonic", **_rate(0.02)},
+    "mask_illegal": {"training__mask_illegal": True},
+    "mask_illegal_squared": {"training__mask_illegal": True, "training__loss": "squared_error"},
+    "policy_weight": {"training__policy_weight": 0.5},
+    "adamw": {"training__optimiser__kind": "adamw", **_rate(0.01)},
+    "adamw_factors": {"training__optimiser__kind": "adamw", **_rate(0.01), "training__optimiser__center_factor": 1.5},
+    "clip_norm": {"training__optimiser__clip_norm": 0.5},
+    "plain_momentum": {"training__optimiser__nesterov": False},
+    "no_momentum": {**_PLAIN_SGD, **_rate(0.5)},
+    "half_life": {"training__schedule__kind": "half_life"},
+    "steps": {"training__schedule__kind": "steps", "training__schedule__steps": [[0.05, 0.5], [0.5, 0.1]]},
+    "stall_halving": {"training__schedule__kind": "stall_halving", "training__schedule__stall_window": 20},
+    "averaging": {"training__averaging__every": 2, "training__averaging__window": 3},
+    "conv": CONV,
+    "conv_dropout": {**CONV, "net__conv__dropout": 0.1},
+    "conv_split": {**CONV, "training__batch_splits": 2},
+    "tied": {**TIED, **_rate(0.02)},
+    "residual": {**RESIDUAL, "net__residual__block": "golois"},
+    "encoder": ENCODER,
+    "encoder_split_clipped": {**ENCODER, "training__batch_splits": 4, "training__optimiser__clip_norm": 1.0},
+}
+"""Name of the option -> config paths (`__` for dots) and values."""
+
+
+def option_config(name: str, **values) -> TrialConfig:
+    """A tiny configuration with one option; batches of 8, 800 samples, rate 0.1 unless the option says otherwise."""
+    return tiny_config(**{"training__optimiser__learning_rate": 0.1, "training__optimiser__head_factor": 1.0, **OPTIONS.get(name, {}), **values})
+
+
+def real_batches(config: TrialConfig, count: int) -> list[Batch]:
+    """Batches of positions here and there in the bundled games, with the further targets that the option needs."""
+    data = starter_data()
+    maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last, extras_of(config))
+    rows = data.views["train"].rows[40 :: 173][: 8 * count].reshape(count, 8)
+    zeros = torch.zeros(8, dtype=torch.uint8).numpy()
+    return [maker.on_host(part, zeros, zeros + 5) for part in rows]
+
+
+def new_trainer(config: TrialConfig) -> Trainer:
+    """A trainer on the CPU, torch's state reset."""
+    reset_torch(1)
+    return Trainer(config, ROWS, CPU, "channels_last")
