@@ -6,6 +6,7 @@ from pathlib import Path
 from ablations.study import Study
 from gonn_core.errors import SettingError
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.twins import plainest_first
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Plan, Request, check, lay_out
@@ -42,7 +43,7 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool) -> 
     plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
     study = keep_study(workspace, plan.study)
     aside.print(f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}")
-    jobs = [job for job in plan.jobs if not is_complete(job)]
+    jobs = plainest_first(job for job in plan.jobs if not is_complete(job))
     measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
         warm_kernels(plan, aside.print)

@@ -6,7 +6,7 @@
     metrics.jsonl                 one line per progress point
     eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position
     probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, once `gonn probe` was run
-    result.json                   written last: the trial is done
+    result.json                   written last: the trial is done; `trained_as`: the trial from which the weights were taken over
     failure.json                  the traceback of the last attempt, when it failed
     lease.json, lease.lock        who is writing (gonn_core.trial.lease)
 

@@ -16,6 +16,7 @@ from .events import OnProgress, Paused, event
 from .job import Job
 from .lease import Lease, LeaseHeld, LeaseLost
 from .session import Session
+from .twins import take_over
 
 POLL_SECONDS = 0.5
 
@@ -88,6 +89,8 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
         if ready is None:
             data = TrialData(job.run.store)
             result = directory.result()
+            if result is None and not directory.checkpoint.exists():
+                result = take_over(job, directory, lease, on_progress)
             if result is None:
                 session = Session(job, directory, lease, data, on_progress)
                 if not session.train():
@@ -97,8 +100,8 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
             if directory.result() is None:
                 directory.write_json("result.json", result, lease)
             ready = _ready(job, directory)
-    except Paused:  # while evaluating: trained to the end
-        return {"state": "paused", "id": job.id, "samples": job.config.training.samples}
+    except Paused:  # while waiting for a twin, or while evaluating: trained to the end
+        return {"state": "paused", "id": job.id, "samples": max(directory.snapshots(), default=0)}
     except (UserError, LeaseLost):
         raise
     except Exception as error:

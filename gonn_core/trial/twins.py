@@ -1,0 +1,92 @@
+"""Trials that differ in nothing but how their policy is evaluated: one is trained, the others take over its weights.
+
+Of trials that could all be trained, one waits for another only if that other reads its policy in the plainer way, so no two wait for
+each other. Trials started at the very same moment may not see each other: then both train, to the same weights.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from gonn_core.config import canonical, trial_id, with_values
+from gonn_core.evaluation.reading import Reading
+
+from .directory import TrialDirectory
+from .events import OnProgress, Paused, event
+from .job import Job, resumed_settings, snapshot_points
+from .lease import Lease, live_holder
+
+POLL_SECONDS = 0.5
+
+
+def twins(job: Job) -> Iterator[tuple[Reading, str]]:
+    """Every other way to read the policy of the job's net, the plainest first, and the id of the trial that does so."""
+    for reading in (Reading(False, False), Reading(False, True), Reading(True, False), Reading(True, True)):
+        if reading != _reading(job):
+            yield reading, trial_id(with_values(job.config, {f"evaluation.{name}": value for name, value in reading._asdict().items()}))
+
+
+def _reading(job: Job) -> Reading:
+    return Reading(**job.config.evaluation.model_dump())
+
+
+def plainest_first(jobs: Iterable[Job]) -> list[Job]:
+    """The jobs in their order, but those last that can take over what another one of them trains."""
+    jobs = list(jobs)
+    trained = {job.id for job in jobs}
+    return sorted(jobs, key=lambda job: any(reading < _reading(job) and trial in trained for reading, trial in twins(job)))
+
+
+def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgress) -> dict | None:
+    """Copy what a finished twin of the trial in the same folder trained; the result to be written once evaluations are made.
+
+    Waits for a plainer twin that another process is training. None when there is no twin to take over from. Raises Paused.
+    """
+    for reading, trial in twins(job):
+        twin = TrialDirectory(directory.path.parent / trial)
+        if reading < _reading(job):
+            _wait(job, twin, on_progress)
+        result = twin.result()
+        if result is not None and _has_snapshots(job, twin):
+            return _copy(job, directory, lease, twin, result)
+    return None
+
+
+def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
+    told = False
+    while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path)) is not None:
+        if not told:
+            told, process = True, holder.process
+            about = {"pid": process.pid, "host": process.machine.split("/")[0]}
+            news = event("waiting", job.id, 0, job.config.training.samples, None, None, waiting=True, holder=about)
+            if on_progress(news) is False:
+                raise Paused
+        time.sleep(POLL_SECONDS)
+
+
+def _has_snapshots(job: Job, twin: TrialDirectory) -> bool:
+    training = job.config.training
+    asked = [*job.run.snapshots, *(request.samples for request in job.run.evaluations if request.samples)]
+    return twin.snapshots().keys() >= set(snapshot_points(training.samples, training.batch_size, asked))
+
+
+def _copy(job: Job, directory: TrialDirectory, lease: Lease, twin: TrialDirectory, result: dict) -> dict:
+    """Snapshots, curve and sessions under this trial's id. No checkpoint: there is nothing to go on with."""
+    from . import checkpoint  # with torch, for which a plan has no use
+
+    for samples, path in twin.snapshots().items():
+        tensors, notes = checkpoint.unpack(path, result["id"])
+        directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(job.id, tensors, notes), lease)
+    directory.write_metrics(twin.metrics(), lease)
+    recorded = twin.config()
+    tree = {
+        **{name: value for name, value in recorded.items() if name != "format"},
+        "id": job.id,
+        "canonical": canonical(job.config),
+        "config": job.config.model_dump(mode="json"),
+        "run": resumed_settings(job.run, recorded).model_dump(mode="json"),
+        "labels": job.labels,
+    }
+    directory.write_json("config.json", tree, lease)
+    directory.remove("failure.json", lease)
+    taken = {name: value for name, value in result.items() if name not in ("format", "id", "trained_as")}
+    return {"id": job.id, **taken, "trained_as": result.get("trained_as", result["id"])}

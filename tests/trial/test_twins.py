@@ -1,0 +1,121 @@
+"""Trials that only read the policy differently: trained once, evaluated each in its own way."""
+
+import threading
+import time
+
+import pytest
+
+from gonn_core.config import with_values
+from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.trial import run as run_module
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease
+from gonn_core.trial.run import run_trial
+from gonn_core.trial.twins import plainest_first, twins
+from gonn_core.trial.weights import load_net
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+
+
+def read_as(job, **reading):
+    """The job of the trial that reads its policy so."""
+    return job.model_copy(update={"config": with_values(job.config, {f"evaluation.{name}": value for name, value in reading.items()})})
+
+
+def folder_of(job):
+    return TrialDirectory(f"{job.run.runs}/{job.id}")
+
+
+@pytest.fixture
+def never_train(monkeypatch):
+    def stop(*_):
+        raise AssertionError("trained again")
+
+    return lambda: monkeypatch.setattr(run_module, "Session", stop)
+
+
+def test_the_net_is_trained_once(tmp_path, never_train):
+    plain = tiny_job(tmp_path / "together", snapshots=(100,))
+    legal, averaged, both = read_as(plain, legal_only=True), read_as(plain, symmetry_averaging=True), read_as(plain, legal_only=True, symmetry_averaging=True)
+    assert len({job.id for job in (plain, legal, averaged, both)}) == 4
+    alone = legal.model_copy(update={"run": legal.run.model_copy(update={"runs": str(tmp_path / "alone")})})
+    trained, straight = run_trial(plain), run_trial(alone)
+    never_train()
+    for job in (legal, averaged, both):
+        result = run_trial(job)
+        assert result["trained_as"] == plain.id and result["weights"] == trained["weights"] and result["id"] == job.id
+        assert folder_of(job).state() == "done" and not folder_of(job).checkpoint.exists()
+        assert folder_of(job).metrics() == folder_of(plain).metrics() and list(folder_of(job).snapshots()) == [104, 800]
+        (evaluation,) = load_evaluations(folder_of(job).path)
+        assert evaluation.reading == Reading(**job.config.evaluation.model_dump())
+        assert run_trial(job) == result
+        load_net(folder_of(job).path)  # under its own id
+    assert straight["evaluations"][0]["nats"] == run_trial(legal)["evaluations"][0]["nats"]
+    folder_of(legal).checkpoint.write_bytes(folder_of(alone).checkpoint.read_bytes())
+    assert_same_trial(folder_of(alone).path, folder_of(legal).path)  # bit for bit what training it would have given
+    nats = {job.id: run_trial(job)["evaluations"][0]["nats"] for job in (plain, legal, averaged, both)}
+    assert nats[legal.id] < nats[plain.id] and nats[both.id] < nats[averaged.id] and len(set(nats.values())) == 4
+
+
+def test_older_trials_can_be_read_in_another_way(tmp_path, never_train):
+    job = tiny_job(tmp_path)
+    run_trial(job)
+    request = job.run.evaluations[0]
+    asked = tuple(request.model_copy(update=update) for update in ({}, {"legal_only": True}, {"symmetry_averaging": True}))
+    never_train()
+    summaries = run_trial(job.model_copy(update={"run": job.run.model_copy(update={"evaluations": asked})}))["evaluations"]
+    assert [(each["symmetry_averaging"], each.get("legal_only")) for each in summaries] == [(False, None), (False, True), (True, None)]
+    assert summaries[0]["requests"] == [request.model_dump(exclude={"legal_only"}) | {"samples": 800}]  # as before there was a choice
+    assert len({each["id"] for each in summaries}) == 3
+
+
+def test_a_twin_without_the_wanted_snapshot_is_not_taken_over(tmp_path):
+    plain = tiny_job(tmp_path)
+    run_trial(plain)
+    more = read_as(tiny_job(tmp_path, snapshots=(100,)), legal_only=True)
+    result = run_trial(more)
+    assert "trained_as" not in result and list(folder_of(more).snapshots()) == [104, 800]
+
+
+def test_another_net_is_no_twin(tmp_path):
+    run_trial(tiny_job(tmp_path))
+    other = read_as(tiny_job(tmp_path, tiny_config(training__init_seed=3)), legal_only=True)
+    assert "trained_as" not in run_trial(other)
+
+
+def test_a_plainer_twin_at_work_is_waited_for(tmp_path, never_train):
+    plain = tiny_job(tmp_path)
+    run_trial(plain)
+    directory, events = folder_of(plain), []
+    (directory.path / "result.json").rename(directory.path / "kept")
+    lease = Lease.take(directory.path)
+
+    def finish():
+        while not events:
+            time.sleep(0.02)
+        (directory.path / "kept").rename(directory.path / "result.json")
+        lease.release()
+
+    thread = threading.Thread(target=finish)
+    thread.start()
+    never_train()
+    result = run_trial(read_as(plain, legal_only=True), lambda event: events.append(event["event"]))
+    thread.join()
+    assert result["trained_as"] == plain.id and events[0] == "waiting"
+
+
+def test_a_pause_while_waiting(tmp_path):
+    plain = tiny_job(tmp_path)
+    folder_of(plain).create()
+    legal = read_as(plain, legal_only=True)
+    with Lease.take(folder_of(plain).path):
+        assert run_trial(legal, lambda event: False) == {"state": "paused", "id": legal.id, "samples": 0}
+
+
+def test_those_that_can_take_over_come_last(tmp_path):
+    jobs = [tiny_job(tmp_path, tiny_config(training__init_seed=seed)) for seed in (1, 2)]
+    legal = [read_as(job, legal_only=True) for job in jobs]
+    assert plainest_first([legal[0], jobs[0], jobs[1], legal[1]]) == [*jobs, *legal]
+    assert plainest_first(legal) == legal  # nobody here trains for them
+    assert [reading for reading, _ in twins(legal[0])] == [(False, False), (True, False), (True, True)]
+    assert dict(twins(legal[0]))[Reading()] == jobs[0].id
