@@ -7,9 +7,10 @@ control, so that one control serves all cards of a base.
 from dataclasses import dataclass
 from typing import Literal
 
+from ablations.conditions import unmet
 from ablations.game_filters import filled
 from ablations.registry import Registry
-from ablations.schema import Base, Budget, Claim, Condition, Enhancement
+from ablations.schema import Base, Budget, Claim, Enhancement
 from ablations.study import card_state
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.errors import SettingError
@@ -90,9 +91,9 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
     stand, samples, asked = base_and_samples(registry, chosen, plan, base, claim)
     formed = chosen.on_base(stand.id, plan.id)
     control = filled(budget_config(stand, plan, samples), [formed])
-    unmet = _unmet(registry, formed, stand)
-    if unmet is not None:
-        raise SettingError("BASE", stand.id, unmet, bases_of(registry, chosen))
+    problem = unmet(registry, formed, stand)
+    if problem is not None:
+        raise SettingError("BASE", stand.id, problem, bases_of(registry, chosen))
     state = card_state(control, formed.toggles)
     if state == "neither":
         found = ", ".join(f"{path} = {_told(get_path(control, path))}" for path in formed.toggles)
@@ -106,8 +107,8 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     fitting = []
     for base in registry.bases.values():
         formed = card.on_base(base.id)
-        unmet = _unmet(registry, formed, base)
-        if unmet is None and card_state(filled(base.config, [formed]), formed.toggles) != "neither":
+        problem = unmet(registry, formed, base)
+        if problem is None and card_state(filled(base.config, [formed]), formed.toggles) != "neither":
             fitting.append(base.id)
     return fitting
 
@@ -162,22 +163,3 @@ def _values(card: Enhancement, state: str) -> dict:
 
 def _told(value) -> str:
     return "none" if value == () else "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _met(registry: Registry, condition: Condition, base: Base) -> bool:
-    if condition.card is not None:
-        return card_state(base.config, registry.card(condition.card).on_base(base.id).toggles) == "on"
-    try:
-        return with_values(base.config, {condition.path: condition.value}) == base.config
-    except SettingError:  # of another family of nets
-        return False
-
-
-def _unmet(registry: Registry, card: Enhancement, base: Base) -> str | None:
-    """The first condition that `base` fails, in words; None when it meets all."""
-    for wanted, conditions in ((True, card.requires), (False, card.excludes)):
-        for condition in conditions:
-            if _met(registry, condition, base) != wanted:
-                what = condition.card or f"{condition.path} = {condition.value}"
-                return f"{card.id} {'needs' if wanted else 'excludes'} {what}"
-    return None

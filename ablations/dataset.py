@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ablations.dataset_files import find_files, shortened
-from ablations.dataset_schema import DatasetDeclaration
-from ablations.game_filters import row_filter
+from ablations.dataset_schema import DatasetDeclaration, FilterDeclaration
+from ablations.game_filters import EVERYTHING
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
@@ -96,6 +96,15 @@ def prepare(dataset: Dataset, stores: Path, progress: Callable[[Progress], None]
         if not views[split].n:
             raise UserError(_empty_split(dataset, store, split))
     return PreparedData(dataset, store, views, dataset.coverage, store.report)
+
+
+def row_filter(games: GamesConfig, declared: FilterDeclaration) -> RowFilter:
+    """The filter of the rows: the data set's own, replaced field by field where `games` gives one."""
+    values = declared.model_dump()
+    for name, value in games.model_dump().items():
+        if value is not None:
+            values[name] = None if value == getattr(EVERYTHING, name) and not isinstance(value, bool) else value
+    return RowFilter(**values)
 
 
 def training_view(prepared: PreparedData, games: GamesConfig) -> View:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from ablations.dataset_schema import FilterDeclaration
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.records.views import RowFilter
 from gonn_core.settings.data import GamesConfig
 
 EVERYTHING = GamesConfig(min_rank=-30, min_opponent_rank=-30, max_handicap=361, drop_illegal=False, drop_corrupt=False, min_year=0)
@@ -32,15 +31,6 @@ def filled(config: TrialConfig, cards: Iterable, own: GamesConfig = EVERYTHING) 
     """`config` with the filters that cards toggle at a data set's own values, where it leaves them unset."""
     unset = {name for name in filters_of(cards) if getattr(config.data.games, name) is None}
     return with_values(config, {PREFIX + name: getattr(own, name) for name in unset}) if unset else config
-
-
-def row_filter(games: GamesConfig, declared: FilterDeclaration) -> RowFilter:
-    """The filter of the rows: the data set's own, replaced field by field where `games` gives one."""
-    values = declared.model_dump()
-    for name, value in games.model_dump().items():
-        if value is not None:
-            values[name] = None if value == getattr(EVERYTHING, name) and not isinstance(value, bool) else value
-    return RowFilter(**values)
 
 
 def with_view(config: TrialConfig, digest: str) -> TrialConfig:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from ablations.conditions import unmet
 from ablations.schema import Base, Budget, Condition, Enhancement, Published
 from ablations.strict_yaml import read_yaml
 from ablations.study import card_state
@@ -116,28 +117,38 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
     for where, base in named.items():
         if base is not None and base not in registry.bases:
             raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, registry.bases))
+    for form in card.forms:
+        budget = form.partition(".")[2]
+        if budget and budget not in registry.budgets:
+            raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(registry.budgets))
     plain = registry.base(card.base).config
-    forms = {"toggles": (card.base, card.toggles), **{f"forms.{form}": (form.partition(".")[0], toggles) for form, toggles in card.forms.items()}}
-    for where, (base, toggles) in forms.items():
+    forms = {"toggles": (plain, card.toggles), **{f"forms.{form}": (_formed(registry, form), toggles) for form, toggles in card.forms.items()}}
+    for where, (config, toggles) in forms.items():
         for state in ("off", "on"):
-            with_values(registry.base(base).config, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
+            with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
         for path in sorted(set(toggles) - set(card.toggles)):
             raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
     for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
             _check_condition(registry, condition, plain, f"{file}.{where}")
-    for form in card.forms:
-        budget = form.partition(".")[2]
-        if budget and budget not in registry.budgets:
-            raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(registry.budgets))
     for budget in registry.budgets.values():
         for base in registry.bases.values():
-            _check_not_undone(card, base, budget)
+            _check_not_undone(registry, card, base, budget)
 
 
-def _check_not_undone(card: Enhancement, base: Base, budget: Budget) -> None:
-    """A budget must not fix what a card toggles, unless the card has a form for it."""
-    if f"{base.id}.{budget.id}" in card.forms:
+def _formed(registry: Registry, form: str) -> TrialConfig:
+    """What a card's form `<base>` or `<base>.<budget>` is applied to."""
+    base, _, budget = form.partition(".")
+    if not budget:
+        return registry.bases[base].config
+    plan = registry.budgets[budget]
+    samples = {} if plan.samples == "claim" else {"training.samples": plan.samples}
+    return with_values(registry.bases[base].config, {**registry.bases[base].overrides(plan), **samples}, form)
+
+
+def _check_not_undone(registry: Registry, card: Enhancement, base: Base, budget: Budget) -> None:
+    """A budget must not fix what a card toggles on a base where it can be, unless the card has a form for it."""
+    if f"{base.id}.{budget.id}" in card.forms or unmet(registry, card, base) is not None:
         return
     for path in sorted(set(card.on_base(base.id).toggles) & set(base.overrides(budget))):
         if card_state(base.config, card.on_base(base.id).toggles) != "neither":
