@@ -17,7 +17,7 @@ class SettingError(UserError):
     """A setting with a value that is not valid: `NAME=foo: not a known enhancement; valid: …`."""
 
     def __init__(self, setting: str, value, problem: str, valid=None):
-        self.setting, self.value, self.valid = setting, value, valid
+        self.setting, self.value, self.problem, self.valid = setting, value, problem, valid
         text = f"{setting}={printable(str(value))}: {problem}"
         if valid is not None:
             text += f"; valid: {valid if isinstance(valid, str) else ', '.join(map(str, valid))}"

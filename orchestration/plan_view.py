@@ -1,11 +1,13 @@
 """`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from rich import box
 from rich.table import Table
 
+from ablations.designs import Cell, ImpossibleDesign
 from ablations.study import Study, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
@@ -21,8 +23,12 @@ SEEDS_SHOWN = 4
 
 
 def print_plan(request: Request) -> None:
-    """Check the request, prepare its data, and print the plan. Raises UserError."""
-    checked = check(request)
+    """Check the request, prepare its data, and print the plan. Raises UserError, for arms that cannot be after a table of all of them."""
+    try:
+        checked = check(request)
+    except ImpossibleDesign as error:
+        output().print(_cells(error.cells))
+        raise
     notes().print(checked.line)
     workspace, console = Workspace.here(), output()
     plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
@@ -31,6 +37,14 @@ def print_plan(request: Request) -> None:
     console.print(_trials(study, workspace))
     for line in _facts(plan, workspace):
         console.print(line)
+
+
+def _cells(cells: Sequence[Cell]) -> Table:
+    """A row per arm of a design: the enhancements it has, and why it cannot be, if it cannot."""
+    table = Table("arm", "has", "cannot be, because", box=box.SIMPLE_HEAD, pad_edge=False)
+    for cell in cells:
+        table.add_row(cell.label, ", ".join(card for card, state in cell.states.items() if state == "on") or "none of them", cell.reason or "")
+    return table
 
 
 def _trials(study: Study, workspace: Workspace) -> Table:

@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ablations.designs import CONTROL, DESIGNS, ImpossibleDesign, cells, design_arms
 from ablations.registry import load_registry
-from ablations.study import CONTROL, DESIGNS, card_state, design_arms, read_study, seeded, study_id
+from ablations.schema import Condition
+from ablations.study import card_state, read_study, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import InputError, SettingError
 
 BARE = TrialConfig()
 
 
-def card(name: str, path: str, off, on):
-    return SimpleNamespace(id=name, toggles={path: SimpleNamespace(off=off, on=on)})
+def card(name: str, path: str, off, on, **conditions):
+    return SimpleNamespace(id=name, toggles={path: SimpleNamespace(off=off, on=on)}, **conditions)
 
 
 PRELU = card("prelu", "net.activation", "relu", "prelu")
@@ -101,6 +103,46 @@ def test_designs_that_cannot_be():
     twin = card("twin", "net.activation", "relu", "prelu")
     with pytest.raises(SettingError, match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; valid: enhancements that change different settings$"):
         design_arms("add-one", "bare", BARE, (PRELU, twin))
+
+
+def test_cells_that_a_card_needs_or_excludes():
+    """Drawn as (first, second): the second needs the first on, or is at odds with it."""
+
+    def refused(design, cards):
+        return {cell.arm: cell.reason for cell in cells(design, "bare", BARE, cards) if cell.reason}
+
+    needing = card("stem", "net.stem.kernel", 5, 3, requires=[Condition(card="prelu")])
+    excluding = card("stem", "net.stem.kernel", 5, 3, excludes=[Condition(card="prelu")])
+    assert refused("factorial", (PRELU, needing)) == {"with-stem": "stem needs prelu"}
+    assert refused("leave-one-out", (PRELU, needing)) == {"without-prelu": "stem needs prelu"}
+    assert refused("cumulative", (PRELU, needing)) == {} and refused("cumulative", (needing, PRELU)) == {"plus-stem": "stem needs prelu"}
+    assert refused("factorial", (PRELU, excluding)) == {"with-prelu+stem": "stem excludes prelu"}
+    assert refused("add-one", (PRELU, needing)) == {"with-stem": "stem needs prelu"} and refused("add-one", (PRELU, excluding)) == {}
+    at_path = card("stem", "net.stem.kernel", 5, 3, requires=[Condition(path="net.norm_gamma", value=True)])
+    assert refused("factorial", (GAMMA, at_path)) == {"with-stem": "stem needs net.norm_gamma = True"}
+
+
+def test_cells_that_the_schema_refuses_name_the_fewest_cards():
+    boards = card("boards", "features.past_boards", 0, 5)
+    copy = card("copy", "features.past_boards_dropped", "zero", "copy")
+    found = {cell.arm: cell.reason for cell in cells("factorial", "bare", BARE, (boards, GAMMA, copy))}
+    why = "past_boards_dropped copy needs past_boards above 0 (there is no board to copy to)"
+    assert {arm: reason for arm, reason in found.items() if reason} == {"with-copy": f"copy on: {why}", "with-gamma+copy": f"copy on: {why}"}
+    line = f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that can be combined so, or DESIGN=add-one"
+    with pytest.raises(ImpossibleDesign) as error:
+        design_arms("factorial", "bare", BARE, (boards, copy))
+    assert str(error.value) == line
+    with_boards = with_values(BARE, {"features.past_boards": 5})
+    (cell,) = (cell for cell in cells("factorial", "boards", with_boards, (boards, GAMMA, copy)) if cell.arm == "with-copy")
+    assert cell.reason == f"boards off, copy on: {why}"
+
+
+def test_a_base_that_loses_what_another_card_of_it_needed_is_an_arm():
+    """Add-one takes one card out of a whole base: what is left of the other is idle there, and the arm can be."""
+    base = with_values(BARE, {"net.activation": "prelu", "net.stem.kernel": 3})
+    needing = card("stem", "net.stem.kernel", 5, 3, requires=[Condition(card="prelu")])
+    arms, _ = design_arms("add-one", "both", base, (PRELU, needing))
+    assert [arm.id for arm in arms] == ["control", "without-prelu", "without-stem"]
 
 
 def test_real_cards_share_their_control():

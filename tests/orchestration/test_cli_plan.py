@@ -53,3 +53,14 @@ def test_the_same_question_has_the_same_id_and_arms_share_their_trials(plan):
     assert rows(other)[0] == rows(first)[0]
     combined = plan("parametric_relu,global_pooling_head", "--seeds", "2", "--design", "factorial")
     assert rows(first)[0][2:] in [row[2:] for row in rows(combined)] and len(rows(combined)) == 4
+
+
+def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    assert cli.run(["plan", "global_pooling_head,pooled_head_channels", "--design", "factorial"]) == 2
+    out, err = capsys.readouterr()
+    assert [line.split("   ")[0].strip() for line in out.splitlines()[3:7]] == [
+        "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head", "with global_pooling_head+pooled_head_channels",
+    ]  # fmt: skip
+    assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
+    assert err.startswith("NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels (")

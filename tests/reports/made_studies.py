@@ -10,7 +10,8 @@ import numpy as np
 from ablations.arms import budget_config
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
-from ablations.study import EvaluationRef, Study, TrialRef, design_arms, seeded, study_id
+from ablations.designs import design_arms
+from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
