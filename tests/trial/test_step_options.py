@@ -1,0 +1,70 @@
+"""Whole trials with options of the step that keep a state of their own: paused and resumed, and what their files hold."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from gonn_core.trial.checkpoint import unpack
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.run import run_trial
+from gonn_core.trial.weights import load_net
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.training.options import THREE_PLANES
+
+AVERAGED = {"training__averaging__every": 2, "training__averaging__window": 4}
+CAZENAVE = {
+    **THREE_PLANES,
+    "training__loss": "squared_error",
+    "training__mask_illegal": True,
+    "training__schedule__kind": "stall_halving",
+    "training__schedule__stall_window": 24,
+}
+
+
+def folder(job) -> Path:
+    return Path(job.run.runs) / job.id
+
+
+@pytest.mark.parametrize("values", [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE], ids=["averaged_adamw", "stalling"])
+def test_resumed_is_the_same(tmp_path, values):
+    config = tiny_config(training__samples=240, **values)
+    whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
+    run_trial(whole)
+    assert run_trial(parted, lambda event: not (event["event"] == "point" and event["samples"] >= 120))["state"] == "paused"
+    torch.manual_seed(9)
+    assert run_trial(parted)["state"] == "done"
+    assert_same_trial(folder(whole), folder(parted))
+
+
+def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):
+    """Evaluations look at the snapshot, and the last line of metrics at the same weights: with all validation positions they agree."""
+    job = tiny_job(tmp_path, tiny_config(training__samples=240, **AVERAGED), progress_positions=500)
+    result = run_trial(job)
+    directory = TrialDirectory(folder(job))
+    state, _ = unpack(directory.checkpoint, job.id)
+    net, _ = load_net(directory.path)
+    names = list(net.state_dict())
+    assert all(torch.equal(net.state_dict()[name], state[f"average.net.{name}"]) for name in names)
+    assert not all(torch.equal(state[f"net.{name}"], state[f"average.net.{name}"]) for name in names)
+    assert result["nats"] == directory.metrics()[-1]["nats"]
+    (evaluation,) = result["evaluations"]
+    assert evaluation["weights"] == result["weights"] and evaluation["nats"] == pytest.approx(result["nats"], abs=1e-6)
+
+
+def test_lines_tell_the_true_rate_and_the_loss_that_is_minimised(tmp_path):
+    job = tiny_job(tmp_path, tiny_config(training__samples=240, training__optimiser__learning_rate=0.3, **CAZENAVE), progress_points=10)
+    result = run_trial(job)
+    lines = TrialDirectory(folder(job)).metrics()
+    rates, losses = [line["learning_rate"] for line in lines], [line["train_loss"] for line in lines]
+    assert rates == sorted(rates, reverse=True) and rates[-1] < rates[0] == 0.3 and all((0.3 / rate).is_integer() for rate in rates)
+    assert all(0 < loss < 2 for loss in losses) and all(line["train_nats"] > 2 for line in lines)
+    # a point and a window are the same 24 samples: the rate falls after each rise
+    halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k])) for k in range(10)]
+    assert rates == pytest.approx([0.3 * 0.5**n for n in halvings])
+    assert result["train_loss"] == losses[-1]
+
+
+def test_an_ordinary_trial_has_one_training_loss(tmp_path):
+    job = tiny_job(tmp_path, tiny_config(training__samples=80))
+    assert "train_loss" not in run_trial(job) and all("train_loss" not in line for line in TrialDirectory(folder(job)).metrics())
