@@ -1,0 +1,69 @@
+"""go-NN's base and cards: exact counts, forms of the scaled nets, what fits where."""
+
+import pytest
+
+from ablations.arms import bases_of, budget_config, resolve
+from ablations.registry import load_registry
+from gonn_core.features.sets import padding, plane_names
+from gonn_core.nets.cost import multiply_adds, trainable_parameters
+from gonn_core.nets.init import ShapesOnly
+from gonn_core.nets.registry import make_net
+from gonn_core.training.schedule import learning_rate
+
+REGISTRY = load_registry()
+CARDS = [card.id for card in REGISTRY.cards_of("go_nn")]
+
+
+def parameters(config) -> int:
+    return trainable_parameters(make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features)))
+
+
+def test_the_published_net():
+    config = REGISTRY.base("go-nn").config
+    assert len(plane_names(config.features)) == 21
+    assert parameters(config) == 7_051_881
+    assert 2 * multiply_adds(config.net, 21) == pytest.approx(4.36e9, rel=0.01)
+
+
+@pytest.mark.parametrize("card", ["position_dependent_bias", "position_dependent_bias_last"])
+def test_claimed_parameters(card):
+    arms = resolve(REGISTRY, card, "paper")
+    claim = next(claim for claim in arms.card.claims if claim.metric == "parameters")
+    assert parameters(arms.on) - parameters(arms.off) == claim.value
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu", "paper"])
+@pytest.mark.parametrize("card", CARDS)
+def test_the_base_is_the_control_and_the_arms_differ_in_the_named_paths_alone(card, budget):
+    arms = resolve(REGISTRY, card, budget, base="go-nn")
+    control = budget_config(REGISTRY.base("go-nn"), REGISTRY.budget(budget), arms.control.training.samples)
+    assert arms.control.model_copy(update={"data": control.data}) == control
+    off, on = (arm.model_dump() for arm in (arms.off, arms.on))
+    assert {path for path in leaves(off) if leaves(off)[path] != leaves(on)[path]} == set(arms.card.toggles)
+
+
+def leaves(tree: dict, prefix: str = "") -> dict:
+    """Dotted path -> value."""
+    found = {}
+    for name, value in tree.items():
+        found |= leaves(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return found
+
+
+def test_cards_of_its_own_planes_and_nets_fit_it_alone():
+    for card in ("go_nn_ones_plane", "go_nn_ko_plane", "go_nn_history", "go_nn_depth", "go_nn_width", "go_nn_warm_start"):
+        assert bases_of(REGISTRY, REGISTRY.card(card)) == ["go-nn"], card
+    assert "gonn-b5" not in bases_of(REGISTRY, REGISTRY.card("momentum"))
+    assert {"gonn-b5", "go-nn"} <= set(bases_of(REGISTRY, REGISTRY.card("input_normalisation")))
+
+
+def test_toggles_of_games_cannot_be_paired():
+    for card in REGISTRY.cards.values():
+        if any(path.startswith("data.games.") for path in card.toggles):
+            assert card.pairing == "none", card.id
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
+def test_the_rate_ends_near_nothing(budget):
+    training = budget_config(REGISTRY.base("go-nn"), REGISTRY.budget(budget)).training
+    assert learning_rate(training, training.samples - 1) < 0.01 * training.optimiser.learning_rate
