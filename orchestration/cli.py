@@ -108,6 +108,9 @@ def report(studies):
 @click.option("--split", type=OneOf(["validation", "test"]), default="test", show_default=True)
 @click.option("--history", type=OneOf(["full", "as_published"]), default="full", show_default=True)
 @click.option("--positions", type=WholeNumber(1), help="at least that many, in whole games  [default: the budget's]")
+@click.option("--symmetry-averaging", is_flag=True, help="mean of the logits over the 8 symmetries")
+@click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")
+@click.option("--metrics", is_flag=True, help="show the documents' further metrics")
 @device_option
 def evaluate(**settings):
     """Evaluate STUDY's trained trials again, without training."""

@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from ablations.study import Study
+from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 
@@ -124,7 +126,8 @@ def trial_content(folder: Path) -> TrialContent | None:
     started = _milliseconds(tree["sessions"][0]["started"])
     points = [(line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line)) for line in lines]
     last = points[-1][1] if points else started
-    points += [(samples, last, numbers) for samples, numbers in _evaluations(folder).items()]
+    usual = Reading(**tree["config"].get("evaluation", {}))
+    points += [(samples, last, numbers) for samples, numbers in _evaluations(folder, usual).items()]
     training = tree["config"]["training"]
     tags = {
         "commit": session["commit"],
@@ -153,12 +156,21 @@ def trial_content(folder: Path) -> TrialContent | None:
     )
 
 
-def _evaluations(folder: Path) -> dict[int, dict[str, float]]:
-    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on most positions."""
+def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
+    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on most positions.
+
+    usual: how the trial's own configuration reads the policy; evaluations read in another way say so in the name.
+    """
     found = {}
-    for summary in sorted((evaluation.summary for evaluation in load_evaluations(folder)), key=lambda summary: summary["positions"]):
-        prefix = f"detail/{summary['split']}_{summary['history']}_"
-        found.setdefault(summary["samples"], {}).update({prefix + name: summary[name] for name in ("nats", "top1", "top4")})
+    for evaluation in sorted(load_evaluations(folder), key=lambda evaluation: evaluation.summary["positions"]):
+        summary = evaluation.summary
+        read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
+        other = "" if evaluation.reading == usual else f"{read}_"
+        values = {name: evaluation.position_values(name) for name in METRICS}
+        means = {name: float(each.mean()) for name, each in values.items() if each is not None}
+        means |= {name: summary[name] for name in ("nats", "top1", "top4")}
+        prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
+        found.setdefault(summary["samples"], {}).update({prefix + name: value for name, value in means.items()})
     return found
 
 

@@ -77,13 +77,7 @@ def analyse_comparisons(
     """
     _check(arms, comparisons)
     claims = claims or {}
-    paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
-    differences = {name: pairs.differences for name, pairs in paired.items()}
-    pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
-    effects = [
-        paired[name].effect(name, pool, thresholds) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
-        for name, comparison in comparisons.items()
-    ]
+    paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, earlier)
     adjusted = holm([effect.p if effect.n >= thresholds.min_seeds else None for effect in effects])
     judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted)}
     margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
@@ -96,6 +90,24 @@ def analyse_comparisons(
         correlation=pair_correlation([pairs.means for pairs in paired.values()]),
         evaluation_variance=float(np.mean([effect.se_eval**2 for effect in effects])),
     )
+
+
+def estimate_comparisons(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds) -> dict[str, Effect]:
+    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm is None."""
+    _check(arms, comparisons)
+    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None)[-1]}
+
+
+def _estimate(arms, comparisons, thresholds: Thresholds, earlier):
+    """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for their number."""
+    paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
+    differences = {name: pairs.differences for name, pairs in paired.items()}
+    pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
+    effects = [
+        paired[name].effect(name, pool, thresholds) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
+        for name, comparison in comparisons.items()
+    ]
+    return paired, differences, pool, effects
 
 
 def _check(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison]) -> None:

@@ -23,12 +23,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `brief`: it has a place in the narrow tables of a terminal too."""
+    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from files."""
 
     key: str
     title: str
     align: Literal["left", "right"] = "right"
     brief: bool = True
+    words: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from ablations.study import Arm, Contrast, Study
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
-from reports.analysis import Comparison, TableAnalysis, analyse_comparisons
+from reports.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.games import ArmResult
 from reports.results import StudyResults
 from reports.seed_noise import Differences
@@ -91,17 +91,28 @@ def analyse_study(
     return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, earlier)
 
 
+def further_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
+    """Effects by card on a metric of gonn_core.evaluation.derived on the main evaluation, without verdicts; of the contrasts that have results."""
+    by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
+    return estimate_comparisons(by_key, comparisons, study_thresholds(results.study)) if comparisons else {}
+
+
 def _analyse(results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, earlier) -> StudyAnalysis:
+    by_key, comparisons, left_out = _comparisons(results, read)
+    table = None
+    if comparisons:
+        options = {"metric": metric, "claims": claimed, "earlier": earlier}
+        table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), BETTER[metric], **options)
+    return StudyAnalysis(metric, table, left_out)
+
+
+def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None]):
+    """Arms by key, comparisons by card, and why the other cards have none."""
     study = results.study
     arms = {arm.id: found for arm in study.arms if (found := read(arm.id)) is not None}
     left_out = {contrast.card: reason for contrast in study.contrasts if (reason := _lacking(study, contrast, arms))}
     comparisons = {contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out}
-    table = None
-    if comparisons:
-        by_key = {arm_key(study.arm(arm)): found for arm, found in arms.items()}
-        options = {"metric": metric, "claims": claimed, "earlier": earlier}
-        table = analyse_comparisons(by_key, comparisons, study_thresholds(study), BETTER[metric], **options)
-    return StudyAnalysis(metric, table, left_out)
+    return {arm_key(study.arm(arm)): found for arm, found in arms.items()}, comparisons, left_out
 
 
 def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) -> str | None:

@@ -18,6 +18,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, earlier: EarlierNois
     notes = [
         *unfinished_notes(results),
         f"Data: {study.coverage}. Evaluated on: {describe(study.evaluations[MAIN])}.",
+        *_readings(results),
         *_pairing(results, nats),
         *_pool(nats, earlier),
         *_margins(results, nats),
@@ -41,6 +42,17 @@ def unfinished_notes(results: StudyResults) -> list[str]:
         state = "done, not evaluated yet" if trial.result else "not started" if trial.state == "new" else trial.state
         reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
         notes.append(f"{printable(trial.arm, 60)}, seed {trial.seed} ({trial.id}): {state}{reason}.")
+    return notes
+
+
+def _readings(results: StudyResults) -> list[str]:
+    """How policies are read, where it is not as usual."""
+    wanted = {"symmetry_averaging": "averaged over the 8 symmetries of a position", "legal_only": "over legal points alone (empty ones but the ko point)"}
+    notes, arms = [], results.study.arms
+    for name, words in wanted.items():
+        having = [printable(arm.label, 60) for arm in arms if getattr(arm.config.evaluation, name)]
+        if having:
+            notes.append(f"Policies are evaluated {words}: {'in all arms' if len(having) == len(arms) else ', '.join(having)}. Curves are of policies as they are.")
     return notes
 
 

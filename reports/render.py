@@ -48,7 +48,7 @@ def write_report(
     from reports.figures import draw  # matplotlib, only where a figure is made
 
     pictures = draw(results, report.analyses[0, "nats"], report.findings) or {}
-    tables = {f"{table.name}.csv": serial.csv_text(table).encode() for table in (*report.tables, *report.more_tables)}
+    tables = {f"{table.name}.csv": serial.csv_text(table).encode() for table in report.all_tables}
     contents = {
         "report.md": markdown(report, bool(pictures)).encode(),
         "report.json": serial.json_bytes(serial.report_tree(report)),
@@ -82,6 +82,7 @@ def markdown(report: Report, figure: bool = False) -> str:
         study=report.study,
         sentences=report.sentences,
         tables=report.tables,
+        folded=report.folded,
         notes=report.notes,
         runs=runs,
         figure=figure,
@@ -106,7 +107,7 @@ def _code(text: str) -> str:
 def markdown_table(table: Table) -> str:
     """A table in markdown, numbers to the right."""
     columns = table.shown()
-    head = [column.title for column in columns]
+    head = [markdown_text(column.title) if column.words else column.title for column in columns]
     rule = ["---:" if column.align == "right" else ":---" for column in columns]
     body = [[markdown_text(cell.text) if cell.words else cell.text for cell in row] for row in table.body()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))

@@ -12,6 +12,7 @@ from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.claims import ClaimFinding, claimed_sizes, claims_table, find_claims
 from reports.compare import MAIN, StudyAnalysis, analyse_study
 from reports.earlier import EarlierNoise
+from reports.further import further_tables
 from reports.notes import table_notes
 from reports.probe_tables import study_table
 from reports.results import StudyResults
@@ -34,11 +35,13 @@ _TRIAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Report:
-    """A study's report. `tables` are printed, `more_tables` only written as CSV; `analyses`: (evaluation, metric) -> statistics."""
+    """A study's report. `tables` are printed, `folded` ones too, out of sight at first, `more_tables` only written as CSV;
+    `analyses`: (evaluation, metric) -> statistics."""
 
     results: StudyResults
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
+    folded: tuple[Table, ...]
     more_tables: tuple[Table, ...]
     notes: tuple[str, ...]
     analyses: Mapping[tuple[int, str], StudyAnalysis]
@@ -55,9 +58,14 @@ class Report:
         table = self.analyses[MAIN, "nats"].table
         return dict(table.verdicts) if table else {}
 
+    @property
+    def all_tables(self) -> tuple[Table, ...]:
+        """Every table."""
+        return (*self.tables, *self.folded, *self.more_tables)
+
     def table(self, name: str) -> Table:
         """The table of that name."""
-        return next(table for table in (*self.tables, *self.more_tables) if table.name == name)
+        return next(table for table in self.all_tables if table.name == name)
 
 
 def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise | None = None) -> Report:
@@ -89,6 +97,7 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
         results=results,
         sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts),
         tables=tuple(tables),
+        folded=further_tables(results),
         more_tables=tuple(more),
         notes=table_notes(results, main["nats"], earlier),
         analyses=analyses,

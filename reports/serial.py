@@ -21,7 +21,7 @@ def csv_text(table: Table) -> str:
     widths = {column.key: _width(table, column.key) for column in table.columns}
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([name for key, width in widths.items() for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])])
+    writer.writerow([_csv_safe(name) for key, width in widths.items() for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])])
     for row in table.rows:
         writer.writerow([text for key, width in widths.items() for text in _csv_cells(row.cells[key].value, width)])
     return buffer.getvalue()
@@ -71,7 +71,7 @@ def report_tree(report: Report) -> dict:
         ],
         "tables": {
             table.name: {row.key: {key: cell.value for key, cell in row.cells.items()} for row in table.rows}
-            for table in (*report.tables, *report.more_tables)
+            for table in report.all_tables
         },
         "notes": report.notes,
     }
@@ -93,7 +93,7 @@ def manifest(report: Report) -> dict:
     trials = {trial.id: trial for trial in report.results.trials}
     cells = {
         table.name: {row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
-        for table in (*report.tables, *report.more_tables)
+        for table in report.all_tables
     }
     return {
         "format": FORMAT,

@@ -8,8 +8,12 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import UserError
+from gonn_core.evaluation.metrics import Scores
+from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.trial.events import event
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.process import this_process
@@ -62,6 +66,12 @@ def config_tree() -> dict:
     return with_values(TrialConfig(), {"net.trunk.dilations": [2, 3]}).model_dump(mode="json")
 
 
+def positions() -> bytes:
+    """Arrays of an evaluation: four positions of two games."""
+    scores = Scores(np.array([0.5, 1.0, 2.0, 4.0], np.float32), np.array([0, 1, 4, 40], np.uint16))
+    return pack_arrays(scores, np.arange(4), np.array([0, 0, 1, 1]))
+
+
 def write_trial(folder: Path, state: str, points: int = 2) -> None:
     """A trial directory in the given state, with what the tracker reads."""
     for name in ("eval", "snapshots"):
@@ -89,5 +99,5 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
         (folder / "checkpoint.safetensors").write_bytes(b"weights")
         summary = {"id": "e" * 16, "split": "test", "history": "full", "samples": 20, "nats": 2.6, "top1": 0.4, "top4": 0.7, "metric_set": 1, "requests": []}
         summary |= {"weights": "0123456789abcdef", "subset": "0" * 20, "symmetry_averaging": False, "positions": 100, "games": 2}
-        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(b"positions")
+        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
         write(f"eval/{'e' * 16}.json", summary)

@@ -15,7 +15,7 @@ from gonn_core.errors import SettingError
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
 from orchestration.tracking import Tracker
 from orchestration.tracking_uri import redacted, tracking_uri
-from tests.orchestration.fakes import config_tree, write_trial
+from tests.orchestration.fakes import config_tree, positions, write_trial
 
 ROOT = Path(__file__).parents[2]
 REPORT = StudyReport("| arm | nats |\n|---|---|\n| control | 2.531 |", (), {"delta": "-0.021", "interval": "[-0.03, -0.01]", "verdict": "helps"})
@@ -95,6 +95,7 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
     assert child.data.params.keys() == flatten(config_tree()).keys()
     assert {name for name in child.data.metrics if "/" not in name} == {"nats", "top1", "top4", "train_nats", "samples_per_s"}
     assert child.data.metrics["detail/test_full_nats"] == 2.6
+    assert child.data.metrics["detail/test_full_rank"] == (1 + 2 + 5 + 41) / 4 and child.data.metrics["detail/test_full_top5"] == 0.75
     history = runs["client"].get_metric_history(child.info.run_id, "nats")
     assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
     assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == ["checkpoint.safetensors", "config.json", "result.json"]
@@ -269,9 +270,19 @@ def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
     for name in ("0" * 16, "f" * 16):  # before and after it by name
         smaller = json.loads(main.read_text()) | {"id": name, "subset": name, "positions": 50, "nats": 9.0}
         main.with_stem(name).write_text(json.dumps(smaller))
-        main.with_name(f"{name}.npz").write_bytes(b"positions")
+        main.with_name(f"{name}.npz").write_bytes(positions())
     assert tracker(root).sync([(study(("c0",)), REPORT)])
     assert runs_of(root)["control s0"].data.metrics["detail/test_full_nats"] == 2.6
+
+
+def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
+    write_trial(root / "runs" / "c0", "done")
+    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
+    main.with_stem("f" * 16).write_text(json.dumps(json.loads(main.read_text()) | {"id": "f" * 16, "legal_only": True, "nats": 2.5}))
+    main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    metrics = runs_of(root)["control s0"].data.metrics
+    assert (metrics["detail/test_full_nats"], metrics["detail/test_full_legal_only_nats"]) == (2.6, 2.5)
 
 
 def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):

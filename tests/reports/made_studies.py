@@ -15,6 +15,7 @@ from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
+from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
 from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import TrialDirectory
@@ -68,12 +69,13 @@ def plan_study(
     budget="smoke",
     base="gonn-b5",
     cards_of=None,
+    reading=None,
     **values,
 ) -> Made:
-    """A study of these cards, written down with nothing trained. cards_of: a registry; other keywords: fields of the study to replace."""
+    """A study of these cards, written down with nothing trained. cards_of: a registry; reading: settings of evaluation; other keywords: fields of the study to replace."""
     declared = cards_of or registry()
     stand = declared.base(base)
-    config = with_values(budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW})
+    config = with_values(budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW, **(reading or {})})
     formed = [declared.card(card).on_base(base) for card in cards]
     arms, contrasts = design_arms(design, base, config, formed)
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
@@ -150,7 +152,7 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
             lines.append(line)
         directory.write_metrics(lines, lease)
         for reference in made.study.evaluations:
-            _write_evaluation(directory, lease, reference, digest, samples, level, generator)
+            _write_evaluation(directory, lease, reference, digest, samples, level, generator, config.evaluation)
         if weights:
             _write_snapshot(directory, lease, trial, config, digest)
         result = {"id": trial.trial, "samples": samples, "weights": digest, "parameters": 1, "train_nats": lines[-1]["train_nats"]}
@@ -176,19 +178,21 @@ def _config_tree(trial: str, config) -> dict:
     return {**tree, "sessions": [session]}
 
 
-def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator) -> None:
+def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator, evaluation) -> None:
     counts = _games()
     games = np.repeat(np.arange(GAMES), counts)
     difficulty = np.random.default_rng(5).normal(0, 0.2, GAMES)
     spread = np.random.default_rng(6).gamma(2.0, 0.4, len(games)) - 0.8
     nats = level + (0.02 if reference.history == "as_published" else 0.0) + difficulty[games] + spread
     nats = np.maximum(nats + generator.normal(0, 0.02, GAMES)[games], 0.01).astype(np.float32)
-    scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16))
-    identity = evaluation_id(digest, reference.subset, reference.history)
+    scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16), nats * 0.9, 1 - np.exp(-nats))
+    ply = np.concatenate([np.arange(count) for count in counts]).astype(np.int16)
+    reading = Reading(**evaluation.model_dump())
+    identity = evaluation_id(digest, reference.subset, reference.history, reading)
     about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples, "split": reference.split}
-    about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, "symmetry_averaging": False}
+    about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, **reading._asdict()}
     about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}
-    directory.write(f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games), lease)
+    directory.write(f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games, ply, ply % 30 == 7), lease)
     directory.write(f"eval/{identity}.json", json.dumps(about).encode(), lease)
 
 
