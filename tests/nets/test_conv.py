@@ -1,0 +1,304 @@
+"""Plain convolutional nets: counts as published, symmetry, layers against slow references, what is refused, what starts equal."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from gonn_core.config import FeatureConfig, NetConfig, TrialConfig, parse_model
+from gonn_core.errors import SettingError
+from gonn_core.features.sets import padding, plane_names
+from gonn_core.go.points import BLACK, SYMMETRY, WHITE
+from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds, trial_net
+from gonn_core.nets.conv_layers import PUBLISHED_PLANES
+from gonn_core.nets.pairs import equal_start_share
+from tests.boards import parse_board
+from tests.nets.examples import random_colours
+
+GO_NN = [[5, 256], *[[3, 256]] * 10]
+FULL = [[7, 64], [5, 64], [5, 64], [5, 48], [5, 48], [5, 32], [5, 32]]
+MEDIUM = [[7, 48], [5, 32], [5, 32], [5, 32]]
+SMALL = [[5, 6], [3, 4]]
+CLARK = FeatureConfig(set="clark", liberties=3, liberties_after=0, history=0, ladders=False, ones=False, edge="channel")
+
+
+def conv(activation="relu", **settings) -> NetConfig:
+    return parse_model(NetConfig, {"family": "conv", "activation": activation, "conv": settings}, "net")
+
+
+def clark(net: NetConfig, init_seed: int = 0, **features) -> torch.nn.Module:
+    chosen = CLARK.model_copy(update=features)
+    return build_net(net, plane_names(chosen), init_seed, padding(chosen))
+
+
+def turned(x: torch.Tensor, symmetry: int) -> torch.Tensor:
+    """(…, 361) as it stands on the board under a symmetry."""
+    there = torch.empty_like(x)
+    there[..., torch.from_numpy(SYMMETRY[symmetry]).long()] = x
+    return there
+
+
+def clark_planes(*boards) -> torch.Tensor:
+    """(N, 8, 19, 19): stones by liberties as far as a test needs it: the stones' places alternate over the planes of their side."""
+    planes = np.zeros((len(boards), 8, 361), np.float32)
+    for planes_of, colours in zip(planes, boards):
+        for side, colour in enumerate((BLACK, WHITE)):
+            for place, point in enumerate(np.flatnonzero(colours == colour)):
+                planes_of[3 * side + place % 3, point] = 1
+        planes_of[6, np.flatnonzero(colours == 0)[0]] = 1
+    return torch.from_numpy(planes.reshape(-1, 8, 19, 19))
+
+
+# Counts (spec: other systems 1.4, 2.3)
+
+
+@pytest.mark.parametrize("position_bias, expected", [("all", 7_051_881), ("none", 6_037_761), ("last", 6_038_121)])
+def test_go_nn_parameters(position_bias, expected):
+    assert count_parameters(conv("elu", layers=GO_NN, position_bias=position_bias), 21) == expected
+
+
+def test_go_nn_operations():
+    assert 2 * multiply_adds(conv("elu", layers=GO_NN, position_bias="all"), 21) == 2 * 361 * 6_034_944  # 4.36 GFLOP
+
+
+@pytest.mark.parametrize("tied, expected", [(False, 4_599_273), (True, 629_367)])
+def test_clark_full_parameters(tied, expected):
+    assert count_parameters(conv(layers=FULL, head="full", tied=tied), 8) == expected
+
+
+@pytest.mark.parametrize("planes, untied", [(8, 4_279_193), (2, 4_265_081), (3, 4_267_433), (6, 4_274_489), (7, 4_276_841)])
+def test_clark_medium_parameters(planes, untied):
+    assert count_parameters(conv(layers=MEDIUM, head="full"), planes) == untied
+    assert count_parameters(conv(layers=MEDIUM, head="full", tied=True), planes) == 552_615 - 480 * (8 - planes)
+
+
+def test_tying_changes_no_operations():
+    free, tied = (conv(layers=MEDIUM, head="full", tied=tied) for tied in (False, True))
+    assert multiply_adds(tied, 8) == multiply_adds(free, 8) == 361 * (49 * 8 * 48 + 25 * 48 * 32 + 2 * 25 * 32 * 32) + 361 * 32 * 361
+
+
+def test_operations_of_a_shrinking_board():
+    net = conv(layers=[[5, 6], [3, 4], [3, 5]], head="full", hidden_padding="valid", head_hidden=[7])
+    assert multiply_adds(net, 2) == 361 * 25 * 2 * 6 + 17**2 * 9 * 6 * 4 + 15**2 * 9 * 4 * 5 + 15**2 * 5 * 7 + 7 * 361
+
+
+# Symmetry (spec: other systems 2.4)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"layers": FULL, "head": "full"},
+        {"layers": SMALL, "head": "conv", "position_bias": "all", "head_hidden": [3], "activation": "elu"},
+        {"layers": SMALL, "head": "full", "position_bias": "all", "head_hidden": [361, 722]},
+        {"layers": [*SMALL, [3, 4]], "head": "full", "hidden_padding": "valid", "activation": "tanh"},
+    ],
+    ids=["clark_full", "conv_head", "full_layers", "valid"],
+)
+def test_a_turned_board_has_the_turned_answer(settings):
+    """At the start and after some steps on boards that are not symmetric themselves."""
+    net = clark(conv(**settings, tied=True, init="fan_in"))
+    boards = clark_planes(*random_colours(4))
+    moves = torch.tensor([3, 77, 180, 200])
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.001)
+    for step in range(4):
+        with torch.no_grad():
+            usual = net(boards)
+            for symmetry in range(8) if step in (0, 3) else ():
+                found = net(turned(boards.flatten(2), symmetry).view_as(boards))
+                assert (found - turned(usual, symmetry)).abs().max() < 1e-4
+        optimiser.zero_grad()
+        F.cross_entropy(net(boards), moves).backward()
+        optimiser.step()
+    assert (net(boards) - usual).abs().max() > 3e-4
+    assert (turned(usual, 1) - usual).abs().max() > 1e-3
+
+
+def test_free_weights_know_no_symmetry():
+    net = clark(conv(layers=SMALL, head="full"))
+    boards = clark_planes(*random_colours(1))
+    assert (net(boards.flip(-1)) - turned(net(boards), 2)).abs().max() > 1e-3
+
+
+# Layers against slow references
+
+
+def test_full_layer_by_hand():
+    """Each logit a sum over channels and points of the last convolution; weights of other points and channels do not matter."""
+    net = clark(conv(layers=SMALL, head="full"))
+    body = torch.randn(2, 4, 19, 19, generator=torch.Generator().manual_seed(0))
+    weights = net.last.matrix.detach().double()
+    expected = [[sum((weights[j, :, c] * body[n, c].flatten()).sum() for c in range(4)) for j in (0, 17, 360)] for n in range(2)]
+    torch.testing.assert_close(net.policies(body)[:, 0, [0, 17, 360]].double(), torch.tensor(expected, dtype=torch.float64), rtol=1e-4, atol=1e-5)
+
+
+def test_tied_layers_equal_averaged_free_ones():
+    """A free net whose weights are the tied ones spread out gives the same logits."""
+    settings = {"layers": SMALL, "head": "full", "head_hidden": [722], "position_bias": "all"}
+    tied, free = (clark(conv(**settings, tied=tied)) for tied in (True, False))
+    with torch.no_grad():
+        for layer, other in ((tied.stem, free.stem), (tied.layers["2"], free.layers["2"])):
+            layer.bias.normal_()
+            other.kernel.copy_(layer.taps.spread(layer.kernel, 2).view_as(other.kernel))
+            other.bias.copy_(layer.points.spread(layer.bias, 1).view_as(other.bias))
+        # free: unit j * 2 + m of the hidden layer is a number of its own; the last layer reads them in that order
+        hidden, last = tied.head["1"], tied.last
+        free.head["1"].matrix.copy_(hidden.pairs.spread(hidden.matrix, 0).view(361, 361, 2, 4).transpose(1, 2).reshape(722, 361, 4))
+        free.last.matrix.copy_(last.pairs.spread(last.matrix, 0).reshape(361, 1, 722))
+        boards = clark_planes(*random_colours(2))
+        torch.testing.assert_close(free(boards), tied(boards), rtol=1e-4, atol=1e-5)
+
+
+DRAWING = """
+    . . . . . . . . . . . . . . . . . . .
+    . X O . . . . . . . . . . . . . . . .
+    . O . . . . . . . . . . . . . . . . X
+"""
+
+
+@pytest.mark.parametrize("edge, beyond", [("channel", 7), ("as_opponent", 5)])
+def test_beyond_the_edge(edge, beyond):
+    """The first convolution, point by point, with the board drawn on a larger one."""
+    net = clark(conv(layers=[[7, 3], [3, 2]], head="full"), edge=edge)
+    planes = clark_planes(parse_board(DRAWING))[:, : 8 if edge == "channel" else 7]
+    large = np.zeros((planes.shape[1], 25, 25), np.float32)
+    large[beyond] = 1
+    large[:, 3:-3, 3:-3] = planes[0]
+    kernel = net.stem.kernel.detach().numpy()
+    with torch.no_grad():
+        net.layers["2"].kernel.zero_()[:, :, 1, 1] = torch.eye(2, 3)
+        body = net.body(planes)[0].numpy()
+    for row, column in ((0, 0), (0, 18), (2, 17), (9, 9), (18, 4)):
+        window = large[:, row : row + 7, column : column + 7]
+        expected = np.maximum((kernel[:2] * window).sum((1, 2, 3)), 0)
+        np.testing.assert_allclose(body[:, row, column], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_deeper_layers_see_zeros_beyond_the_edge():
+    net = clark(conv(layers=[[3, 2], [3, 2]], head="full"))
+    with torch.no_grad():
+        x = net.layers["2"](torch.ones(1, 2, 19, 19))
+        expected = F.conv2d(F.pad(torch.ones(1, 2, 19, 19), (1,) * 4), net.layers["2"].kernel)
+    torch.testing.assert_close(x, expected)
+
+
+def test_a_shrunken_board_has_zeros_around():
+    net = clark(conv(layers=[[7, 3], [5, 2], [3, 2]], head="full", hidden_padding="valid"))
+    with torch.no_grad():
+        for layer in (net.stem, *net.layers.values()):
+            layer.bias.fill_(5.0)
+        body = net.body(clark_planes(*random_colours(1)))
+    assert body.shape == (1, 2, 19, 19) and net.body_width == 2
+    inside = torch.zeros(19, 19, dtype=torch.bool)
+    inside[3:-3, 3:-3] = True
+    assert (body[0, :, ~inside] == 0).all() and (body[0, :, inside] > 0).all()
+
+
+# Options
+
+
+@pytest.mark.parametrize("activation, at_minus_one", [("relu", 0.0), ("elu", np.expm1(-1)), ("tanh", np.tanh(-1))])
+def test_activations(activation, at_minus_one):
+    net = clark(conv(activation, layers=SMALL, head="full"))
+    with torch.no_grad():
+        net.layers["2"].kernel.zero_()
+        net.layers["2"].bias.fill_(-1.0)
+        assert net.body(torch.zeros(1, 8, 19, 19))[0, 0, 4, 4] == pytest.approx(at_minus_one)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_initial_weights(tied):
+    """Deviations of free and tied weights alike: sqrt(2/fan-in) and sqrt(1/fan-in) before the cut at 2 sigma, 0.01 after it."""
+    cut = 0.8796
+    for init, stem, deeper, last in (("he", 2 / (49 * PUBLISHED_PLANES), 2 / (25 * 48), 2 / (361 * 32)), ("fan_in", 1 / (49 * PUBLISHED_PLANES), 1 / (25 * 48), 1 / (361 * 32))):
+        net = clark(conv(layers=MEDIUM, head="full", tied=tied, init=init))
+        for values, variance in ((net.stem.kernel, stem), (net.layers["2"].kernel, deeper), (net.last.matrix, last)):
+            assert values.detach().std() == pytest.approx(cut * variance**0.5, rel=0.05)
+    net = clark(conv(layers=MEDIUM, head="full", tied=tied, init="normal"))
+    for name, values in net.named_parameters():
+        if name.endswith("bias"):
+            assert (values == 0).all()
+        else:
+            assert values.detach().std() == pytest.approx(0.01, rel=0.05) and values.abs().max() < 0.023
+
+
+def test_fan_in_is_sqrt_half_of_he():
+    he, fan_in = (clark(conv(layers=SMALL, head="full", init=init)) for init in ("he", "fan_in"))
+    for a, b in zip(he.parameters(), fan_in.parameters()):
+        torch.testing.assert_close(b * 2**0.5, a)
+
+
+REFUSED = [
+    ({"layers": [[4, 8]]}, "odd side"),
+    ({"head": "full", "head_kernel": 5}, "no head_kernel"),
+    ({"head": "full", "position_bias": "last"}, "position_bias none or all"),
+    ({"head": "full", "tied": True, "head_hidden": [360]}, "multiples of 361"),
+    ({"layers": []}, "needs head full"),
+    ({"layers": [], "head": "full", "dropout": 0.1}, "head_hidden"),
+    ({"hidden_padding": "valid"}, "needs head full"),
+    ({"layers": [[3, 4]], "head": "full", "hidden_padding": "valid"}, "two layers or more"),
+    ({"layers": [[3, 4], [19, 4], [3, 4]], "head": "full", "hidden_padding": "valid"}, "leave nothing"),
+]
+
+
+@pytest.mark.parametrize("settings, message", REFUSED)
+def test_what_does_not_fit_is_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
+        conv(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"layers": [[1, 4]], "head": "full"}, {"layers": [], "head": "full"}])
+def test_an_edge_that_no_kernel_reaches_is_refused(settings):
+    with pytest.raises(SettingError, match="no first convolution reaches"):
+        trial_net(TrialConfig(features=CLARK, net=conv(**settings)))
+    assert clark(conv(**settings), edge="none")(torch.zeros(1, 7, 19, 19)).shape == (1, 361)
+
+
+# What two arms share
+
+
+def start(features=CLARK, **settings) -> TrialConfig:
+    return TrialConfig(features=features, net=conv(**settings))
+
+
+def weights(**settings) -> dict[str, torch.Tensor]:
+    return {name: values.detach() for name, values in clark(conv(**settings)).named_parameters()}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"activation": "tanh"}, {"dropout": 0.2}, {"position_bias": "all"}, {"hidden_padding": "valid"}, {"layers": [*SMALL, [3, 4], [3, 4]]}],
+)
+@pytest.mark.parametrize("tied", [False, True])
+def test_toggles_leave_other_weights_equal(settings, tied):
+    first, second = weights(layers=[*SMALL, [3, 4]], head="full", tied=tied), weights(**{"layers": [*SMALL, [3, 4]], "head": "full", "tied": tied, **settings})
+    for name in first.keys() & second.keys():
+        if first[name].shape == second[name].shape:
+            assert torch.equal(first[name], second[name]), name
+    assert {"stem.kernel", "layers.2.kernel", "layers.3.kernel", "last.matrix"} <= first.keys() & second.keys()
+
+
+def test_tied_weights_are_the_free_ones_of_the_first_cells():
+    settings = {"layers": SMALL, "head": "full", "head_hidden": [361]}
+    tied, free = (clark(conv(**settings, tied=tied)) for tied in (True, False))
+    for layer, other in ((tied.stem, free.stem), (tied.layers["2"], free.layers["2"])):
+        assert torch.equal(layer.kernel, other.kernel.flatten(2)[:, :, layer.taps.first])
+    for layer, other in ((tied.head["1"], free.head["1"]), (tied.last, free.last)):
+        values = other.matrix.view(361, -1, layer.matrix.shape[-1]) if other.matrix.shape[1] == 361 else other.matrix.view(361, 361, 1)
+        assert torch.equal(layer.matrix[:, 0], values.flatten(0, 1)[layer.pairs.first])
+
+
+def test_share_of_equal_starts():
+    settings = {"layers": SMALL, "head": "full", "position_bias": "all"}
+    assert equal_start_share(start(**settings), start(**settings)) == 1.0
+    assert equal_start_share(start(**settings), start(**settings, activation="tanh")) == 1.0
+    fewer = CLARK.model_copy(update={"edge": "none"})
+    total = sum(values.numel() for values in weights(**settings).values())
+    assert equal_start_share(start(**settings), start(fewer, **settings)) == pytest.approx((total - 25 * 6) / total)
+    assert 0 < equal_start_share(start(**settings), start(**settings, tied=True)) < 0.5
+
+
+def test_biases_are_not_decayed():
+    net = clark(conv(layers=SMALL, head="full", head_hidden=[361], tied=True))
+    assert set(decayed(net)) == {"stem.kernel", "layers.2.kernel", "head.1.matrix", "last.matrix"}
+    assert gradient_factors(net, TrialConfig().training.optimiser) == {}
