@@ -51,10 +51,14 @@ def leading_claim(card: Enhancement) -> Claim | None:
 def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
     """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises SettingError.
 
-    A compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
+    A claim's samples are cut to whole batches of this base, which need not be the one that the claim was made on. A compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
     """
-    samples = samples if budget.samples == "claim" else budget.samples
-    values = {**base.overrides(budget), "training.samples": samples}
+    overrides = base.overrides(budget)
+    if budget.samples != "claim":
+        samples = budget.samples
+    else:
+        samples -= samples % overrides.get("training.batch_size", base.config.training.batch_size)
+    values = {**overrides, "training.samples": samples}
     if budget.compress:
         kind = base.config.training.schedule.kind
         if kind != "gonn":
@@ -132,22 +136,9 @@ def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: 
             here, there = get_path(off, path), get_path(claimed, path)
             if here != there:
                 apart.append(f"{path} ({_told(here)} instead of {_told(there)})")
-    if claim.samples is not None and claim.samples != off.training.samples:
+    if claim.samples is not None and abs(claim.samples - off.training.samples) >= off.training.batch_size:
         apart.append(f"samples ({off.training.samples:,} instead of {claim.samples:,})")
     return tuple(apart)
-
-
-def check_together(registry: Registry, cards: list[Enhancement]) -> None:
-    """That cards can stand in one design that combines them. Raises SettingError (NAME) naming the two that cannot."""
-    for i, first in enumerate(cards):
-        for second in cards[i + 1 :]:
-            names = f"{first.id}+{second.id}"
-            shared = sorted(set(first.toggles) & set(second.toggles))
-            if shared:
-                raise SettingError("NAME", names, f"both change {', '.join(shared)} and cannot be combined")
-            for one, other in ((first, second), (second, first)):
-                if any(condition.card == other.id for condition in one.excludes):
-                    raise SettingError("NAME", names, f"{one.id} excludes {other.id}")
 
 
 def _claim(card: Enhancement, name: str) -> Claim:

@@ -46,10 +46,12 @@ def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> li
     """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control first.
 
     Raises SettingError for an unknown design, for more than 4 cards of a factorial, and for add-one on a base that is neither at the off
-    nor at the on values of a card.
+    nor at the on values of a card, and for two cards that change one setting where a design combines them.
     """
     if design not in DESIGNS:
         raise SettingError("DESIGN", design, "not a known design", DESIGNS)
+    if design != "add-one":
+        _refuse_shared_settings(cards)
     if design == "factorial" and len(cards) > 4:
         raise SettingError("DESIGN", design, f"{len(cards)} enhancements make {2 ** len(cards)} arms", "at most 4 enhancements")
     wanted = {"add-one": _add_one, "leave-one-out": _leave_one_out, "cumulative": _cumulative, "factorial": _factorial}[design](base_name, base, cards)
@@ -70,6 +72,12 @@ def design_arms(design: str, base_name: str, base: TrialConfig, cards: Sequence)
     arms = tuple(Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards)) for cell in made)
     _refuse_twins(arms, cards)
     return arms, tuple(_contrast(design, card.id, made) for card in cards)
+
+
+def _refuse_shared_settings(cards: Sequence) -> None:
+    for first, second in itertools.combinations(cards, 2):
+        if shared := sorted(set(first.toggles) & set(second.toggles)):
+            raise SettingError("NAME", f"{first.id}+{second.id}", f"both change {', '.join(shared)} and cannot be combined", "one of them, or DESIGN=add-one")
 
 
 def _add_one(base_name: str, base: TrialConfig, cards: Sequence):
@@ -110,7 +118,7 @@ def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict
         config = _with_states(base, named, states)
     except SettingError as error:
         return Cell(arm, label, states, None, _blamed(base, named, states, error))
-    on = {card.id for card in cards if states.get(card.id, card_state(config, card.toggles)) == "on"}
+    on = {card.id for card in cards if (states.get(card.id) or card_state(config, card.toggles)) == "on"}
     # Add-one takes a card out of a whole base: what the base has that needed it stays, and goes idle.
     judged = named if len(states) <= 1 else [card for card in cards if card.id in on]
     reasons = (_unmet(card, config, {each.id for each in cards}, on) for card in judged if card.id in on)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ablations.arms import base_and_samples, bases_of, budget_config, check_together, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, resolve
 from ablations.dataset import Dataset, PreparedData, load_dataset
 from ablations.designs import design_arms
 from ablations.game_filters import filled, filters_of, own_games
@@ -81,10 +81,15 @@ def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
     return cards
 
 
-def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str) -> None:
-    """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot."""
+def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str, design: str) -> None:
+    """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot.
+
+    What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse the arm.
+    """
+    among = set() if design == "add-one" else {card.id for card in cards}
     for card in cards:
-        if base not in bases_of(registry, card):
+        others = {kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among) for kind in ("requires", "excludes")}
+        if base not in bases_of(registry, card.model_copy(update=others)):
             resolve(registry, card.id, "smoke", base)  # says what is wrong
             raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
 
@@ -170,11 +175,9 @@ def check(request: Request) -> Checked:
     budget = registry.budget(request.budget)
     seeds = parse_seeds(request.seeds, budget.seeds)
     stand, samples, _ = base_and_samples(registry, cards[0], budget, request.base)
-    check_cards(registry, cards, stand.id)
+    check_cards(registry, cards, stand.id, request.design)
     base = budget_config(stand, budget, samples)
     formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
-    if request.design != "add-one":
-        check_together(registry, list(formed))
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     base = filled(base, formed, own_games(dataset.declaration.filter))
     _check_filters(request, base, formed)

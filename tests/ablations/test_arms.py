@@ -4,10 +4,11 @@ import dataclasses
 
 import pytest
 
-from ablations.arms import base_and_samples, bases_of, budget_config, check_together, differences, leading_claim, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, differences, leading_claim, resolve
+from ablations.game_filters import filters_of
 from ablations.registry import load_registry
 from ablations.schema import Condition
-from gonn_core.config import canonical, get_path, trial_id
+from gonn_core.config import canonical, get_path, trial_id, with_values
 from gonn_core.errors import SettingError
 
 
@@ -35,11 +36,18 @@ def test_every_card_resolves_on_every_base_it_names(registry):
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu"])
-def test_all_cards_share_the_control_of_the_published_net(registry, budget):
-    arms = [resolve(registry, card.id, budget) for card in registry.cards.values()]
-    assert {a.base.id for a in arms} == {"gonn-b5"}
-    assert len({trial_id(a.control) for a in arms}) == 1
-    assert len({trial_id(a.treatment) for a in arms}) == len(arms)
+def test_all_cards_of_a_base_share_its_control_and_no_two_are_the_same(registry, budget):
+    by_base = {}
+    for card in registry.cards.values():
+        if not filters_of([card]):  # whose controls are the data set's
+            arms = resolve(registry, card.id, budget)
+            by_base.setdefault(arms.base.id, []).append(arms)
+    assert len(by_base["gonn-b5"]) > 20
+    for arms in by_base.values():
+        assert len({trial_id(a.control) for a in arms}) == 1
+        twins = {}
+        for a in arms:
+            assert twins.setdefault(trial_id(a.treatment), a.card.id) == a.card.id
 
 
 def test_design_follows_from_what_the_base_has(registry):
@@ -91,6 +99,15 @@ def test_paper_takes_the_claims_samples(registry):
     assert leading_claim(registry.card("stem_center_kernel")).id == "later_loss"
 
 
+def test_a_claims_samples_are_cut_to_whole_batches(registry):
+    base, paper = registry.base("gonn-b5"), registry.budget("paper")
+    odd = base.model_copy(update={"config": with_values(base.config, {"training.batch_size": 128, "training.samples": 1280})})
+    config = budget_config(odd, paper, 5_000_000)
+    assert config.training.samples == 39_062 * 128
+    claim = registry.card("ladder_input").claims[0]
+    assert claim.samples == 5_000_000 and not any("samples" in part for part in differences(registry, registry.card("ladder_input"), config, claim))
+
+
 def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
     budget = registry.budget("cpu").model_copy(update={"compress": True, "overrides": {"training.batch_size": 32}})
     config = budget_config(registry.base("gonn-b5"), budget)
@@ -106,7 +123,7 @@ def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
 def test_errors_of_resolve(registry):
     assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith("CLAIM=early_loss: budget cpu takes nothing from a claim")
     assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith("CLAIM=early: no such claim of prelu_init; valid: train_loss, ")
-    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
 
@@ -125,24 +142,12 @@ def test_a_base_that_has_a_card_neither_off_nor_on(registry):
 
 def test_conditions(registry):
     needs_depth = with_card(registry, requires=(Condition(path="net.trunk.blocks", value=12),))
-    assert bases_of(needs_depth, needs_depth.card("parametric_relu")) == ["gonn-b12"]
+    assert bases_of(needs_depth, needs_depth.card("parametric_relu")) == ["gonn-april-12b", "gonn-b12"]
     no_ladders = with_card(registry, excludes=(Condition(path="features.ladders", value=True),))
     assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == ["gonn-b4", "gonn-b4-2018-01"]
     assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
     with pytest.raises(ValueError, match="either"):
         Condition(card="x", path="y")
-
-
-def test_cards_that_cannot_be_combined(registry):
-    def cards(*names):
-        return [registry.card(name) for name in names]
-
-    check_together(registry, cards("parametric_relu", "ladder_input", "dilated_convolutions"))
-    message = error_of(check_together, registry, cards("parametric_relu", "last_move_input", "five_moves_of_history"))
-    assert message == "NAME=last_move_input+five_moves_of_history: both change features.history and cannot be combined"
-    apart = with_card(registry, excludes=(Condition(card="ladder_input"),))
-    pair = [apart.card("ladder_input"), apart.card("parametric_relu")]
-    assert error_of(check_together, apart, pair) == "NAME=ladder_input+parametric_relu: parametric_relu excludes ladder_input"
 
 
 def base_lacking(registry, base, part):

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ablations.designs import CONTROL, DESIGNS, ImpossibleDesign, cells, design_arms
@@ -75,6 +75,7 @@ def test_factorial():
 
 
 @given(st.sampled_from(DESIGNS), st.permutations(CARDS), st.integers(1, 4), st.integers(0, 15))
+@settings(deadline=None, max_examples=60)
 def test_every_design_of_every_base(design, cards, count, having):
     """The control comes first, arms differ, sides of a contrast have and lack the card, and all else is the base's."""
     cards = tuple(cards[:count])
@@ -135,6 +136,16 @@ def test_cells_that_the_schema_refuses_name_the_fewest_cards():
     with_boards = with_values(BARE, {"features.past_boards": 5})
     (cell,) = (cell for cell in cells("factorial", "boards", with_boards, (boards, GAMMA, copy)) if cell.arm == "with-copy")
     assert cell.reason == f"boards off, copy on: {why}"
+
+
+def test_cards_that_change_one_setting_are_not_combined():
+    registry = load_registry()
+    cards = [registry.card(name) for name in ("parametric_relu", "last_move_input", "five_moves_of_history")]
+    line = "^NAME=last_move_input.five_moves_of_history: both change features.history and cannot be combined; valid: one of them, or DESIGN=add-one$"
+    for design in ("factorial", "cumulative", "leave-one-out"):
+        with pytest.raises(SettingError, match=line):
+            cells(design, "gonn-b5", registry.base("gonn-b5").config, cards)
+    assert len(cells("add-one", "gonn-b5", registry.base("gonn-b5").config, cards[:2])) == 3
 
 
 def test_a_base_that_loses_what_another_card_of_it_needed_is_an_arm():

@@ -64,3 +64,11 @@ def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch,
     ]  # fmt: skip
     assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
     assert err.startswith("NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels (")
+
+
+def test_what_a_card_needs_may_come_from_the_study(plan, capsys):
+    """gonn-b4 has ReLU: parametric slopes that start above 0 need the parametric ones first."""
+    out = plan("parametric_relu,prelu_init", "--base", "gonn-b4", "--design", "cumulative", "--budget", "smoke")
+    assert "+ parametric_relu" in out and "+ prelu_init" in out
+    assert cli.run(["plan", "prelu_init", "--base", "gonn-b4", "--budget", "smoke"]) == 2
+    assert "prelu_init needs parametric_relu" in capsys.readouterr().err
