@@ -24,7 +24,7 @@ class OptimiserConfig(Strict):
     head_factor: Annotated[float, Field(gt=0, le=10)] = 0.25
     """Learning-rate factor of the head's last normalisation and last convolution."""
     clip_norm: Annotated[float, Field(ge=0)] = 0.0
-    """Largest norm of all gradients together; 0: not clipped (spec: other systems 3.2: 1.0)."""
+    """Largest norm of all gradients together, before decay and factors; 0: not clipped (the fork: 1.0; spec: other systems 3.2)."""
 
     @model_validator(mode="after")
     def _nesterov_needs_momentum(self):
