@@ -1,0 +1,91 @@
+"""Cazenave's bases and cards: what the document says of them, their arms, and the negative control."""
+
+import pytest
+import torch
+
+from ablations.arms import bases_of, budget_config, resolve
+from ablations.registry import load_registry
+from gonn_core.config import with_values
+from gonn_core.features.sets import plane_names
+from gonn_core.nets import count_parameters, trial_net
+from gonn_core.training.batches import PlaneMaker, training_batches
+from gonn_core.training.environment import reset_torch
+from gonn_core.training.loop import MEMORY_FORMATS, Trainer
+from tests.trial.helpers import starter_data
+
+CPU = torch.device("cpu")
+BASES = {"cazenave-7x128", "cazenave-14x256", "cazenave-fig13", "cazenave-fig13-golois", "cazenave-7x128-plain"}
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry()
+
+
+def test_bases_see_45_planes_and_train_as_published(registry):
+    assert {base.id for base in registry.bases.values() if base.system == "cazenave"} == BASES
+    for name in BASES:
+        config = registry.base(name).config
+        assert len(plane_names(config.features)) == 45 and len(set(plane_names(config.features))) == 45
+        assert config.training.batch_size == 50 and config.training.loss == "squared_error"
+        assert (config.data.sampling, config.data.augmentation) == ("replacement", "sample")
+        fig13 = name.startswith("cazenave-fig13")
+        assert config.training.optimiser.learning_rate == (2.0 if fig13 else 0.2)
+        assert config.training.schedule.kind == ("constant" if fig13 else "stall_halving")
+
+
+@pytest.mark.parametrize("name, kernels, blocks, width, planes", [("cazenave-7x128", 2_215_296, 7, 128, 1), ("cazenave-14x256", 16_816_896, 14, 256, 3)])
+def test_parameters(registry, name, kernels, blocks, width, planes):
+    """The counts without biases, plus biases, plus two more output planes."""
+    net = registry.base(name).config.net
+    assert count_parameters(net, 45) == kernels + width + 2 * blocks * width + 9 * width * (planes - 1)
+
+
+def test_the_four_nets_of_figure_13(registry):
+    """Golois best, then residual, then identity, then original: as claims of training error at 20M samples."""
+    found = {}
+    for card in registry.cards_of("cazenave"):
+        for claim in card.claims:
+            if claim.metric == "train_nats" and claim.samples == 20_000_000:
+                assert claim.base.startswith("cazenave-fig13") and claim.bounds is None
+                found[card.id] = claim.direction
+    assert found == {"golois_block": "decrease", "golois_against_original": "decrease", "identity_mapping": "increase", "original_block": "increase"}
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
+def test_every_card_resolves_on_its_base(registry, budget):
+    for card in registry.cards_of("cazenave"):
+        assert set(bases_of(registry, card)) & BASES, card.id
+        arms = resolve(registry, card.id, budget)
+        assert arms.off != arms.on and arms.base.id in BASES
+        trial_net(with_values(arms.on, {"net.residual.width": 8, "net.residual.blocks": 1}) if budget == "gpu" else arms.on)
+
+
+def test_small_budgets_end_at_a_rate_of_zero(registry):
+    for name in BASES:
+        if "fig13" not in name:  # whose protocol is a constant rate
+            for budget in ("smoke", "cpu"):
+                assert budget_config(registry.base(name), registry.budget(budget)).training.schedule.kind == "linear"
+
+
+def trained(config, steps, data):
+    trainer = Trainer(config, len(data.views["train"].rows), CPU, "channels_last")
+    maker = PlaneMaker(data.store, config.features, CPU, MEMORY_FORMATS["channels_last"])
+    return [trainer.step(batch).item() for batch in training_batches(config, data.views["train"], maker, 0, steps, 1)]
+
+
+def test_the_zeros_plane_changes_nothing(registry):
+    """The negative control: equal outputs at start, equal losses over 100 steps (the sums run over one more plane: rounding apart)."""
+    reset_torch(1)
+    data = starter_data()
+    arms = resolve(registry, "zeros_plane", "smoke")
+    small = {"data.view": data.views["train"].digest, "training.batch_size": 4, "training.samples": 400, "net.residual.width": 8, "net.residual.blocks": 1,
+             "features.ladders": False, "training.optimiser.learning_rate": 0.01}  # fmt: skip
+    off, on = (with_values(arm, small) for arm in (arms.off, arms.on))
+    first = next(iter(training_batches(on, data.views["train"], PlaneMaker(data.store, on.features, CPU, torch.channels_last), 0, 1, 1)))
+    zeros = plane_names(on.features).index("zeros")
+    assert not first.planes[:, zeros].any()
+    others = [k for k in range(len(plane_names(on.features))) if k != zeros]
+    with torch.no_grad():
+        torch.testing.assert_close(trial_net(on)(first.planes), trial_net(off)(first.planes[:, others]), rtol=1e-5, atol=1e-5)
+    assert trained(on, 100, data) == pytest.approx(trained(off, 100, data), rel=1e-4)
