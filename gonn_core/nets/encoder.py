@@ -15,6 +15,7 @@ from gonn_core.go.points import SIZE
 from gonn_core.nets.encoder_embedding import Embedding, Stem
 from gonn_core.nets.encoder_layer import EncoderLayer
 from gonn_core.nets.encoder_parts import Dense
+from gonn_core.nets.normalise import normalised
 from gonn_core.nets.smolgen import MAPS
 from gonn_core.settings.encoder_net import EncoderConfig
 
@@ -41,7 +42,7 @@ class EncoderNet(nn.Module):
 
     def tokens(self, planes: torch.Tensor) -> torch.Tensor:
         """Planes (N, C, 19, 19) -> the last layer's tokens (N, 361, W), normalised."""
-        x = self.embedding(self.stem(planes))
+        x = self.embedding(self.stem(normalised(self, planes)))
         maps = None if self.smolgen is None else self.smolgen.maps()
         for layer in self.layers.values():
             x = layer(x, maps)
