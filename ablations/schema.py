@@ -56,10 +56,11 @@ class Toggle(Strict):
 
 
 class Probe(Strict):
-    """Probability of one move in one of the documents' test positions (spec: GoNN 7)."""
+    """Probability of one move in one of the documents' test positions (spec: GoNN 7), or of a stone to be laddered, as the ladder head has it."""
 
     position: Id
     move: Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
+    head: Literal["policy", "ladders"] = "policy"
 
 
 class Claim(Strict):
@@ -107,6 +108,8 @@ class Claim(Strict):
             raise ValueError("statistic belongs to the metric weight_statistic, and it needs one")
         if (self.metric == "probe") != (self.probe is not None):
             raise ValueError("probe belongs to the metric probe, and it needs one")
+        if self.probe is not None and self.probe.head != "policy" and self.quantity == "difference":
+            raise ValueError("only one arm has a ladder head: what it says can only be claimed as a level (quantity on or off)")
         if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
             raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
         ends = [end for end in self.bounds or () if math.isfinite(end)]
@@ -174,6 +177,8 @@ class Base(Strict):
     """A base net with the way it was trained."""
 
     id: Id
+    also_called: tuple[Id, ...] = ()
+    """Further names that find it."""
     title: Text
     system: System
     config: TrialConfig

@@ -69,22 +69,22 @@ def is_complete(job) -> bool:
 
 
 def warm_kernels(plan: Plan, say) -> None:
-    """Compile the plane kernels of every arm before the workers need them, each of which would compile them anew at the same time."""
+    """Compile the kernels of every arm's planes and targets before the workers need them, each of which would compile them anew at the same time."""
     import torch
 
     from gonn_core.go.jit import is_compiled
     from gonn_core.records.sampler import Sampler
-    from gonn_core.training.batches import PlaneMaker
+    from gonn_core.training.batches import PlaneMaker, extras_of
     from gonn_core.training.environment import choose_device
 
     device = choose_device(plan.jobs[0].run.device)
     view = plan.prepared.views["train"]
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
-    features = dict.fromkeys(arm.config.features for arm in plan.study.arms)
-    if not all(is_compiled(name) for name in {_plane_kernel(each, device.type) for each in features}):
+    wanted = dict.fromkeys((arm.config.features, extras_of(arm.config)) for arm in plan.study.arms)
+    if not all(is_compiled(name) for name in {_plane_kernel(features, device.type) for features, _ in wanted}):
         say("compiling the plane kernels, once …")
-    for each in features:
-        PlaneMaker(view.store, each, device, torch.channels_last).on_host(rows, symmetries, keep)
+    for features, extras in wanted:
+        PlaneMaker(view.store, features, device, torch.channels_last, extras).on_host(rows, symmetries, keep)
 
 
 def _plane_kernel(features, device: str) -> str:

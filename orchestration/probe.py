@@ -37,6 +37,8 @@ def probe(target: str, data: str, data_dir: Path | None, boards: bool) -> int:
     shown = [trial] if trial else _first_of_arms(study, done)
     if trial:
         _show_trial(trial, given[trial])
+    for name in shown:
+        _show_ladder_head(name, given[name])
     if boards:
         for name in shown:
             output().print(f"boards: {_draw(workspace, name, given[name])}")
@@ -86,6 +88,14 @@ def _show_trial(trial: str, answers: ProbeAnswers) -> None:
 
     _print(groups_table(answers, f"Probes of trial {trial}"))
     _print(positions_table(answers, published()))
+
+
+def _show_ladder_head(trial: str, answers: ProbeAnswers) -> None:
+    from reports.probe_ladders import ladder_head_table
+
+    table = ladder_head_table(answers, f"Ladder head of trial {trial}")
+    if table is not None:
+        _print(table)
 
 
 def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:

@@ -223,7 +223,7 @@ def _probe_level(setting: Setting, case: str, move: int) -> Measured:
     from reports.probe_effects import level
 
     claim, contrast = setting.claim, setting.contrast
-    values, trials = level(setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move)
+    values, trials = level(setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move, claim.probe.head)
     if not values:
         return Measured(formats.NONE, NOT_MEASURED, UNASKED)
     mean = float(np.mean(values))

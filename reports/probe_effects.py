@@ -103,8 +103,13 @@ def probability_effect(results: StudyResults, contrast: Contrast, case: str, mov
     return paired_effect(contrast.card, seeds, deltas), trials
 
 
-def _probabilities(found: Mapping[int, list], case: str, move: int) -> dict[int, tuple[float, list[str]]]:
-    return {seed: (float(np.mean([answers.policy(case)[move] for _, answers in each])), [trial.id for trial, _ in each]) for seed, each in found.items()}
+def _probabilities(found: Mapping[int, list], case: str, move: int, head: str = "policy") -> dict[int, tuple[float, list[str]]]:
+    probabilities = {}
+    for seed, each in found.items():
+        maps = [answers.policy(case) if head == "policy" else answers.laddered(case) for _, answers in each]
+        if all(one is not None for one in maps):
+            probabilities[seed] = float(np.mean([one[move] for one in maps])), [trial.id for trial, _ in each]
+    return probabilities
 
 
 def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effect:
@@ -135,7 +140,7 @@ def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effe
     )
 
 
-def level(results: StudyResults, arms: tuple[str, ...], case: str, move: int) -> tuple[list[float], tuple[str, ...]]:
-    """Probability of a move by seed, as a mean over arms, and the trials behind it."""
-    found = _probabilities(by_seed(results, arms), case, move)
+def level(results: StudyResults, arms: tuple[str, ...], case: str, move: int, head: str = "policy") -> tuple[list[float], tuple[str, ...]]:
+    """Probability of a move by seed, as a mean over arms, and the trials behind it; head: as in `ablations.schema.Probe`."""
+    found = _probabilities(by_seed(results, arms), case, move, head)
     return [found[seed][0] for seed in sorted(found)], tuple(trial for seed in sorted(found) for trial in found[seed][1])

@@ -1,6 +1,6 @@
 """A net on a suite of probes: the probabilities of right and wrong moves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -19,8 +19,8 @@ BATCH = 256
 
 
 @torch.no_grad()
-def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> np.ndarray:
-    """(N, 361) float32 move probabilities of a net in inference mode on the CPU, all of each position's history shown."""
+def on_positions(features, positions: Sequence[Position], ask: Callable[[torch.Tensor], torch.Tensor]) -> np.ndarray:
+    """(N, 361) float32: what `ask` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each position's history shown."""
     rows = position_rows(positions)
     source, made = plane_source(rows), len(made_planes(features))
     selected = torch.from_numpy(plane_indices(features))
@@ -29,8 +29,13 @@ def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> n
         batch = rows.rows[first : first + BATCH]
         planes, targets = np.empty((len(batch), made, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
         make_planes(features, source, batch, np.zeros(len(batch), np.uint8), np.full(len(batch), HISTORY, np.uint8), planes, targets)
-        out[first : first + len(batch)] = torch.softmax(net(torch.from_numpy(planes)[:, selected]).float(), 1).numpy()
+        out[first : first + len(batch)] = ask(torch.from_numpy(planes)[:, selected]).float().numpy()
     return out
+
+
+def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> np.ndarray:
+    """(N, 361) float32 move probabilities of a net in inference mode on the CPU."""
+    return on_positions(features, positions, lambda planes: torch.softmax(net(planes).float(), 1))
 
 
 def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:

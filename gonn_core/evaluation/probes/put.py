@@ -7,6 +7,7 @@ from gonn_core.trial.weights import load_net
 
 from . import stored
 from .cases import Suite
+from .ladder_head import has_ladder_head, head_answers
 from .measure import answers, policies
 from .published import GROUP
 
@@ -32,9 +33,10 @@ def put_probes(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
     if list(suite.cases[: len(shown)]) != shown:
         raise ValueError("the documents' positions must be the first cases of a suite")
     drawn = policies(net, config.features, [case.position for case in shown])
+    head = head_answers(net, config.features, suite, [case.position for case in shown]) if has_ladder_head(net) else None
     summary = stored.summarise(suite, given, result["weights"], result["samples"], [case.name for case in shown])
     with Lease.take(directory.path) as lease:
         (directory.path / "probes").mkdir(exist_ok=True)
-        directory.write(f"probes/{summary['id']}.npz", stored.pack(suite, given, drawn), lease)  # before the summary: who finds that finds both
+        directory.write(f"probes/{summary['id']}.npz", stored.pack(suite, given, drawn, head), lease)  # before the summary: who finds that finds both
         directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
     return stored_answers(directory, suite)

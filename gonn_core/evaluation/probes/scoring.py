@@ -26,6 +26,15 @@ class Answers(NamedTuple):
     share: np.ndarray
 
 
+class LadderHead(NamedTuple):
+    """Of each case of a suite, (N,) float32, nan for cases that are not such a pair: the head's mean probability on the stones in question, in the
+    position where the ladder works and in the one where it fails. maps (P, 361): its probabilities in the documents' positions."""
+
+    works: np.ndarray
+    fails: np.ndarray
+    maps: np.ndarray
+
+
 class GroupScore(NamedTuple):
     """Of `cases` cases: share found, score, and mean probabilities of the likeliest right and wrong moves."""
 

@@ -14,9 +14,11 @@ from gonn_core.errors import InputError
 from gonn_core.json_files import read_json
 
 from .cases import Suite
-from .scoring import METHOD, Answers, found, group_score
+from .scoring import METHOD, Answers, LadderHead, found, group_score
 
 FORMAT = 1
+_HEAD = "ladder_head_"
+"""Prefix of the arrays that only nets with such a head have."""
 _ARRAYS = ("right", "wrong", "share", "chance", "group", "distance", "cluster", "policies")
 
 
@@ -34,7 +36,7 @@ class ProbeAnswers:
         """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none), cluster; and policies (P, 361) of `published`."""
         try:
             with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in _ARRAYS}
+                return {name: file[name] for name in (*_ARRAYS, *(name for name in file.files if name.startswith(_HEAD)))}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(self.path, f"not readable answers to probes ({error}); remove it to put them again") from None
 
@@ -46,14 +48,25 @@ class ProbeAnswers:
         """(361,) move probabilities in one of the documents' positions."""
         return self.arrays["policies"][self.summary["published"].index(case)]
 
+    @property
+    def ladder_head(self) -> LadderHead | None:
+        """What the net's ladder head said; None for a net without one."""
+        found = [self.arrays.get(_HEAD + name) for name in LadderHead._fields]
+        return None if found[0] is None else LadderHead(*found)
+
+    def laddered(self, case: str) -> np.ndarray | None:
+        """(361,) probabilities of the ladder head in one of the documents' positions; None for a net without one."""
+        head = self.ladder_head
+        return None if head is None else head.maps[self.summary["published"].index(case)]
+
 
 def answers_id(weights: str, suite: str) -> str:
     """16 hex digits over all that decides the answers: digests of weights and suite, and the method."""
     return hashlib.sha256(f"{weights}\n{suite}\nprobes {METHOD}".encode()).hexdigest()[:16]
 
 
-def pack(suite: Suite, given: Answers, policies: np.ndarray) -> bytes:
-    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases."""
+def pack(suite: Suite, given: Answers, policies: np.ndarray, head: LadderHead | None = None) -> bytes:
+    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases; head: of a net with a ladder head."""
     buffer = io.BytesIO()
     np.savez(
         buffer,
@@ -65,6 +78,7 @@ def pack(suite: Suite, given: Answers, policies: np.ndarray) -> bytes:
         distance=np.array([-1 if case.distance is None else case.distance for case in suite.cases], np.int8),
         cluster=np.unique([case.cluster or case.name for case in suite.cases], return_inverse=True)[1].astype(np.int32),
         policies=policies.astype(np.float32),
+        **{_HEAD + name: array for name, array in (head._asdict() if head else {}).items()},
     )
     return buffer.getvalue()
 
