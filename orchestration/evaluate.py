@@ -77,7 +77,9 @@ def evaluate_study(
 
 def _further(answers: Mapping[str, Sequence[Evaluation]]) -> Table:
     """The documents' further metrics by arm, means over seeds."""
-    table = Table("metric", *map(Text, answers), box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
+    for arm in answers:
+        table.add_column(Text(arm))
     for name in FURTHER:
         values = ([found for each in arm if (found := each.position_values(name)) is not None] for arm in answers.values())
         means = (level(float(mean([each.mean() for each in found])), METRICS[name].unit) if found else NONE for found in values)

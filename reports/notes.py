@@ -47,12 +47,16 @@ def unfinished_notes(results: StudyResults) -> list[str]:
 
 def _readings(results: StudyResults) -> list[str]:
     """How policies are read, where it is not as usual."""
-    wanted = {"symmetry_averaging": "averaged over the 8 symmetries of a position", "legal_only": "over legal points alone (empty ones but the ko point)"}
+    wanted = {
+        "symmetry_averaging": "averaged over the 8 symmetries of a position (eight forward passes; FLOPs and samples/s are those of training)",
+        "legal_only": "over legal points alone (empty ones but the ko point)",
+    }
     notes, arms = [], results.study.arms
     for name, words in wanted.items():
         having = [printable(arm.label, 60) for arm in arms if getattr(arm.config.evaluation, name)]
         if having:
-            notes.append(f"Policies are evaluated {words}: {'in all arms' if len(having) == len(arms) else ', '.join(having)}. Curves are of policies as they are.")
+            where = "in all arms" if len(having) == len(arms) else ", ".join(having)
+            notes.append(f"Policies are evaluated {words}: {where}. Curves are of policies as they are.")
     return notes
 
 
