@@ -1,0 +1,99 @@
+"""Clark & Storkey's declarations: numbers as told, toggles that do what the paper's table took out, equal costs where they are promised."""
+
+import pytest
+
+from ablations.arms import bases_of, resolve
+from ablations.registry import load_registry
+from gonn_core.config import get_path, trial_id
+from gonn_core.features.sets import plane_names
+from gonn_core.nets import count_parameters, multiply_adds
+
+EXCLUDED = {  # the ablation table, from memory: accuracy, rank, probability without the technique
+    "clark_ko_plane": (36.55, 7.59, 0.0853),
+    "edge_encoding": (36.81, 7.64, 0.0850),
+    "masked_training": (36.31, 7.66, 0.0843),
+    "liberty_encoding": (35.65, 7.89, 0.0811),
+    "reflection_preserving": (34.95, 8.32, 0.0760),
+    "clark_all_but_liberties": (34.48, 8.36, 0.0755),
+    "clark_all_techniques": (33.45, 8.76, 0.0707),
+}
+NONE_EXCLUDED = (36.77, 7.50, 0.0866)
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry()
+
+
+def parameters(config) -> int:
+    return count_parameters(config.net, len(plane_names(config.features)))
+
+
+def test_published_counts(registry):
+    for base, tied, untied in (("clark-full", 629_367, 4_599_273), ("clark-medium", 552_615, 4_279_193)):
+        arms = resolve(registry, "reflection_preserving", "paper", base=base)
+        assert (parameters(arms.on), parameters(arms.off)) == (tied, untied)
+
+
+@pytest.mark.parametrize("card", EXCLUDED)
+def test_claims_are_the_differences_of_the_table(registry, card):
+    claims = {claim.id: claim for claim in registry.card(card).claims}
+    scales = (0.01, 1, 1)
+    for name, without, full, scale in zip(("accuracy_value", "rank_value", "probability_value"), EXCLUDED[card], NONE_EXCLUDED, scales):
+        assert claims[name].value == pytest.approx(scale * (full - without), abs=1e-9)
+        assert claims[name].evidence == "unverified_memory" and claims[name].base == "clark-medium"
+    rows = {row.top1 for row in registry.published["clark_storkey"].rows}
+    assert any(row == pytest.approx(EXCLUDED[card][0] / 100) for row in rows if row)
+
+
+@pytest.mark.parametrize("card, untied", [("clark_all_techniques", 4_265_081), ("clark_all_but_liberties", 4_274_489)])
+def test_nets_without_several_techniques(registry, card, untied):
+    """Two planes and six: the sides' stones, the sides' liberties."""
+    off = resolve(registry, card, "paper").off
+    assert parameters(off) == untied and not off.net.conv.tied and not off.training.mask_illegal
+
+
+def test_claimed_parameters(registry):
+    for card in registry.cards_of("clark_storkey"):
+        for claim in card.claims:
+            if claim.metric == "parameters":
+                arms = resolve(registry, card.id, "gpu", base=claim.base)
+                assert parameters(arms.on) - parameters(arms.off) == claim.value, card.id
+
+
+def test_memory_and_inference_are_never_called_stated(registry):
+    for card in registry.cards_of("clark_storkey"):
+        for claim in card.claims:
+            assert claim.evidence == ("stated" if claim.value is None else "unverified_memory"), f"{card.id}.{claim.id}"
+            if claim.samples is not None:
+                assert claim.samples % registry.base(claim.base).config.training.batch_size == 0
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu", "paper"])
+def test_every_card_resolves_and_no_two_are_the_same(registry, budget):
+    arms = [resolve(registry, card.id, budget, base=base) for card in registry.cards_of("clark_storkey") for base in bases_of(registry, card)]
+    for each in arms:
+        changed = {path for path in each.card.toggles if get_path(each.off, path) != get_path(each.on, path)}
+        assert changed == set(each.card.toggles), each.card.id
+    medium = [each for each in arms if each.base.id == "clark-medium"]
+    assert len({trial_id(each.control) for each in medium}) == 1
+    assert len({trial_id(each.treatment) for each in medium}) == len(medium) >= 20
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "paper"])
+def test_few_large_kernels_cost_as_much(registry, budget):
+    arms = resolve(registry, "filter_shape", budget)
+    off, on = (multiply_adds(config.net, 8) for config in (arms.off, arms.on))
+    assert off == pytest.approx(on, rel=0.06)
+
+
+@pytest.mark.parametrize("budget", ["cpu", "paper"])
+def test_the_perceptron_has_about_as_many_weights(registry, budget):
+    arms = resolve(registry, "convolutional", budget)
+    assert parameters(arms.off) == pytest.approx(parameters(arms.on), rel=0.25)
+
+
+def test_the_paper_anneals_and_the_small_budgets_end_at_zero(registry):
+    for base in ("clark-full", "clark-medium"):
+        assert resolve(registry, "learning_rate_annealing", "paper", base=base).on.training.schedule.kind == "steps"
+        assert resolve(registry, "learning_rate_annealing", "cpu", base=base).on.training.schedule.kind == "linear"
