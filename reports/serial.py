@@ -113,7 +113,7 @@ def _behind(cell, trials: dict[str, TrialResult]) -> dict:
 
 def _trial_tree(trial: TrialResult) -> dict:
     about = {"arm": trial.arm, "seed": trial.seed, "state": trial.state, "failure": trial.failure}
-    result = {name: trial.result[name] for name in ("weights", "samples")} if trial.result else {}
+    result = {name: trial.result[name] for name in ("weights", "samples", "trained_as") if name in (trial.result or {})}
     named = ("id", "split", "history", "subset", "positions", "games")
     evaluations = [{name: found.summary[name] for name in named} for found in trial.evaluations if found]
     return {**about, **result, "evaluations": evaluations}

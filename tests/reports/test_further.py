@@ -1,6 +1,7 @@
 """The folded tables of further metrics: against numbers computed anew, with old evaluations, with other readings."""
 
 import io
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from reports.compare import MAIN, analyse_study, further_effects
 from reports.render import markdown, write_report
 from reports.report import make_report
 from reports.results import load_results
-from reports.serial import csv_text
+from reports.serial import csv_text, manifest
 from tests.reports.made_studies import plan_study, train
 
 
@@ -131,3 +132,13 @@ def test_each_arm_is_read_as_its_configuration_says(tmp_path):
         for path in (plain.runs / trial.trial / "eval").glob("*.json"):
             path.write_text(path.read_text().replace('"legal_only": false', '"legal_only": true'))
     assert load_results(plain.study, plain.runs).trials[0].evaluations == (None, None, None)
+
+
+def test_the_manifest_says_whose_weights_were_taken_over(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
+    train(made, {})
+    trial = made.study.trials[0].trial
+    path = made.runs / trial / "result.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"trained_as": "f" * 16}))
+    trials = manifest(make_report(load_results(made.study, made.runs), made.registry))["trials"]
+    assert [found.get("trained_as") for found in trials.values()] == ["f" * 16, None, None, None]
