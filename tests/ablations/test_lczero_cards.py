@@ -1,0 +1,80 @@
+"""Cards and bases after the fork of lczero-training: sizes, what excludes what, equal operations."""
+
+import pytest
+
+from ablations.arms import bases_of, budget_config, resolve
+from ablations.registry import load_registry
+from gonn_core.errors import SettingError
+from gonn_core.features.sets import plane_names
+from gonn_core.nets.cost import count_parameters, flops_per_sample
+from gonn_core.training.schedule import learning_rate
+
+REGISTRY = load_registry()
+BASES = [base for base in REGISTRY.bases if base.startswith("lczero-")]
+
+
+def parameters(config) -> int:
+    return count_parameters(config.net, len(plane_names(config.features)))
+
+
+def outside_the_layers(width: int) -> int:
+    """Embedding of 26 planes, positions, policy head."""
+    return 26 * width + width + 361 * width + width * width + width + width
+
+
+@pytest.mark.parametrize(
+    "base, width, layers",
+    [("lczero-s", 192, 1_486_464), ("lczero-m", 192, 2_477_440), ("lczero-r", 384, 9_870_080 + 361 * 384)],
+)
+def test_tiers(base, width, layers):
+    """Layers as the document's net is counted (spec: other systems 3.5); R with its input gate."""
+    assert parameters(REGISTRY.base(base).config) == layers + outside_the_layers(width)
+
+
+def test_yardsticks_double_the_layers():
+    small = 1_486_464
+    for card, width, large in (("doubled_depth", 192, 2_972_928), ("doubled_width", 272, 2_967_504)):
+        arms = resolve(REGISTRY, card, "paper", "lczero-s")
+        assert parameters(arms.on) == large + outside_the_layers(width)
+        assert parameters(arms.off) == small + outside_the_layers(192)
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "paper"])
+def test_attention_body_against_equal_operations(budget):
+    arms = resolve(REGISTRY, "attention_body", budget)
+    assert (arms.off.net.family, arms.on.net.family) == ("gonn", "encoder")
+    conv, attention = (flops_per_sample(arm.net, 26) for arm in (arms.off, arms.on))
+    assert conv == pytest.approx(attention, rel=0.1)
+    assert arms.off.training == arms.on.training
+
+
+@pytest.mark.parametrize("gate", ["additive_gate", "additive_gate_absolute"])
+@pytest.mark.parametrize("smolgen", ["smolgen", "smolgen_relative"])
+def test_smolgen_excludes_static_gates(smolgen, gate):
+    assert gate in {condition.card for condition in REGISTRY.card(smolgen).excludes}
+    with pytest.raises(SettingError, match="BASE"):
+        resolve(REGISTRY, smolgen, "cpu", "lczero-s-gate")
+
+
+def test_multiplicative_gate_needs_the_additive_one():
+    assert bases_of(REGISTRY, REGISTRY.card("multiplicative_gate")) == ["lczero-s-gate"]
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
+@pytest.mark.parametrize("base", BASES)
+def test_rates_fall_to_almost_nothing(base, budget):
+    training = budget_config(REGISTRY.base(base), REGISTRY.budget(budget)).training
+    assert learning_rate(training, training.samples - training.batch_size) < 0.01 * training.optimiser.learning_rate
+
+
+@pytest.mark.parametrize("budget", ["smoke", "cpu"])
+def test_one_control_for_the_plain_tiers(budget):
+    """At these budgets they are one net, trained once."""
+    ci, s, m = (budget_config(REGISTRY.base(f"lczero-{tier}"), REGISTRY.budget(budget)) for tier in ("ci", "s", "m"))
+    assert ci == s == m
+
+
+@pytest.mark.parametrize("card", ["batch_splits", "gradient_clipping", "warm_up", "weight_averaging", "adamw"])
+def test_training_cards_leave_the_net(card):
+    arms = resolve(REGISTRY, card, "cpu")
+    assert arms.off.net == arms.on.net and arms.off.data == arms.on.data
