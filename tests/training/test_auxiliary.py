@@ -59,6 +59,14 @@ def test_beside_the_policy_it_moves_the_body(name):
     assert not torch.equal(next(one.net.parameters()), next(other.net.parameters()))
 
 
+@pytest.mark.parametrize("family", ["conv", "residual", "encoder"])
+def test_heads_fit_every_family(family):
+    config = option_config(family, **{f"training__auxiliary__{name}": 0.01 for name in HEADS})
+    trainer, (batch,) = new_trainer(config), real_batches(config, 1)
+    losses = [trainer.step(batch).item() for _ in range(12)]
+    assert losses[-1] < losses[0] and all(values.grad is not None for values in trainer.net.auxiliary.parameters())
+
+
 def test_targets_that_a_trial_needs():
     assert extras_of(option_config("")) == ()
     assert extras_of(option_config("three_planes")) == ("future", "future")
