@@ -39,8 +39,9 @@ class Registry:
         return _find(self.cards, "NAME", name, "no such enhancement")
 
     def base(self, name: str) -> Base:
-        """The base of that id. Raises SettingError (BASE)."""
-        return _find(self.bases, "BASE", name, "no such base")
+        """The base of that id or further name. Raises SettingError (BASE)."""
+        named = next((base.id for base in self.bases.values() if name in base.also_called), name)
+        return _find(self.bases, "BASE", named, "no such base")
 
     def budget(self, name: str) -> Budget:
         """The budget of that id. Raises SettingError (BUDGET)."""
@@ -148,12 +149,13 @@ def _formed(registry: Registry, form: str) -> TrialConfig:
 
 def _check_not_undone(registry: Registry, card: Enhancement, base: Base, budget: Budget) -> None:
     """A budget must not fix what a card toggles on a base where it can be, unless the card has a form for it."""
-    if f"{base.id}.{budget.id}" in card.forms or unmet(registry, card, base) is not None:
+    toggles = card.on_base(base.id).toggles
+    fixed = sorted(set(toggles) & set(base.overrides(budget)))
+    if not fixed or f"{base.id}.{budget.id}" in card.forms or unmet(registry, card, base) is not None:
         return
-    for path in sorted(set(card.on_base(base.id).toggles) & set(base.overrides(budget))):
-        if card_state(base.config, card.on_base(base.id).toggles) != "neither":
-            where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"budgets/{budget.id}.yaml.overrides"
-            raise SettingError(where, path, f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card")
+    if card_state(base.config, toggles) != "neither":
+        where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"budgets/{budget.id}.yaml.overrides"
+        raise SettingError(where, fixed[0], f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card")
 
 
 def _check_condition(registry: Registry, condition: Condition, plain: TrialConfig, where: str) -> None:
@@ -165,6 +167,9 @@ def _check_condition(registry: Registry, condition: Condition, plain: TrialConfi
 
 
 def _check_base(registry: Registry, base: Base) -> None:
+    for name in base.also_called:
+        if sum(name == other.id or name in other.also_called for other in registry.bases.values()) > 1:
+            raise SettingError(f"bases/{base.id}.yaml.also_called", name, "another base has this name")
     for path in ("data.view", "training.init_seed", "training.data_seed"):
         if get_path(base.config, path) != get_path(TrialConfig(), path):
             raise SettingError(f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base")

@@ -9,6 +9,8 @@ What does not change the numbers (device, threads, folders, labels) is no part o
 
 import hashlib
 import json
+from collections.abc import Sequence
+from functools import cache
 
 from pydantic import BaseModel, ValidationError, model_validator
 
@@ -102,7 +104,8 @@ def _model_at(model, location):
     return model
 
 
-def config_paths(model: type[BaseModel] = TrialConfig, prefix: str = "") -> list[str]:
+@cache
+def config_paths(model: type[BaseModel] = TrialConfig, prefix: str = "") -> tuple[str, ...]:
     """All dotted paths of leaves, e.g. `net.trunk.width`: what a card may name."""
     paths = []
     for name, field in model.model_fields.items():
@@ -110,7 +113,7 @@ def config_paths(model: type[BaseModel] = TrialConfig, prefix: str = "") -> list
             paths += config_paths(field.annotation, f"{prefix}{name}.")
         else:
             paths.append(prefix + name)
-    return paths
+    return tuple(paths)
 
 
 def get_path(config: TrialConfig, path: str):
@@ -137,7 +140,7 @@ def with_values(config: TrialConfig, values: dict, setting: str = "config") -> T
     return parse_config(tree, setting)
 
 
-def nearest_paths(path: str) -> list[str]:
+def nearest_paths(path: str) -> Sequence[str]:
     """The valid paths most like `path`, or all when none is near."""
     import difflib
 

@@ -1,4 +1,7 @@
-"""`gonn list` and `gonn show`: what can be compared, and what the documents claim."""
+"""`gonn list` and `gonn show`: what can be compared, on what, and what the documents claim."""
+
+from collections import Counter
+from collections.abc import Sequence
 
 from rich import box
 from rich.table import Table
@@ -6,59 +9,56 @@ from rich.text import Text
 
 from ablations.arms import bases_of
 from ablations.registry import load_registry
-from ablations.schema import Claim, Enhancement
+from ablations.schema import Enhancement
+from ablations.wording import claimed, main_claim, told
 from orchestration.console import output
 
-_PERCENT = ("top1", "top4", "probability", "win_rate", "probe")
-_UNITS = {"nats": " nats", "train_nats": " train nats", "parameters": " parameters", "rank": " places", "samples_per_s_ratio": " x samples/s"}
-
-
-def claimed(claim: Claim) -> str:
-    """A claim's number in words: `-0.025 nats at 5M`."""
-    scale, unit, digits = (100, " points", 3) if claim.metric in _PERCENT else (1, _UNITS.get(claim.metric, ""), 4)
-    sign = "+" if claim.quantity == "difference" and claim.metric != "samples_per_s_ratio" else ""
-
-    def number(value: float) -> str:
-        return f"{value * scale:{sign},.0f}" if claim.metric == "parameters" else f"{value * scale:{sign}.{digits}g}"
-
-    if claim.value is not None:
-        text = number(claim.value)
-    elif claim.range is not None:
-        low, high = claim.range
-        text = f"{number(low)} to {number(high)}" if None not in (low, high) else f"at most {number(high)}" if low is None else f"at least {number(low)}"
-    else:
-        text = {"decrease": "lower", "increase": "higher", "no_change": "no change of"}[claim.direction]
-        unit = unit or " " + claim.metric.replace("_", " ")
-    name = claim.statistic or (f"{claim.probe.position} {claim.probe.move}" if claim.probe else claim.metric)
-    what = unit or f" {name.replace('_', ' ')}"
-    if claim.metric in _PERCENT:
-        what = f"{unit} {name.replace('_', ' ')}"
-    return f"{text}{what}" + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
-
-
-def main_claim(card: Enhancement) -> str:
-    """The claim that a list shows: on loss or accuracy with a number, else on those without, else any other, parameters last."""
-
-    def unlike(claim: Claim) -> tuple:
-        return claim.metric == "parameters", claim.metric not in ("nats", "top1", "top4", "rank", "probability"), claim.bounds is None
-
-    if not card.claims:
-        return "none"
-    shown = min(card.claims, key=unlike)
-    return claimed(shown) + (" (unverified)" if shown.evidence == "unverified_memory" else "")
+NARROW = 110
+"""Columns of a terminal below which a list has its claims under its titles, and no bases."""
 
 
 def print_list(system: str | None) -> None:
-    """A table of all enhancements, or of one system's. Raises SettingError (SYSTEM)."""
+    """All enhancements, or one system's, system by system. Raises SettingError (SYSTEM)."""
     registry = load_registry()
+    console = output()
     cards = registry.cards_of(system) if system else list(registry.cards.values())
+    for each in sorted({card.system for card in cards}):
+        of_system = [card for card in cards if card.system == each]
+        console.print(Text(f"{each} ({len(of_system)})", style="bold"))
+        console.print(_narrow(of_system) if console.width < NARROW else _wide(of_system))
+    console.print(f"{len(cards)} enhancements in all. `gonn show ID` tells more, `make ablation NAME=ID` measures.")
+
+
+def _wide(cards: Sequence[Enhancement]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, options in (("id", {"no_wrap": True}), ("enhancement", {}), ("system", {}), ("first claim", {}), ("base", {"no_wrap": True})):
+    for heading, options in (("id", {"no_wrap": True}), ("enhancement", {}), ("first claim", {}), ("base", {"no_wrap": True})):
         table.add_column(heading, **options)
     for card in cards:
-        table.add_row(card.id, card.title, card.system, main_claim(card), card.base)
+        table.add_row(card.id, card.title, main_claim(card), card.base)
+    return table
+
+
+def _narrow(cards: Sequence[Enhancement]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(overflow="fold")
+    table.add_column()
+    for card in cards:
+        table.add_row(card.id, f"{card.title}\n({main_claim(card)})")
+    return table
+
+
+def print_bases() -> None:
+    """All base nets."""
+    registry = load_registry()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading, options in (("id", {"no_wrap": True}), ("net", {}), ("published parameters", {"justify": "right"}), ("enhancements to compare", {"justify": "right"})):
+        table.add_column(heading, **options)
+    fitting = Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
+    for base in registry.bases.values():
+        names = ", ".join([base.id, *base.also_called])
+        table.add_row(names, base.title, f"{base.parameters:,}" if base.parameters else "not told", str(fitting[base.id]))
     output().print(table)
-    output().print(f"{len(cards)} enhancements. `gonn show ID` tells more, `make ablation NAME=ID` measures.")
+    output().print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`.")
 
 
 def print_card(name: str) -> None:
@@ -71,10 +71,10 @@ def print_card(name: str) -> None:
     console.print()
     settings = Table("setting", "off", "on", box=box.SIMPLE_HEAD, pad_edge=False)
     for path, toggle in card.toggles.items():
-        settings.add_row(path, _value(toggle.off), _value(toggle.on))
+        settings.add_row(path, told(toggle.off), told(toggle.on))
     console.print(settings)
     for base, form in card.forms.items():
-        console.print(f"on {base}: " + ", ".join(f"{path} {_value(toggle.off)} -> {_value(toggle.on)}" for path, toggle in form.items()))
+        console.print(f"on {base}: " + ", ".join(f"{path} {told(toggle.off)} -> {told(toggle.on)}" for path, toggle in form.items()))
     console.print(f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}")
     for word, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
@@ -91,7 +91,3 @@ def print_card(name: str) -> None:
             claim.evidence.replace("_", " "),
         )
     console.print(claims)
-
-
-def _value(value) -> str:
-    return ", ".join(map(str, value)) or "none" if isinstance(value, (list, tuple)) else str(value)

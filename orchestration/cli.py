@@ -47,11 +47,15 @@ def gonn():
 
 @gonn.command("list")
 @click.argument("system", required=False)
-def list_(system):
-    """All enhancements: id, title, system, claim, base."""
+@click.option("--bases", is_flag=True, help="the base nets instead")
+def list_(system, bases):
+    """All enhancements, system by system, or those of SYSTEM."""
     from orchestration import catalogue
 
-    catalogue.print_list(system)
+    if bases:
+        catalogue.print_bases()
+    else:
+        catalogue.print_list(system)
 
 
 @gonn.command()

@@ -13,7 +13,7 @@ from orchestration import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
-NEAREST = "parametric_relu, prelu_init, "
+NEAREST = "parametric_relu, "
 URI_VALID = "valid: a URI that starts with sqlite, postgresql, mysql, mssql, http, https"
 
 
@@ -57,10 +57,10 @@ def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):
     (["ui", "--port", "http"], "PORT=http: not a whole number; valid: 1 to 65535"),
     (["train", "gonn-b5", "--seed", "-1"], "SEED=-1: out of range; valid: 0 to 2147483647"),
     (["train", "gonn-b5", "--set", "net"], "--set=net: not a setting; valid: PATH=VALUE such as net.activation=relu"),
-    (["train", "gonn-b5", "--set", "net.activation=tanh"], "--set.net.activation=tanh: not a valid value; valid: 'relu' or 'prelu'"),
+    (["train", "gonn-b5", "--set", "net.activation=gelu"], "--set.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
     (["train", "gonn-b5", "--set", "net.activation=[1"], "--set net.activation=[1: not a YAML value"),
     (["train", "gonn-b5", "--set", "net.activation=*a"], "--set net.activation=*a: not a YAML value"),
-    (["list", "chess"], "SYSTEM=chess: no enhancements of such a system; valid: gonn"),
+    (["list", "chess"], "SYSTEM=chess: no enhancements of such a system; valid: cazenave, clark_storkey, go_nn, gonn, lczero"),
     (["evaluate"], "STUDY: not given; usage: gonn evaluate [OPTIONS] STUDY"),
     (["evaluate", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
     (["evaluate", "x", "--split", "train"], "SPLIT=train: no such split; valid: validation, test"),
@@ -94,8 +94,8 @@ def test_names_of_a_list_are_checked_one_by_one(gonn):
 
 
 def test_bases_and_designs_that_do_not_fit(gonn, tmp_path):
-    assert gonn("plan", "parametric_relu", "--base", "resnet")[2].startswith("BASE=resnet: no such base; valid: gonn-b")
-    assert gonn("train")[2].startswith("BASE=: no such base; valid: gonn-b")
+    assert gonn("plan", "parametric_relu", "--base", "gonn-b6")[2].startswith("BASE=gonn-b6: no such base; valid: gonn-b")
+    assert gonn("train")[2].startswith("BASE=: no such base; valid: ")
     too_many = "parametric_relu,global_pooling_head,dilated_convolutions,stem_kernel_5x5,batchnorm_gamma"
     assert gonn("plan", too_many, "--design", "factorial") == (2, "", "DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements\n")
     assert not list(tmp_path.iterdir())
@@ -147,10 +147,27 @@ def test_study_files_that_cannot_be_read(gonn, tmp_path):
     assert gonn("report")[2].startswith(f"{file}: not a JSON file (")
 
 
+def test_a_list_fits_a_narrow_terminal(gonn, monkeypatch):
+    from rich.console import Console
+
+    from orchestration import catalogue
+
+    monkeypatch.setattr(catalogue, "output", lambda: Console(width=60, markup=False, highlight=False))
+    code, out, _ = gonn("list", "gonn")
+    assert code == 0 and all(len(line) <= 60 for line in out.splitlines())
+    assert "parametric_relu" in out and "Parametric ReLU" in out
+
+
 def test_what_is_there_to_compare(gonn):
     code, out, err = gonn("list")
     assert code == 0 and err == "" and "Parametric ReLU" in out and "-0.025 nats at 5M" in out
     assert all(len(line) <= 160 for line in out.splitlines())
+    headings = [line.split()[0] for line in out.splitlines() if line.endswith(")") and line[0].isalpha()]
+    assert headings == sorted(headings) and {"gonn", "go_nn"} <= set(headings)
+    code, out, _ = gonn("list", "gonn")
+    assert code == 0 and "parametric_relu" in out and "input_normalisation" not in out
+    code, out, _ = gonn("list", "--bases")
+    assert code == 0 and "gonn-b5, gonn-published-5b" in out and "3,597,792" in out
     code, out, _ = gonn("show", "parametric_relu")
     assert code == 0 and "net.activation" in out and "gonn_sandbox: Parametric ReLUs (Feb 2018)" in out
     code, out, _ = gonn("data", "list")

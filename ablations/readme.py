@@ -1,0 +1,88 @@
+"""`python -m ablations.readme` writes README.md of this folder: what is declared here, and tables of all of it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from ablations.arms import bases_of
+from ablations.coverage import load_coverage, sections_of
+from ablations.registry import FOLDER, Registry, load_registry
+from ablations.schema import Base, Enhancement
+from ablations.wording import main_claim, told
+
+README = FOLDER / "README.md"
+INTRODUCTION = FOLDER / "introduction.md"
+"""What stands above the tables, written by hand."""
+SYSTEMS = {
+    "gonn": "GoNN",
+    "go_nn": "go-NN",
+    "clark_storkey": "Clark & Storkey",
+    "cazenave": "Cazenave",
+    "lczero": "The fork of lczero-training",
+}
+
+
+def render(registry: Registry) -> str:
+    """The whole text. Counts the parameters of every base, which needs torch."""
+    parts = [INTRODUCTION.read_text(encoding="utf-8").rstrip(), "## Bases", _bases(registry), "## Enhancements"]
+    for system, title in SYSTEMS.items():
+        cards = [card for card in registry.cards.values() if card.system == system]
+        if cards:
+            parts += [f"### {title}", _cards(cards)]
+    return "\n\n".join([*parts, "## From the documents", _documents()]) + "\n"
+
+
+def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(headings)]
+    lines += [["---"] * len(lines[0]), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _bases(registry: Registry) -> str:
+    rows, fitting = [], Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
+    for base in registry.bases.values():
+        names = ", ".join(f"`{name}`" for name in (f"{base.id}", *base.also_called))
+        rows.append([f"[{names}](bases/{base.id}.yaml)", base.title, f"{_parameters(base):,}", f"{base.parameters:,}" if base.parameters else "", str(fitting[base.id])])
+    return _table(("base", "net", "parameters", "as published", "enhancements that fit"), rows)
+
+
+def _parameters(base: Base) -> int:
+    from gonn_core.features.sets import padding, plane_names
+    from gonn_core.nets.cost import trainable_parameters
+    from gonn_core.nets.init import ShapesOnly
+    from gonn_core.nets.registry import make_net
+
+    return trainable_parameters(make_net(base.config.net, plane_names(base.config.features), ShapesOnly(), padding(base.config.features)))
+
+
+def _cards(cards: Iterable[Enhancement]) -> str:
+    rows, coverage = [], load_coverage()
+    for card in cards:
+        settings = "; ".join(f"`{path}` {told(toggle.off)} → {told(toggle.on)}" for path, toggle in card.toggles.items())
+        source = "; ".join(f"{document}: {heading}" for document, heading in sections_of(coverage, card.id))
+        rows.append([f"[`{card.id}`](cards/{card.system}/{card.id}.yaml)", card.summary, settings, f"`{card.base}`", main_claim(card), source])
+    return _table(("enhancement", "what it does", "settings, off → on", "base", "first claim", "sections"), rows)
+
+
+def _documents() -> str:
+    rows = []
+    for document, coverage in load_coverage().items():
+        for section in coverage.sections:
+            made = [", ".join(f"`{card}`" for card in section.cards), *(f"{what}: none, {why}" for what, why in section.without.items())]
+            if not section.nothing:
+                rows.append([document, section.heading, "; ".join(filter(None, made))])
+    return _table(("document", "section", "enhancements"), rows)
+
+
+def main() -> None:
+    """Write the file."""
+    README.write_text(render(load_registry()), encoding="utf-8")
+    print(Path(README).relative_to(FOLDER.parent))
+
+
+if __name__ == "__main__":
+    main()

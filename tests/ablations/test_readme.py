@@ -1,0 +1,17 @@
+"""ablations/README.md says what is declared."""
+
+import re
+
+from ablations.readme import README, render
+from ablations.registry import FOLDER, load_registry
+
+
+def test_it_is_up_to_date():
+    assert README.read_text(encoding="utf-8") == render(load_registry()), "run: python -m ablations.readme"
+
+
+def test_every_declaration_is_in_it_and_every_link_leads_somewhere():
+    text, registry = render(load_registry()), load_registry()
+    assert all(f"[`{card.id}`](cards/{card.system}/{card.id}.yaml)" in text for card in registry.cards.values())
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) == len(registry.cards) + len(registry.bases) and all((FOLDER / link).is_file() for link in links)
