@@ -76,12 +76,11 @@ class ConvNet(nn.Module):
             return
         reach = self.stem.padding if self.stem else 0
         if not reach:
-            raise SettingError("features.edge", "channel or as_opponent", "no first convolution reaches beyond the edge", "none, or a first kernel of 3 or more")
+            problem = "no first convolution reaches beyond the edge"
+            raise SettingError("features.edge", "channel or as_opponent", problem, "none, or a first kernel of 3 or more")
         frame = torch.from_numpy(beyond_edge).view(1, -1, 1, 1).repeat(1, 1, SIZE + 2 * reach, SIZE + 2 * reach)
         frame[:, :, reach:-reach, reach:-reach] = 0
-        self.frame = frame
-        self.stem.padding = 0
-        self.reach = reach
+        self.frame, self.reach, self.stem.padding = frame, reach, 0
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
         return self.policies(self.body(planes))[:, 0]

@@ -20,7 +20,8 @@ class ConvConfig(Strict):
     head_kernel: Kernel = 3
     """conv only."""
     head_hidden: tuple[Width, ...] = ()
-    """Widths of further layers between the convolutions and the last one: units of full layers, channels of convolutions as wide as the head's. Tied full layers: multiples of 361."""
+    """Widths of further layers between the convolutions and the last one: units of full layers, channels of convolutions
+    with the head's kernel. Tied full layers are maps of the board: multiples of 361."""
     position_bias: Literal["none", "last", "all"] = "none"
     """Where a layer has a bias at each point of the board; elsewhere one a channel."""
     tied: bool = False
