@@ -1,7 +1,8 @@
 """What a net costs: parameters and floating-point operations, from its configuration alone.
 
 Counted are the multiplications and additions of convolutions and matrices, 2 operations per multiply-add, a full kernel at each of the
-361 points (the padded rim included), as often as the forward pass applies it. Not counted: norms, activations, pooling, chain
+361 points (the padded rim included), as often as the forward pass applies it, and attention's products of queries with keys and of
+weights with values. Not counted: what is made once a batch (maps of codes and offsets), norms, activations, softmax, pooling, chain
 maxima, scans along diagonals, the stem's sum of two kernels; together under 1 % at width 192, more in narrow nets.
 """
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from gonn_core.config import NetConfig
+from gonn_core.config import FeatureConfig, NetConfig, TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import BLACK, EMPTY, SIZE, WHITE
@@ -12,6 +12,7 @@ from gonn_core.nets.attention_tables import offsets_at_pairs
 from gonn_core.nets.cost import multiply_adds, trainable_parameters
 from gonn_core.nets.encoder_embedding import arc_codes
 from gonn_core.nets.init import ShapesOnly
+from gonn_core.nets.pairs import equal_start_share
 from gonn_core.nets.registry import make_net
 from gonn_core.settings.encoder_net import EncoderConfig
 from tests.boards import parse_board
@@ -252,3 +253,11 @@ def test_evaluation_changes_no_weight():
 def test_multiplicative_gate_needs_a_form():
     with pytest.raises(SettingError, match="multiplicative_gate"):
         built(encoder(multiplicative_gate=True))
+
+
+def test_share_that_starts_equal():
+    features = FeatureConfig(ladders=False)
+    arms = [TrialConfig(net=encoder(), features=part) for part in (FeatureConfig(), features)]
+    total = sum(values.numel() for values in weights(encoder()).values())
+    assert equal_start_share(*arms) == pytest.approx((total - 3 * 8) / total)  # three ladder planes, width 8
+    assert equal_start_share(arms[0], TrialConfig(net=encoder(heads=4))) == 1.0

@@ -1,0 +1,46 @@
+"""Each enhancement of the encoder learns a few positions, resumes bit for bit, and keeps its numbers finite in bf16."""
+
+import pytest
+import torch
+
+from tests.nets.test_encoder import ENHANCEMENTS
+from tests.training.options import ENCODER, new_trainer, option_config, real_batches
+
+NAMES = list(ENHANCEMENTS)
+ADAMW = {"training__optimiser__kind": "adamw", "training__optimiser__learning_rate": 0.01}
+
+
+def config_with(name: str, **values):
+    parts = {f"net__encoder__{part}": value for part, value in {**ENHANCEMENTS[name], "smolgen_sizes": [2, 6, 3]}.items()}
+    return option_config("encoder", **ENCODER, **parts, **ADAMW, **values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_learns_a_few_positions(name):
+    config = config_with(name)
+    trainer, (batch,) = new_trainer(config), real_batches(config, 1)
+    losses = [trainer.step(batch).item() for _ in range(60)]
+    assert losses[-1] < 0.7 * losses[0], losses[::10]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_resumed_equals_uninterrupted(name):
+    config = config_with(name)
+    batches = real_batches(config, 6)
+    whole, parted, resumed = (new_trainer(config) for _ in range(3))
+    losses = [whole.step(batch).item() for batch in batches]
+    for batch in batches[:4]:
+        parted.step(batch)
+    resumed.load_state({key: tensor.clone().contiguous() for key, tensor in parted.state().items()})
+    assert [resumed.step(batch).item() for batch in batches[4:]] == losses[4:]
+    for key, tensor in whole.state().items():
+        assert torch.equal(tensor, resumed.state()[key]), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bf16_is_finite(name):
+    config = config_with(name, training__precision="bf16")
+    trainer = new_trainer(config)
+    for batch in real_batches(config, 2):
+        assert torch.isfinite(trainer.step(batch))
+    assert all(torch.isfinite(value).all() for value in trainer.net.parameters())
