@@ -101,7 +101,10 @@ def status():
 @gonn.command()
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 def report(studies):
-    """Tables and figures of each STUDY, or of all, made again; of several also a summary."""
+    """Tables and figures of each STUDY, or of all, made again.
+
+    Of several also a summary.
+    """
     from orchestration import status
 
     status.write_reports(studies)
