@@ -13,6 +13,7 @@ from gonn_core.config import canonical
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.nets import trainable_parameters
 from gonn_core.nets.normalise import set_normalisation
@@ -52,7 +53,10 @@ class Session:
             raise SettingError("data.games", job.config.data.games.model_dump(exclude_defaults=True), "a study turns filters into a view; a trial has the view's digest alone", "no filter")
         view = data.view(job.config.data.view)
         self._view = view
-        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras_of(job.config))
+        # The curve is read over legal points where the policy is: a net trained on them alone was never told of the others.
+        self._reading = Reading(legal_only=job.config.evaluation.legal_only)
+        extras = tuple(dict.fromkeys((*extras_of(job.config), *(("illegal",) if self._reading.legal_only else ()))))
+        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras)
         self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
         self._progress_rows = None
         if settings.progress_view is not None:
@@ -164,7 +168,7 @@ class Session:
         with self.clock.aside():
             looks = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
-                line |= evaluate(trainer.evaluated_net, self.maker, self._progress_rows, "full", self.settings.loader_threads).means()
+                line |= evaluate(trainer.evaluated_net, self.maker, self._progress_rows, "full", self.settings.loader_threads, None, self._reading).means()
                 looks += 1
             line |= {"learning_rate": trainer.rate, "looks": looks}
             line |= {"samples_per_s": self._rate(), **self.clock.seconds()}

@@ -1,7 +1,7 @@
-"""Trials that differ in nothing but how their policy is evaluated: one is trained, the others take over its weights.
+"""Trials that differ in nothing but symmetry averaging: one is trained, the other takes over its weights and its curve.
 
-Of trials that could all be trained, one waits for another only if that other reads its policy in the plainer way, so no two wait for
-each other. Trials started at the very same moment may not see each other: then both train, to the same weights.
+Of the two, only the averaging one waits for the plain one, so they never wait for each other. Started at the very same moment they may
+not see each other: then both train, to the same weights. Trials that read legal points alone have curves of their own.
 """
 
 import time
@@ -19,10 +19,10 @@ POLL_SECONDS = 0.5
 
 
 def twins(job: Job) -> Iterator[tuple[Reading, str]]:
-    """Every other way to read the policy of the job's net, the plainest first, and the id of the trial that does so."""
-    for reading in (Reading(False, False), Reading(False, True), Reading(True, False), Reading(True, True)):
-        if reading != _reading(job):
-            yield reading, trial_id(with_values(job.config, {f"evaluation.{name}": value for name, value in reading._asdict().items()}))
+    """The other way to average when the policy of the job's net is read, and the id of the trial that does so."""
+    own = _reading(job)
+    averaging = not own.symmetry_averaging
+    yield own._replace(symmetry_averaging=averaging), trial_id(with_values(job.config, {"evaluation.symmetry_averaging": averaging}))
 
 
 def _reading(job: Job) -> Reading:
