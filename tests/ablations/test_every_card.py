@@ -6,6 +6,7 @@ import torch
 
 from ablations.arms import budget_config, resolve
 from ablations.registry import load_registry
+from gonn_core.config import trial_id
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import flops_per_sample, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
@@ -42,13 +43,29 @@ def test_every_base_as_published_has_its_count(base):
 
 @pytest.mark.parametrize("base", REGISTRY.bases)
 def test_every_base_trains_on_the_smoke_budget(base):
-    config = budget_config(REGISTRY.base(base), REGISTRY.budget("smoke"))
+    assert_learns(budget_config(REGISTRY.base(base), REGISTRY.budget("smoke")), steps=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", sorted({card.system for card in REGISTRY.cards.values()}))
+def test_both_arms_of_every_card_train_on_the_smoke_budget(system):
+    tried = set()
+    for card in REGISTRY.cards_of(system):
+        arms = resolve(REGISTRY, card.id, "smoke")
+        for config in {trial_id(config): config for config in (arms.off, arms.on)}.values():
+            if trial_id(config) not in tried:
+                tried.add(trial_id(config))
+                assert_learns(config, steps=2)
+
+
+def assert_learns(config, steps: int) -> None:
+    """Some steps on the bundled games have finite losses and move weights."""
     data = starter_data()
     view = data.views["train"]
     reset_torch(1)
     trainer = Trainer(config, len(view.rows), CPU, "channels_last")
-    maker = PlaneMaker(data.store, config.features, CPU, MEMORY_FORMATS["channels_last"], extras_of(config))
+    maker = PlaneMaker(data.store, config.features, CPU, MEMORY_FORMATS["channels_last"], extras=extras_of(config))
     before = [values.detach().clone() for values in trainer.net.parameters()]
-    losses = [trainer.step(batch).item() for batch in training_batches(config, view, maker, 0, 3, 1)]
+    losses = [trainer.step(batch).item() for batch in training_batches(config, view, maker, 0, steps, 1)]
     assert np.isfinite(losses).all()
     assert any(not values.equal(old) for values, old in zip(trainer.net.parameters(), before))
