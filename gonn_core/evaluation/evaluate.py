@@ -25,6 +25,10 @@ _KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same histor
 _ALL_HISTORY = len(GONN_KEEP)
 
 
+class NotFinite(RuntimeError):
+    """A net gives logits that are not finite numbers."""
+
+
 def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
     """How many of the last moves each of `rows` (N,) shows under a history mode: (N,) uint8."""
     if mode == "full":
@@ -72,7 +76,7 @@ def evaluate(
     """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done so far.
 
     A reading of legal points alone needs a maker that makes the further target `illegal`. The net comes back in the mode, training or
-    inference, in which it was given.
+    inference, in which it was given. Raises NotFinite.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
@@ -94,6 +98,9 @@ def evaluate(
                 logits = logits + turned_back(net(batch.planes), symmetry)
                 upright = batch if symmetry == 0 else upright
             illegal = upright.extras["illegal"] if reading.legal_only else None
+            # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
+            if not bool(torch.isfinite(logits).all()):
+                raise NotFinite("the net's logits are not finite numbers: its training has diverged")
             for stored, found in zip(scores, score(logits / len(reading.symmetries), upright.targets, illegal)):
                 stored[start : start + BATCH] = found.cpu().numpy()
             if on_batch:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gonn_core.config import FeatureConfig
-from gonn_core.evaluation.evaluate import BATCH, evaluate, history_kept
+from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate, history_kept
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
 from gonn_core.errors import InputError
@@ -41,6 +41,15 @@ class OpponentsLastMove(torch.nn.Module):
         return 5.0 * torch.roll(planes[:, 18].flatten(1), -1, 1)
 
 
+class Diverged(torch.nn.Module):
+    """Has not a number to say of one position in all."""
+
+    def forward(self, planes):
+        logits = torch.zeros(len(planes), 361)
+        logits[-1, 7] = torch.nan
+        return logits
+
+
 @pytest.fixture(scope="module")
 def maker():
     return PlaneMaker(starter_data().store, FeatureConfig(), torch.device("cpu"), torch.channels_last)
@@ -59,6 +68,11 @@ def test_equal_logits(maker, rows):
     assert (scores.rank == moves).all()  # ties go by point, and the symmetry is the identity
     assert [len(planes) for planes in net.seen] == [BATCH] * (len(rows) // BATCH) + [len(rows) % BATCH]
     assert net.training and net.norm.num_batches_tracked == 0
+
+
+def test_a_diverged_net_has_no_scores(maker, rows):
+    with pytest.raises(NotFinite, match="diverged"):
+        evaluate(Diverged(), maker, rows, "full")
 
 
 def test_known_bets(maker, rows):
