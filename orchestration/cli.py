@@ -154,6 +154,18 @@ def train(**settings):
     return train.train_base(**settings)
 
 
+@gonn.command("import")
+@click.argument("folder", type=click.Path(path_type=Path))
+def import_(folder):
+    """Take over trial directories from another machine, checked.
+
+    FOLDER is a trial directory, a folder of them, or a workspace. Trials that are here already stay as they are.
+    """
+    from orchestration import importing
+
+    return importing.import_trials(folder)
+
+
 @gonn.command()
 @click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
 @click.option("--study", help="open at that study  [default: the latest]")
