@@ -176,6 +176,9 @@ def _check_base(registry: Registry, base: Base) -> None:
     for name in base.scaled:
         if name not in registry.budgets:
             raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(registry.budgets))
+    for name in base.rates:
+        if name not in registry.budgets:
+            raise SettingError(f"bases/{base.id}.yaml.rates", name, "no such budget", list(registry.budgets))
 
 
 def _check_budget(registry: Registry, budget: Budget) -> None:

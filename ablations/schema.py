@@ -42,6 +42,15 @@ def _both_ends(ends):
     return ends
 
 
+Rate = Annotated[float, Field(gt=0, le=100)]
+
+
+def _rising(ends):
+    if ends[0] >= ends[1]:
+        raise ValueError("a range of rates goes from low to high")
+    return ends
+
+
 class Toggle(Strict):
     """The two values of one config path; JSON values as they stand in a config tree."""
 
@@ -196,6 +205,8 @@ class Base(Strict):
     """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
     scaled: dict[Id, dict[str, Any]] = {}
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
+    rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
+    """Budget id -> lowest and highest learning rate that a search tries; where none is told, `ablations.search.default_range`."""
 
     def overrides(self, budget: "Budget") -> dict[str, Any]:
         """What a budget sets in this base, samples apart."""

@@ -1,0 +1,59 @@
+"""`searches/<id>/`: search.json (before the first trial) and journal.log (what was asked, and what became of it)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ablations.search import Search, read_search
+from gonn_core.errors import SettingError
+from gonn_core.records.workshop import locked
+from orchestration.files import write_json
+from orchestration.tuning import RateOptimiser, Tried
+from orchestration.workspace import Workspace
+
+
+def search_folder(workspace: Workspace, search_id: str) -> Path:
+    """Folder of one search."""
+    return workspace.root / "searches" / search_id
+
+
+def keep_search(workspace: Workspace, search: Search) -> Search:
+    """Write the search file unless it is there; the search as it was first written down."""
+    path = search_folder(workspace, search.id) / "search.json"
+    if not path.exists():
+        write_json(path, search.model_dump(mode="json"))
+    return read_search(path)
+
+
+def all_searches(workspace: Workspace) -> list[Search]:
+    """Searches of a workspace, the latest last."""
+    searches = [read_search(path) for path in sorted((workspace.root / "searches").glob("*/search.json"))]
+    return sorted(searches, key=lambda search: (search.created, search.id))
+
+
+def find_search(workspace: Workspace, beginning: str, setting: str = "SEARCH") -> Search:
+    """The search whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
+    searches = all_searches(workspace)
+    found = [search for search in searches if search.id == beginning] or [search for search in searches if search.id.startswith(beginning)]
+    if not found:
+        raise SettingError(setting, beginning, "no such search", [search.id for search in searches][-8:] or "none yet: make lr-search NAME=… makes one")
+    return found[-1]
+
+
+def open_journal(workspace: Workspace, search: Search) -> RateOptimiser:
+    """The search's journal, to be asked and told."""
+    return RateOptimiser(search_folder(workspace, search.id) / "journal.log", search)
+
+
+def tried_rates(workspace: Workspace, search: Search) -> list[Tried]:
+    """The rates asked for so far; none before the first."""
+    if not (search_folder(workspace, search.id) / "journal.log").exists():
+        return []
+    return open_journal(workspace, search).tried()
+
+
+@contextmanager
+def alone(workspace: Workspace, search: Search) -> Iterator[None]:
+    """While this is entered no other command of this machine runs the search; waits for one that does."""
+    with locked(search_folder(workspace, search.id) / ".lock"):
+        yield

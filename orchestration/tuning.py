@@ -1,0 +1,114 @@
+"""Optuna's part of a learning-rate search: which rate is tried next. The only module that imports Optuna.
+
+Ask and tell on a journal file that optuna-dashboard opens. Who trains, and when a trial is given up, is decided elsewhere; Optuna is told how it
+ended. The first rates are spread over the range; then the tree-structured Parzen estimator (TPE) proposes. What it proposes depends
+on the journal and the search's seed alone.
+"""
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ablations.search import Search
+from gonn_core.config import trial_id
+
+SPREAD = (0.625, 0.375, 0.875, 0.125)
+"""Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
+
+_RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One rate that was asked for, and what became of it."""
+
+    number: int
+    rate: float
+    state: Literal["running", "done", "pruned", "diverged", "failed"]
+    """running: also when the command that ran it was killed. failed: for a reason that says nothing of the rate."""
+    trial: str
+    """Trial id."""
+    nats: float | None = None
+    """On the validation positions of the search, of a trial that is done."""
+    points: dict[int, float] = field(default_factory=dict)
+    """Samples -> validation nats along the way."""
+
+
+class RateOptimiser:
+    """The journal of one search."""
+
+    def __init__(self, journal: Path, search: Search):
+        """Opens the journal, or begins it."""
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+        self._optuna, self._search = optuna, search
+        self._trials: dict[float, str] = {}
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        self._storage = JournalStorage(JournalFileBackend(str(journal)))
+        self._study = optuna.create_study(storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True)
+
+    def ask(self) -> Tried:
+        """The next rate to try; from now on it is in the journal."""
+        low, high = self._search.rates
+        asked = self._study.get_trials(deepcopy=False)
+        states = self._optuna.trial.TrialState
+        place = sum(trial.state not in (states.WAITING, states.FAIL) for trial in asked)
+        first = [self._search.own_rate, *(low * (high / low) ** share for share in SPREAD)]
+        if place < len(first) and not any(trial.state == states.WAITING for trial in asked):
+            self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})
+        # A seed of each question's own: after a kill nothing is asked that was asked before.
+        self._study.sampler = self._optuna.samplers.TPESampler(n_startup_trials=len(first), seed=self._search.seed + len(asked))
+        trial = self._study.ask({_RATE: self._optuna.distributions.FloatDistribution(low, high, log=True)})
+        rate = trial.params[_RATE]
+        trial.set_user_attr(_TRIAL, self._trial(rate))  # for those who read the journal with other tools
+        return Tried(trial.number, rate, "running", self._trial(rate))
+
+    def report(self, number: int, samples: int, nats: float) -> None:
+        """A point on a running trial's way."""
+        self._storage.set_trial_intermediate_value(self._key(number), samples, nats)
+
+    def tell_done(self, number: int, nats: float) -> None:
+        """The trial went to its end. Raises ValueError for nats that are no number."""
+        if not math.isfinite(nats):
+            raise ValueError(f"nats of a finished trial are {nats}")
+        self._study.tell(number, nats)
+
+    def tell_pruned(self, number: int) -> None:
+        """The trial was given up."""
+        self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
+
+    def tell_diverged(self, number: int) -> None:
+        """The trial's loss became no number. Optuna hears of a pruned trial, lest it ask for such a rate again: it ignores failed ones."""
+        self._storage.set_trial_user_attr(self._key(number), _DIVERGED, True)
+        self.tell_pruned(number)
+
+    def tell_failed(self, number: int) -> None:
+        """The trial failed for a reason that says nothing of its rate."""
+        self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
+
+    def tried(self) -> list[Tried]:
+        """All rates asked for so far, in the order of asking."""
+        waiting = self._optuna.trial.TrialState.WAITING
+        return [self._tried(trial) for trial in self._study.get_trials(deepcopy=False) if trial.state != waiting]
+
+    def _tried(self, trial) -> Tried:
+        rate = trial.params[_RATE]
+        state = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}.get(trial.state.name, "running")
+        if _DIVERGED in trial.user_attrs:
+            state = "diverged"
+        nats = trial.value if state == "done" else None
+        return Tried(trial.number, rate, state, self._trial(rate), nats, dict(trial.intermediate_values))
+
+    def _trial(self, rate: float) -> str:
+        if rate not in self._trials:
+            self._trials[rate] = trial_id(self._search.at(rate))
+        return self._trials[rate]
+
+    def _key(self, number: int) -> int:
+        return self._study.get_trials(deepcopy=False)[number]._trial_id
