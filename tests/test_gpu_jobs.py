@@ -1,39 +1,37 @@
-"""The committed jobs for a GPU: readable by this code, and those that the README beside them lists."""
+"""The committed jobs for a GPU: readable by this code, on the data of the recipe beside them, made by commands that the README tells.
+
+That each is the trial that a study trains is checked with the queue (tests/orchestration/test_queue.py).
+"""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from ablations.arms import budget_config
-from ablations.registry import load_registry
-from ablations.study import seeded
-from gonn_core.config import with_values
+from ablations.strict_yaml import parse_yaml
 from gonn_core.records.recipe import read_recipe
 from gonn_core.trial.job import read_job
+from orchestration.queue import read_queue
 
 FOLDER = Path(__file__).resolve().parent.parent / "results" / "gpu"
-WANTED = {
-    "b5-s1": (1, {}),
-    "b5-s2": (2, {}),
-    "b5-relu-s1": (1, {"net.activation": "relu"}),
-    "b5-relu-s2": (2, {"net.activation": "relu"}),
-    "b5-no-head-pooling-s1": (1, {"net.head.pooling": "none"}),
-    "b5-no-ladders-s1": (1, {"features.ladders": False}),
-}
+NAMES = sorted(path.stem for path in (FOLDER / "jobs").glob("*.json") if path.stem != "kgs.recipe")
 
 
-@pytest.mark.parametrize("name", WANTED)
-def test_job_is_the_trial_of_its_study(name):
-    """The same configuration that a study under the gpu budget trains: its result can be taken over."""
-    seed, values = WANTED[name]
-    registry, job, recipe = load_registry(), read_job(FOLDER / "jobs" / f"{name}.json"), read_recipe(FOLDER / "jobs" / "kgs.recipe.json")
-    base = budget_config(registry.base("gonn-b5"), registry.budget("gpu"))
-    assert job.config == seeded(with_values(base, {"data.view": recipe.views["train"], **values}), seed)
+@pytest.mark.parametrize("name", NAMES)
+def test_job_is_on_the_data_of_the_recipe(name):
+    job, recipe = read_job(FOLDER / "jobs" / f"{name}.json"), read_recipe(FOLDER / "jobs" / "kgs.recipe.json")
+    assert job.config.data.view == recipe.views["train"] and job.run.progress_view == recipe.views["validation"]
     assert job.run.store == f"stores/{recipe.store}" and job.run.runs == "runs" and not job.run.dirty
     assert {request.view for request in job.run.evaluations} == {recipe.views["test"]}
 
 
-def test_readme_lists_the_jobs():
+def test_readme_tells_how_each_job_was_made():
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`jobs/([^`]*)\.json`", text)) == set(WANTED) | {"kgs.recipe"}
+    told = {}
+    for line in re.findall(r"^    (gonn train .*)$", text, re.MULTILINE):
+        words = shlex.split(line)
+        options = list(zip(words[3::2], words[4::2]))
+        values = dict(value.split("=", 1) for option, value in options if option == "--set")
+        told[Path(dict(options)["--job"]).stem] = (words[2], int(dict(options)["--seed"]), {path: parse_yaml(value, path) for path, value in values.items()})
+    assert told == {entry.queued.job: (entry.queued.base, entry.queued.seed, entry.queued.set) for entry in read_queue()}

@@ -1,0 +1,99 @@
+"""The GPU queue: its entries are what they say, the five systems are in it, and what is done is seen."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ablations.registry import load_registry
+from gonn_core.errors import InputError, SettingError
+from orchestration import cli, queue
+from orchestration.queue import FOLDER, estimated_minutes, queued_trials, read_queue
+from orchestration.workspace import Workspace
+
+
+@pytest.fixture
+def spoilt(tmp_path) -> Path:
+    """A copy of the queue and its jobs, to be spoilt."""
+    (tmp_path / "gpu").mkdir()
+    shutil.copytree(FOLDER / "jobs", tmp_path / "gpu" / "jobs")
+    shutil.copy(FOLDER / "queue.yaml", tmp_path / "gpu")
+    return tmp_path / "gpu"
+
+
+def change(folder: Path, before: str, after: str) -> None:
+    text = (folder / "queue.yaml").read_text()
+    assert before in text
+    (folder / "queue.yaml").write_text(text.replace(before, after, 1))
+
+
+def test_every_entry_is_what_it_says():
+    entries = read_queue()
+    assert {entry.queued.job for entry in entries} == {path.stem for path in (FOLDER / "jobs").glob("*.json") if not path.stem.endswith(".recipe")}
+    assert {entry.job.id for entry in entries} == queued_trials() and len(queued_trials()) == len(entries)
+    registry = load_registry()
+    assert {registry.base(entry.queued.base).system for entry in entries} == {"gonn", "go_nn", "clark_storkey", "lczero", "cazenave"}
+
+
+def test_a_claim_is_queued_with_both_arms():
+    """A trial that is for a claim has the other arm, on the same seed, somewhere in the queue."""
+    entries = read_queue()
+    for entry in entries:
+        if entry.queued.claims and entry.queued.set:
+            assert any(other.queued.base == entry.queued.base and other.queued.seed == entry.queued.seed and not other.queued.set for other in entries), entry.queued.job
+
+
+@pytest.mark.parametrize(
+    "before, after, said",
+    [
+        ("net.activation: relu", "net.activation: crelu", "crelu"),
+        ("samples: 5_000_000", "samples: 6_000_000", "minutes"),
+        ("minutes: 7", "minutes: 70", "7 min"),
+        ("parametric_relu.early_loss", "parametric_relu.late_loss", "no such claim of parametric_relu"),
+        ("parametric_relu.early_loss", "ladder_input.loss", "the job is no arm of ladder_input"),
+        ("base: gonn-b5,", "base: gonn-b6,", "gonn-b6"),
+        ("job: b5-s2, base: gonn-b5, seed: 2", "job: b5-s2, base: gonn-b5, seed: 3", "is not the trial of base, seed and set"),
+    ],
+)
+def test_an_entry_that_is_not_what_it_says_is_one_line(spoilt, before, after, said):
+    change(spoilt, before, after)
+    with pytest.raises(SettingError, match="b5|gonn-b6") as caught:
+        read_queue(spoilt)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_job_is_queued_once(spoilt):
+    change(spoilt, "job: b5-s2,", "job: b5-s1,")
+    with pytest.raises(InputError, match="queued twice"):
+        read_queue(spoilt)
+
+
+def test_minutes_grow_with_operations():
+    entries = {entry.queued.job: entry for entry in read_queue()}
+    minutes = {name: estimated_minutes(entries[name].job.config) for name in ("clark-s1", "b5-s1", "cazenave-s1")}
+    assert minutes["clark-s1"] < minutes["b5-s1"] < minutes["cazenave-s1"]
+
+
+def test_what_is_done_is_seen_here_or_beside_the_queue(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    first, second, *_ = read_queue()
+    assert cli.run(["plan", "--queue"]) == 0
+    said = capsys.readouterr().out
+    assert f"0 of {len(queued_trials())} done" in said and f"jobs/{first.queued.job}.json" in said
+    (tmp_path / "runs" / first.job.id).mkdir(parents=True)
+    (tmp_path / "runs" / first.job.id / "result.json").write_text(json.dumps({}))
+    assert cli.run(["plan", "--queue"]) == 0
+    said = capsys.readouterr().out
+    assert f"1 of {len(queued_trials())} done" in said and f"jobs/{second.queued.job}.json" in said
+    folder = tmp_path / "gpu" / "trials" / second.job.id
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+    assert second.state(Workspace(tmp_path), tmp_path / "gpu") == "done" and second.state(Workspace(tmp_path)) == "new"
+
+
+def test_nothing_is_next_when_all_is_done(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.setattr(queue.Entry, "state", lambda *_: "done")
+    queue.print_queue()
+    assert "all of the queue is done" in capsys.readouterr().out
