@@ -70,10 +70,15 @@ def show(name):
 @gonn.command()
 @name_argument
 @study_options
-def plan(**settings):
+@click.option("--queue", is_flag=True, help="the trials worth GPU minutes instead: which are done, which is next")
+def plan(queue, **settings):
     """What a study would train, and the smallest effect it could show."""
     from orchestration import plan_view, planning
 
+    if queue:
+        from orchestration.queue import print_queue
+
+        return print_queue()
     plan_view.print_plan(planning.Request(**settings))
 
 
@@ -164,6 +169,16 @@ def import_(folder):
     from orchestration import importing
 
     return importing.import_trials(folder)
+
+
+@gonn.command()
+@click.option("--yes", is_flag=True, help="remove it; else it is only shown")
+@click.option("--stores", is_flag=True, help="position stores and views too; they are built again when needed")
+def clean(**settings):
+    """What no study, search or queued trial refers to."""
+    from orchestration import cleaning
+
+    return cleaning.clean(**settings)
 
 
 @gonn.command()
