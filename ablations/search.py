@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -76,6 +77,22 @@ class Search(Strict):
     def at(self, rate: float) -> TrialConfig:
         """What a trial at a rate trains."""
         return with_values(self.config, {RATE: rate})
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One rate that was asked for, and what became of it."""
+
+    number: int
+    rate: float
+    state: Literal["running", "done", "pruned", "diverged", "failed"]
+    """running: also when the command that ran it was killed. failed: for a reason that says nothing of the rate."""
+    trial: str
+    """Trial id."""
+    nats: float | None = None
+    """On the validation positions of the search, of a trial that is done."""
+    points: dict[int, float] = field(default_factory=dict)
+    """Samples -> validation nats along the way."""
 
 
 def default_range(rate: float) -> tuple[float, float]:

@@ -1,15 +1,18 @@
 """`gonn ablate`: a study from settings to table. Whatever is there already is not done again."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from ablations.dataset import PreparedData
 from ablations.study import Study
+from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.twins import plainest_first
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
-from orchestration.planning import Plan, Request, check, lay_out
+from orchestration.planning import Request, check, lay_out
 from orchestration.progress import show
 from orchestration.reporting import report_study
 from orchestration.runner import Outcome, Runner
@@ -46,7 +49,7 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool) -> 
     jobs = plainest_first(job for job in plan.jobs if not is_complete(job))
     measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
-        warm_kernels(plan, aside.print)
+        warm_kernels([arm.config for arm in plan.study.arms], plan.prepared, request.device, aside.print)
     outcomes = _run(study, jobs, engine, slots, tracker)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     report = report_study(workspace, study, "ablate")
@@ -68,8 +71,8 @@ def is_complete(job) -> bool:
     return directory.result() is not None and None not in [find_evaluation(directory, job, request) for request in job.run.evaluations]
 
 
-def warm_kernels(plan: Plan, say) -> None:
-    """Compile the kernels of every arm's planes and targets before the workers need them, each of which would compile them anew at the same time."""
+def warm_kernels(configs: Sequence[TrialConfig], prepared: PreparedData, device: str, say) -> None:
+    """Compile the kernels of all planes and targets before the workers need them, each of which would compile them anew at the same time."""
     import torch
 
     from gonn_core.go.jit import is_compiled
@@ -77,14 +80,14 @@ def warm_kernels(plan: Plan, say) -> None:
     from gonn_core.training.batches import PlaneMaker, extras_of
     from gonn_core.training.environment import choose_device
 
-    device = choose_device(plan.jobs[0].run.device)
-    view = plan.prepared.views["train"]
+    kind = choose_device(device)
+    view = prepared.views["train"]
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
-    wanted = dict.fromkeys((arm.config.features, extras_of(arm.config)) for arm in plan.study.arms)
-    if not all(is_compiled(name) for name in {_plane_kernel(features, device.type) for features, _ in wanted}):
+    wanted = dict.fromkeys((config.features, extras_of(config)) for config in configs)
+    if not all(is_compiled(name) for name in {_plane_kernel(features, kind.type) for features, _ in wanted}):
         say("compiling the plane kernels, once …")
     for features, extras in wanted:
-        PlaneMaker(view.store, features, device, torch.channels_last, extras).on_host(rows, symmetries, keep)
+        PlaneMaker(view.store, features, kind, torch.channels_last, extras).on_host(rows, symmetries, keep)
 
 
 def _plane_kernel(features, device: str) -> str:

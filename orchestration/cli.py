@@ -40,6 +40,13 @@ study_options = options(
 )
 
 
+runner_options = options(
+    click.option("--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials"),
+    click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]"),
+    click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow"),
+)
+
+
 @click.group()
 def gonn():
     """Ablations of Go move-prediction networks: does an enhancement help, by how much, how sure are we, what does it cost?"""
@@ -85,9 +92,7 @@ def plan(queue, **settings):
 @gonn.command()
 @name_argument
 @study_options
-@click.option("--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials")
-@click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]")
-@click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
+@runner_options
 def ablate(runner, slots, track, **settings):
     """Run a study: train what is missing, show what it found."""
     from orchestration import ablate, planning
@@ -169,6 +174,39 @@ def import_(folder):
     from orchestration import importing
 
     return importing.import_trials(folder)
+
+
+@gonn.group()
+def search():
+    """Learning-rate searches: run one, show what was found."""
+
+
+@search.command("run")
+@name_argument
+@data_option
+@data_dir_option
+@budget_option
+@click.option("--arm", type=OneOf(["on", "off"]), help="of an enhancement NAME: with or without it  [default: on]")
+@click.option("--base", help="base net of an enhancement  [default: the card's]")
+@click.option("--trials", type=WholeNumber(5, 1000), default=16, show_default=True)
+@click.option("--seed", type=WholeNumber(1000), default=1000, show_default=True, help="of all trials; comparisons use smaller ones")
+@click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
+@device_option
+@runner_options
+def search_run(runner, slots, track, **settings):
+    """Find the learning rate of NAME, a base or an enhancement."""
+    from orchestration import search, search_plan
+
+    return search.run_search(search_plan.SearchRequest(**settings), runner, slots, track)
+
+
+@search.command("show")
+@click.argument("search", required=False, metavar="[SEARCH]")
+def search_show(search):
+    """What SEARCH found; without it all, and the latest at length."""
+    from orchestration import search as verbs
+
+    verbs.show_search(search)
 
 
 @gonn.command()

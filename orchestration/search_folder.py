@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ablations.search import Search, read_search
+from ablations.search import Search, Tried, read_search
 from gonn_core.errors import SettingError
 from gonn_core.records.workshop import locked
 from orchestration.files import write_json
-from orchestration.tuning import RateOptimiser, Tried
+from orchestration.tuning import RateOptimiser
 from orchestration.workspace import Workspace
 
 

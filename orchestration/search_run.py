@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ablations.search import Search
+from ablations.search import Search, Tried
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.runner import OnEvent, Runner
 from orchestration.search_pruning import is_hopeless
-from orchestration.tuning import RateOptimiser, Tried
+from orchestration.tuning import RateOptimiser
 
 FAILURES = 3
 """After so many trials that failed for another reason than their rate, no more are asked for."""

@@ -41,6 +41,8 @@ class StudyInfo:
     settings: Mapping[str, str]
     commit: str = "unknown"
     dirty: bool = False
+    given_up: frozenset[str] = frozenset()
+    """Trials that need not go on for the study to be finished."""
 
 
 @dataclass(frozen=True)

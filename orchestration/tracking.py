@@ -73,9 +73,13 @@ class Tracker:
         self._studies[study.id] = study
         self._round(lambda: self._write_study(study, "RUNNING"), patience=20)
 
+    def study_grew(self, study: StudyInfo) -> None:
+        """Follow a study with trials that it had not when it was started."""
+        self._studies[study.id] = study
+
     def poll(self) -> None:
         """Log what is new in the trial directories. When another process is writing, this round is left out: nothing is lost."""
-        self._round(lambda: [self._write_changed(study) for study in self._studies.values()], patience=0)
+        self._round(lambda: [self._write_changed(study) for study in list(self._studies.values())], patience=0)
 
     @contextmanager
     def following(self, seconds: float = _POLL_SECONDS):
@@ -136,6 +140,7 @@ class Tracker:
 
     def _write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
         statuses = self._write_trials(study, study.trials)
+        statuses = ["FINISHED" if trial.id in study.given_up else status for trial, status in zip(study.trials, statuses, strict=True)]
         if "RUNNING" in statuses:
             status = "RUNNING"
         elif "FAILED" in statuses:

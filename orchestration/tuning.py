@@ -7,33 +7,15 @@ on the journal and the search's seed alone.
 
 import math
 import warnings
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-from ablations.search import Search
+from ablations.search import Search, Tried
 from gonn_core.config import trial_id
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One rate that was asked for, and what became of it."""
-
-    number: int
-    rate: float
-    state: Literal["running", "done", "pruned", "diverged", "failed"]
-    """running: also when the command that ran it was killed. failed: for a reason that says nothing of the rate."""
-    trial: str
-    """Trial id."""
-    nats: float | None = None
-    """On the validation positions of the search, of a trial that is done."""
-    points: dict[int, float] = field(default_factory=dict)
-    """Samples -> validation nats along the way."""
 
 
 class RateOptimiser:

@@ -1,0 +1,107 @@
+"""`gonn search`: find the learning rate of a net, show what was found. Whatever is there already is not done again."""
+
+from ablations.search import Search
+from gonn_core.errors import SettingError
+from orchestration.ablate import make_runner, warm_kernels
+from orchestration.console import notes, output
+from orchestration.games import prepare_shown
+from orchestration.runner import Runner
+from orchestration.search_folder import all_searches, alone, find_search, keep_search, open_journal, tried_rates
+from orchestration.search_plan import SearchRequest, check_search, lay_out_search
+from orchestration.search_progress import SearchLines
+from orchestration.search_run import FAILURES, SearchRun
+from orchestration.search_tracked import search_info, tracked_report
+from orchestration.workspace import Workspace
+from reports.search_report import SearchFiles, search_report, sentences, table_of, write_search_report
+from reports.terminal import rich_table
+
+
+def run_search(request: SearchRequest, runner: str, slots: int | None, track: bool) -> int:
+    """Run a search and show what it found; 0 when it is complete, 1 otherwise. Raises UserError before any work."""
+    checked = check_search(request)
+    engine = make_runner(runner)
+    workspace = Workspace.here()
+    prepared = prepare_shown(checked.dataset, workspace)
+    search, settings = lay_out_search(checked, prepared, workspace)
+    files = carry_out(workspace, search, settings, prepared, engine, slots, track)
+    show_files(files)
+    return 1 if files.report.unfinished else 0
+
+
+def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: Runner, slots: int | None, track: bool) -> SearchFiles:
+    """Bring a search to its end, or as far as its failures let it come, and write its report."""
+    from orchestration.tracking import Tracker
+
+    aside = notes()
+    search = keep_search(workspace, search)
+    tracker = Tracker(workspace.root, workspace.runs, aside.print) if track else None
+    with alone(workspace, search):
+        optimiser = open_journal(workspace, search)
+        before = search_report(search, optimiser.tried())
+        done = search.trials - before.unfinished
+        aside.print(f"search {search.id}: {search.trials} trials, {done} of them done already; rates {search.rates[0]:g} to {search.rates[1]:g}; data {search.coverage}")
+        if before.unfinished:
+            warm_kernels([search.config], prepared, settings.device, aside.print)
+        lines = SearchLines(search, done, aside.print)
+
+        def asked(tried):
+            lines.asked(tried)
+            if tracker is not None:
+                tracker.study_grew(search_info(search, optimiser.tried()))
+
+        part = SearchRun(search, settings, optimiser, lines, asked)
+        if tracker is None:
+            part.run(engine, slots)
+        else:
+            tracker.study_started(search_info(search, optimiser.tried()))
+            with tracker.following():
+                part.run(engine, slots)
+        tried = optimiser.tried()
+    files = write_search_report(search_report(search, tried), workspace.out)
+    if tracker is not None:
+        tracker.study_finished(search_info(search, tried), tracked_report(files))
+    for failed, error in part.failures:
+        aside.print(f"rate {failed.rate:.4g} (trial {failed.trial}) failed: {error}")
+    if len(part.failures) >= FAILURES:
+        aside.print(f"{FAILURES} trials failed, not for their rates: no more were begun; the same command goes on")
+    return files
+
+
+def show_search(beginning: str | None) -> None:
+    """Print a search's report, made again; without an id the searches of the workspace and the latest of them."""
+    workspace = Workspace.here()
+    searches = all_searches(workspace)
+    if beginning is None:
+        if not searches:
+            output().print(f"no searches in {workspace.root / 'searches'}; make lr-search NAME=… runs one")
+            return
+        for search in searches[:-1]:
+            report = search_report(search, tried_rates(workspace, search))
+            output().print(f"{search.id}: {'no rate yet' if report.rate is None else f'{report.rate:g}'}{f', {report.unfinished} trials to come' if report.unfinished else ''}")
+    search = find_search(workspace, beginning) if beginning else searches[-1]
+    show_files(write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out))
+
+
+def show_files(files: SearchFiles) -> None:
+    """Print what a search found, and where the rest is."""
+    console = output()
+    console.print(f"{files.report.search.id}: learning rate of {files.report.search.title}", style="bold")
+    console.print(rich_table(table_of(files.report)))
+    for sentence in sentences(files.report):
+        console.print(sentence)
+    console.print(f"report: {files.markdown}")
+
+
+def search_records(workspace: Workspace) -> list:
+    """Every search and its report, for MLflow's records made anew."""
+    written = [write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out) for search in all_searches(workspace)]
+    return [(search_info(files.report.search, files.report.tried), tracked_report(files)) for files in written]
+
+
+def found_rate(workspace: Workspace, beginning: str) -> tuple[float, Search]:
+    """The rate that a finished search found, 3 digits, and the search. Raises SettingError (LR)."""
+    search = find_search(workspace, beginning, "LR")
+    report = search_report(search, tried_rates(workspace, search))
+    if report.rate is None or report.unfinished:
+        raise SettingError("LR", f"found:{beginning}", f"search {search.id} has {report.unfinished} trials to come", "a finished search: gonn search run goes on with it")
+    return report.rate, search

@@ -1,0 +1,32 @@
+"""What MLflow is told about a search: its trials are runs below one parent that shows the rate found."""
+
+from collections.abc import Sequence
+
+from ablations.search import Search, Tried
+from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, flatten
+from reports.search_report import SearchFiles
+
+
+def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
+    """A search and its trials so far as MLflow shows them."""
+    settings = search.model_dump(mode="json", exclude={"config", "format", "commit", "dirty"})
+    return StudyInfo(
+        id=search.id,
+        title=f"learning rate of {search.title}",
+        trials=tuple(TrackedTrial(each.trial, f"rate {each.rate:.4g}", search.seed) for each in tried),
+        settings=flatten(settings),
+        commit=search.commit,
+        dirty=search.dirty,
+        given_up=frozenset(each.trial for each in tried if each.state in ("pruned", "diverged")),
+    )
+
+
+def tracked_report(files: SearchFiles) -> StudyReport:
+    """The report of a search, with the rate found, its interval and its nats as tags."""
+    report, tags = files.report, {}
+    if report.optimum is not None:
+        best = min((each for each in report.tried if each.state == "done"), key=lambda each: each.nats)
+        tags = {"best_rate": f"{report.rate:g}", "best_nats": f"{report.optimum.nats:.4f}", "best_trial": best.trial, "best_trial_nats": f"{best.nats:.4f}"}
+        if report.optimum.interval:
+            tags["best_rate_interval95"] = f"[{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]"
+    return StudyReport(files.markdown.read_text(encoding="utf-8"), files.figures, tags)
