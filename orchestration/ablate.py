@@ -16,6 +16,8 @@ from orchestration.planning import Request, check, lay_out
 from orchestration.progress import show
 from orchestration.reporting import report_study
 from orchestration.runner import Outcome, Runner
+from orchestration.search_adopt import SEARCH
+from orchestration.stopping import StoppableRunner
 from orchestration.study_folder import keep_study, measure_speeds
 from orchestration.tracked import study_info
 from orchestration.workspace import Workspace
@@ -44,13 +46,17 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool) -> 
     tracker = Tracker(workspace.root, workspace.runs, aside.print) if track else None
     aside.print(f"{checked.line} RUNNER={runner}")
     plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
+    if request.lr == SEARCH:
+        from orchestration.search_arms import search_arms  # which needs this module
+
+        plan = lay_out(checked, plan.prepared, workspace, search_arms(plan, request.device, workspace, engine, slots, track))
     study = keep_study(workspace, plan.study)
     aside.print(f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}")
     jobs = plainest_first(job for job in plan.jobs if not is_complete(job))
     measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
         warm_kernels([arm.config for arm in plan.study.arms], plan.prepared, request.device, aside.print)
-    outcomes = _run(study, jobs, engine, slots, tracker)
+    outcomes = _run(study, jobs, StoppableRunner(engine, workspace, study.id), slots, tracker)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     report = report_study(workspace, study, "ablate")
     if tracker is not None:

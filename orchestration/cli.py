@@ -92,12 +92,25 @@ def plan(queue, **settings):
 @gonn.command()
 @name_argument
 @study_options
+@click.option("--lr", metavar="RATE", help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]")
 @runner_options
 def ablate(runner, slots, track, **settings):
     """Run a study: train what is missing, show what it found."""
     from orchestration import ablate, planning
 
     return ablate.run_study(planning.Request(**settings), runner, slots, track)
+
+
+@gonn.command()
+@click.argument("study", required=False, metavar="[STUDY]")
+def stop(study):
+    """Ask running commands to pause, all or those on STUDY.
+
+    Their trials write checkpoints; the same commands go on later. STUDY may also be a search or a trial, or the beginning of one.
+    """
+    from orchestration import stopping
+
+    return stopping.stop(study)
 
 
 @gonn.command()

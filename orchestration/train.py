@@ -17,6 +17,7 @@ from orchestration.console import output
 from orchestration.files import write_json
 from orchestration.games import prepare_shown
 from orchestration.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
+from orchestration.stopping import Stopped, at_work
 from orchestration.workspace import Workspace
 
 
@@ -62,7 +63,10 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
         output().print(f"  python -m gonn_core.trial {job}")
         return 0
-    result = run_trial(made, Printer(sys.stderr))
+    with at_work(workspace, made.id) as command:
+        result = run_trial(made, command.listening(Printer(sys.stderr)))
+        if command.asked and result["state"] != "done":
+            raise Stopped
     if result["state"] != "done":
         return 130
     for evaluation in result["evaluations"]:
