@@ -55,7 +55,9 @@ class Session:
         self._view = view
         # The curve is read over legal points where the policy is: a net trained on them alone was never told of the others.
         self._reading = Reading(legal_only=job.config.evaluation.legal_only)
-        extras = tuple(dict.fromkeys((*extras_of(job.config), *(("illegal",) if self._reading.legal_only else ()))))
+        extras = extras_of(job.config)
+        if self._reading.legal_only and "illegal" not in extras:
+            extras = ("illegal", *extras)
         self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras)
         self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
         self._progress_rows = None
