@@ -32,7 +32,7 @@ DEFAULT_FACTOR = 30.0
 class Pruning(Strict):
     """When a trial is given up: see `orchestration.search_pruning`. Ours."""
 
-    after: Annotated[float, Field(gt=0, le=1)] = 0.5
+    after: Annotated[float, Field(gt=0, le=1)] = 0.66
     """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule ends."""
     others: Annotated[int, Field(ge=2)] = 4
     """Finished trials that it takes to judge by."""

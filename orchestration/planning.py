@@ -1,7 +1,7 @@
 """From a request on the command line to a study and its jobs; nothing is trained here."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +12,14 @@ from ablations.designs import design_arms
 from ablations.game_filters import filled, filters_of, own_games
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
+from ablations.search import RATE
 from ablations.study import EvaluationRef, Study, TrialRef, card_state, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.arm_views import coverage_of, on_their_views
 from orchestration.gitinfo import commit_and_dirty
+from orchestration.search_adopt import AdoptedRate, adopted_rate, at_rates
 from orchestration.workspace import Workspace
 from reports.verdicts import Thresholds
 
@@ -37,6 +39,8 @@ class Request:
     base: str | None = None
     design: str = "add-one"
     device: str = "auto"
+    lr: str | None = None
+    """A learning rate in place of the base's: a number, found:SEARCH, or search."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +163,16 @@ class Checked:
     """Under the budget, without data view and seeds; filters that cards toggle as the data set has them."""
     seeds: tuple[int, ...]
     dataset: Dataset
+    rate: AdoptedRate | None = None
+    """In place of the base's; None: the base's, or searched for each arm."""
 
     @property
     def line(self) -> str:
         """All settings of the study, in one line."""
         seeds = ",".join(map(str, self.seeds))
         names = ",".join(card.id for card in self.cards)
-        return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}"
+        rate = f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}" if self.request.lr else ""
+        return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}{rate}"
 
 
 def check(request: Request) -> Checked:
@@ -179,21 +186,24 @@ def check(request: Request) -> Checked:
     base = budget_config(stand, budget, samples)
     formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
+    rate = adopted_rate(request.lr, stand.id, budget.id, seeds, formed, Workspace.here()) if request.lr else None
+    base = with_values(base, {RATE: rate.rate}) if rate else base
     base = filled(base, formed, own_games(dataset.declaration.filter))
     _check_filters(request, base, formed)
     design_arms(request.design, stand.id, base, formed)
     check_device(request.device)
-    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset)
+    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate)
 
 
-def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> Plan:
-    """The study of a request on prepared data."""
+def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, float] | None = None) -> Plan:
+    """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
     request, registry, budget, base_id, seeds = checked.request, checked.registry, checked.budget, checked.base_id, checked.seeds
     base, formed, samples = checked.base, checked.cards, checked.base.training.samples
     cards = formed
     base = with_values(base, {"data.view": prepared.views["train"].digest})
     arms, contrasts = design_arms(request.design, base_id, base, formed)
     arms, training = on_their_views(arms, prepared)
+    arms = at_rates(arms, rates or {})
     requests = evaluation_requests(prepared, budget)
     references = tuple(_reference(prepared, asked) for asked in requests)
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
@@ -202,7 +212,7 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> P
     settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device)
     study = Study(
         id=study_id(names, base_id, budget.id, prepared.dataset.label, request.design, [t.trial for t in trials], thresholds, references),
-        title=", ".join(card.title for card in cards),
+        title=", ".join(card.title for card in cards) + _rates_told(checked, rates),
         cards=tuple(names),
         base=base_id,
         budget=budget.id,
@@ -221,6 +231,13 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace) -> P
         dirty=settings.dirty,
     )
     return Plan(study, jobs_of(study, settings), formed, registry, prepared)
+
+
+def _rates_told(checked: Checked, rates: Mapping[str, float] | None) -> str:
+    """What a study's title says of learning rates that are not the base's."""
+    if rates:
+        return "; each arm at the learning rate found for it"
+    return f"; learning rate {checked.rate.rate:g}, {checked.rate.source}" if checked.rate else ""
 
 
 def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:

@@ -1,7 +1,6 @@
 """`gonn search`: find the learning rate of a net, show what was found. Whatever is there already is not done again."""
 
 from ablations.search import Search
-from gonn_core.errors import SettingError
 from orchestration.ablate import make_runner, warm_kernels
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
@@ -11,6 +10,7 @@ from orchestration.search_plan import SearchRequest, check_search, lay_out_searc
 from orchestration.search_progress import SearchLines
 from orchestration.search_run import FAILURES, SearchRun
 from orchestration.search_tracked import search_info, tracked_report
+from orchestration.stopping import StoppableRunner
 from orchestration.workspace import Workspace
 from reports.search_report import SearchFiles, search_report, sentences, table_of, write_search_report
 from reports.terminal import rich_table
@@ -49,13 +49,14 @@ def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: 
             if tracker is not None:
                 tracker.study_grew(search_info(search, optimiser.tried()))
 
+        stoppable = StoppableRunner(engine, workspace, search.id)
         part = SearchRun(search, settings, optimiser, lines, asked)
         if tracker is None:
-            part.run(engine, slots)
+            part.run(stoppable, slots)
         else:
             tracker.study_started(search_info(search, optimiser.tried()))
             with tracker.following():
-                part.run(engine, slots)
+                part.run(stoppable, slots)
         tried = optimiser.tried()
     files = write_search_report(search_report(search, tried), workspace.out)
     if tracker is not None:
@@ -96,12 +97,3 @@ def search_records(workspace: Workspace) -> list:
     """Every search and its report, for MLflow's records made anew."""
     written = [write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out) for search in all_searches(workspace)]
     return [(search_info(files.report.search, files.report.tried), tracked_report(files)) for files in written]
-
-
-def found_rate(workspace: Workspace, beginning: str) -> tuple[float, Search]:
-    """The rate that a finished search found, 3 digits, and the search. Raises SettingError (LR)."""
-    search = find_search(workspace, beginning, "LR")
-    report = search_report(search, tried_rates(workspace, search))
-    if report.rate is None or report.unfinished:
-        raise SettingError("LR", f"found:{beginning}", f"search {search.id} has {report.unfinished} trials to come", "a finished search: gonn search run goes on with it")
-    return report.rate, search

@@ -33,7 +33,7 @@ class SearchLines:
             if line.state == "finished" and line.nats is not None:
                 here = (line.nats, self._rates[event["trial"]])
                 self._best = min(self._best or here, here)
-            words = {"finished": nats or "done", "failed": f"failed: {line.note}", "paused": f"given up at {line.samples:,} samples, {nats}"}[line.state]
+            words = {"finished": nats or "done", "failed": f"failed: {line.note}", "paused": f"stopped at {line.samples:,} samples, {nats}"}[line.state]
             self._say(f"{line.label}: {words}{self._so_far()}")
         elif line.state == "retried":
             self._say(f"{line.label}: retried: {line.note}")

@@ -47,15 +47,15 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
     pairs = np.array(sorted(tried))
     x, y = np.log(pairs[:, 0]), pairs[:, 1]
     best = int(np.argmin(y))
-    found, bent = _lowest(x, y)
+    found, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
     at, level = (found, float(np.polyval(bent, found))) if bent is not None else (x[best], float(y[best]))
     interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
     if len(x) >= LEAST:
         generator = np.random.default_rng(seed)
         lowest, bends = [], []
         for _ in range(RESAMPLES):
-            drawn = np.sort(generator.integers(len(x), size=len(x)))
-            place, resampled = _lowest(x[drawn], y[drawn])
+            drawn, times = np.unique(generator.integers(len(x), size=len(x)), return_counts=True)
+            place, resampled = _lowest(x[drawn], y[drawn], times)
             lowest.append(place)
             bends.append(resampled)
         # Rounded outward: the rate told lies inside, and so does a mere rounding of it.
@@ -76,11 +76,14 @@ def _better(y: np.ndarray) -> np.ndarray:
     return np.argsort(y, kind="stable")[: max(LEAST, -(-len(y) // 2))]
 
 
-def _lowest(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray | None]:
-    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends upward."""
+def _lowest(x: np.ndarray, y: np.ndarray, times: np.ndarray) -> tuple[float, np.ndarray | None]:
+    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends upward.
+
+    times: how often each trial counts.
+    """
     chosen = _better(y)
-    if len(np.unique(x[chosen])) >= 3 and len(chosen) >= LEAST:
-        bent = np.polyfit(x[chosen], y[chosen], 2)
+    if len(np.unique(x[chosen])) >= 3:
+        bent = np.polyfit(x[chosen], y[chosen], 2, w=np.sqrt(times[chosen]))
         if bent[0] > 0:
             return float(np.clip(-bent[1] / (2 * bent[0]), x[chosen].min(), x[chosen].max())), bent
     return float(x[np.argmin(y)]), None

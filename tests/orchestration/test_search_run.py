@@ -44,7 +44,7 @@ def test_hopeless_trials_are_given_up_and_free_their_slot(tmp_path):
     pruned = [each for each in tried if each.state == "pruned"]
     assert pruned and runner.most == 3 and len(runner.ran) == 20
     for each in pruned:
-        assert max(each.points) >= 600 and max(each.points) < 1200
+        assert max(each.points) >= 800 and max(each.points) < 1200
         assert abs(math.log(each.rate / BEST)) > 0.5
     assert runner.told < 20 * 12
 
