@@ -1,18 +1,20 @@
 # Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH
+export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE"
 
-.PHONY: help setup ablation plan list show data report status ui sync test test-quick test-cards
+.PHONY: help setup ablation lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
 	$(GO) setup
 ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 BASE=… DESIGN=… DEVICE=auto RUNNER=ray|local]
-	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
+	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --lr "$$LR" --runner "$$RUNNER"
+lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu TRIALS=16 SEED=1000 RATES=low,high]
+	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
 plan: ## what that study would train, how long it takes, what it could show
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
 list: ## all enhancements
@@ -25,6 +27,14 @@ report: ## tables and figures of all studies, from the trial directories
 	$(GO) report
 status: ## studies and trials by state
 	$(GO) status
+queue: ## trials worth GPU minutes: which are done, which is next
+	$(GO) plan --queue
+import: ## take over trial directories from another machine: FROM=folder
+	$(GO) import "$$FROM"
+stop: ## ask running commands to pause; the same commands go on later [STUDY=…]
+	$(GO) stop "$$STUDY"
+clean: ## what no study, search or queued trial refers to, and its size; `gonn clean --yes` removes it
+	$(GO) clean
 ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]
 	$(GO) ui --port "$$PORT" --study "$$STUDY"
 sync: ## rebuild MLflow's records from the trial directories

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from orchestration.study_folder import all_studies
 from orchestration.workspace import Workspace
 
 _REMOVING = ".removing-"
+_OLD_SECONDS = 86400.0
 _TRIAL, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{20}")
 
 
@@ -83,6 +85,8 @@ def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterato
     for path in _folders(workspace.runs):
         if path.name.startswith(_REMOVING):
             yield path, "half removed"
+        elif path.name.startswith(".gonn-ray-") and time.time() - path.stat().st_mtime > _OLD_SECONDS:
+            yield path, "Ray's notes of a command that was killed"
         elif _TRIAL.fullmatch(path.name):
             config = _config(path)
             labels = config.get("labels", {}) if config else {}
@@ -143,7 +147,7 @@ def _folders(parent: Path) -> list[Path]:
 def _remove(path: Path) -> bool:
     """Take a folder out of sight by one rename, then remove it; False for a trial that somebody has begun to work on."""
     gone = path.with_name(f"{_REMOVING}{path.name.removeprefix(_REMOVING)[:16]}-{secrets.token_hex(4)}")
-    if _TRIAL.fullmatch(path.name) and (path / "config.json").exists():
+    if _TRIAL.fullmatch(path.name):
         try:
             with Lease.take(path):  # whoever works on it, or is about to, keeps it
                 os.rename(path, gone)

@@ -5,6 +5,7 @@ its directory, so Ray's own checkpoints, loggers and result folders stay unused.
 """
 
 import logging
+import math
 import os
 import queue
 import secrets
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.job import Job
+from orchestration.ray_cluster import CHECK_SECONDS, SETTING, check_nodes, node_problem, shipped, token_in
 from orchestration.ray_study import RayStudy
 from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, load_function, places
 
@@ -43,7 +45,7 @@ _OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials e
 
 
 class RayRunner:
-    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`."""
+    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`, of which this machine must be a node."""
 
     def __init__(self, address: str | None = None, function: str = RUN_TRIAL):
         self._address, self._function = address, function
@@ -57,12 +59,17 @@ class RayRunner:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         where = places(jobs, slots, first.run.device)
-        with _scratch() as folder, _cluster(self._address, where, folder):
+        # Tune's bookkeeping must be where every node sees it.
+        shared = Path(first.run.runs) if self._address else None
+        with _scratch(shared) as folder, _cluster(self._address, where, folder):
             from ray import tune
 
+            if self._address:
+                _check_cluster(first)
+            gpu = _gpu_share(slots, first.run.device) if self._address else where.gpu_share
             study = RayStudy(first, source, on_event)
             tune.Tuner(
-                tune.with_resources(_trainable(self._function), {"cpu": 1, **({"gpu": where.gpu_share} if where.gpus else {})}),
+                tune.with_resources(_trainable(self._function), {"cpu": 1, **({"gpu": gpu} if gpu else {})}),
                 tune_config=tune.TuneConfig(
                     search_alg=_searcher(study),
                     num_samples=-1,
@@ -192,12 +199,44 @@ def _callback(study: RayStudy):
     return Deaths()
 
 
+def _check_cluster(job: Job) -> None:
+    """That every node that can train sees the folders of the jobs, and has the store whole. Raises SettingError."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    runs, store = Path(job.run.runs), Path(job.run.store)
+    asked = {}
+    with token_in(runs) as token:
+        for node in ray.nodes():
+            if node["Alive"] and node["Resources"].get("CPU"):
+                here = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                ask = ray.remote(node_problem).options(num_cpus=0, scheduling_strategy=here)
+                asked[f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"] = ask.remote(str(runs), token, str(store), store.name)
+        try:
+            check_nodes({node: ray.get(answer, timeout=CHECK_SECONDS) for node, answer in asked.items()}, runs)
+        except ray.exceptions.RayError as error:
+            raise SettingError(SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})") from None
+
+
+def _gpu_share(slots: int | None, device: str) -> float:
+    """Share of a GPU that a trial takes on a cluster: whole ones, or less where more slots are asked for than there are."""
+    import ray
+
+    gpus = int(ray.cluster_resources().get("GPU", 0)) if device != "cpu" else 0
+    return 1 / math.ceil(max(slots or gpus, gpus) / gpus) if gpus else 0.0
+
+
 @contextmanager
-def _scratch():
-    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR."""
-    parent = Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
-    _sweep(parent)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-", dir=parent))
+def _scratch(shared: Path | None = None):
+    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR.
+
+    shared: a folder of the cluster, to which no session belongs.
+    """
+    parent = shared or Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
+    if shared is None:
+        _sweep(parent)
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{'.' if shared else ''}{_SCRATCH}{os.getpid()}-", dir=parent))
     try:
         yield folder
     finally:
@@ -237,9 +276,9 @@ def _cluster(address: str | None, where: Places, folder: Path):
     try:
         if address:
             try:
-                ray.init(address=address, runtime_env={"env_vars": ONE_THREAD}, **common)
+                ray.init(address=address, runtime_env={"env_vars": {**_ENVIRONMENT, **ONE_THREAD}, **shipped()}, **common)
             except (ConnectionError, ValueError, RuntimeError) as error:
-                raise SettingError("RAY_ADDRESS", address, f"no Ray cluster there ({describe(error)})") from None
+                raise SettingError(SETTING, address, f"no Ray cluster there ({describe(error)})") from None
         else:
             ray.init(
                 address="local",

@@ -154,10 +154,13 @@ def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturb
     else:
         engine = {"ray": "ray_runner import RayRunner", "local": "local_runner import LocalRunner"}[runner]
         command = [sys.executable, "-c", COMMAND.format(engine=engine, home=str(tmp_path), job=str(tmp_path / "job.json"))]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: bool(directory.metrics()), 60)
-    assert stop(None) == 0
-    _, said = process.communicate(timeout=60)
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: bool(directory.metrics()), 120)
+            assert stop(None) == 0
+            _, said = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode in (1, 130), said
     assert directory.state() == "paused" and directory.checkpoint.exists()
     before = directory.config()["sessions"]
