@@ -14,6 +14,7 @@ from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Request, check, lay_out
 from orchestration.progress import show
+from orchestration.ray_cluster import address_of
 from orchestration.reporting import report_study
 from orchestration.runner import Outcome, Runner
 from orchestration.search_adopt import SEARCH
@@ -23,12 +24,13 @@ from orchestration.tracked import study_info
 from orchestration.workspace import Workspace
 
 
-def make_runner(name: str) -> Runner:
-    """The runner of that name. Raises SettingError (RUNNER)."""
+def make_runner(name: str, address: str | None = None) -> Runner:
+    """The runner of that name, on the cluster at `address` or $RAY_ADDRESS if there is one. Raises SettingError (RUNNER, RAY_ADDRESS)."""
+    address = address_of(address, name)
     if name == "ray":
         from orchestration.ray_runner import RayRunner
 
-        return RayRunner()
+        return RayRunner(address)
     if name == "local":
         from orchestration.local_runner import LocalRunner
 
@@ -36,12 +38,12 @@ def make_runner(name: str) -> Runner:
     raise SettingError("RUNNER", name, "no such runner", ["ray", "local"])
 
 
-def run_study(request: Request, runner: str, slots: int | None, track: bool) -> int:
+def run_study(request: Request, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:
     """Run a study and show what it found; 0 when every trial is done, 1 otherwise. Raises UserError before any work."""
     from orchestration.tracking import Tracker
 
     checked = check(request)
-    engine = make_runner(runner)
+    engine = make_runner(runner, address)
     workspace, aside = Workspace.here(), notes()
     tracker = Tracker(workspace.root, workspace.runs, aside.print) if track else None
     aside.print(f"{checked.line} RUNNER={runner}")
