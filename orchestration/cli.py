@@ -94,11 +94,12 @@ def plan(queue, **settings):
 @study_options
 @click.option("--lr", metavar="RATE", help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]")
 @runner_options
-def ablate(runner, slots, track, **settings):
+@click.option("--address", metavar="HOST:PORT", help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]")
+def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
     from orchestration import ablate, planning
 
-    return ablate.run_study(planning.Request(**settings), runner, slots, track)
+    return ablate.run_study(planning.Request(**settings), runner, slots, track, address)
 
 
 @gonn.command()
