@@ -127,7 +127,7 @@ def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an
     environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "PYTHONPATH": str(ROOT)}
     environment |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
     command = [sys.executable, "-c", DRIVER, str(tmp_path / "home"), *map(str, files)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-3000:]
     *events, last = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert last["states"] == ["done", "done"] and len(last["lost"]) == 1
