@@ -5,6 +5,8 @@ from collections import Counter
 
 import pytest
 
+from gonn_core.trial.events import event
+from orchestration.ray_study import RayStudy
 from orchestration.search_run import FAILURES, SearchRun
 from orchestration.tuning import RateOptimiser
 from reports.search_curve import find_optimum
@@ -106,3 +108,19 @@ def test_another_tool_reads_the_journal(tmp_path):
     study = optuna.load_study(study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "journal.log"))))
     assert len(study.trials) == 5 and study.best_trial.params["learning_rate"] > 0
     assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
+
+
+def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
+    search = made_search(trials=8)
+    run(tmp_path, search, FakeRunner(slots=1, kill_after=4 * 12))
+    optimiser = RateOptimiser(tmp_path / "journal.log", search)
+    part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None, lambda tried: None)
+    jobs = part._jobs([each for each in optimiser.tried() if each.state == "running"])
+    study = RayStudy(next(jobs), jobs, part)
+    bad = study.next_job("tune-1")
+    assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
+    assert study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)])
+    assert study.outcomes[bad.id].state == "paused"
+    assert next(each for each in optimiser.tried() if each.trial == bad.id).state == "pruned"
+    other = study.next_job("tune-2")
+    assert other.id != bad.id, "its slot goes to the next"
