@@ -127,7 +127,7 @@ def status():
 def report(studies):
     """Tables and figures of each STUDY, or of all, made again.
 
-    Of several also a summary.
+    Of several also a summary; of all also the report over everything, out/report/index.md.
     """
     from orchestration import status
 

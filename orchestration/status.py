@@ -50,7 +50,10 @@ def _line(workspace: Workspace, study, trial, state: str) -> str:
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
-    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary."""
+    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary.
+
+    Of all also the report over everything, in out/report.
+    """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
@@ -58,6 +61,12 @@ def write_reports(studies: tuple[str, ...]) -> None:
     written = [report_study(workspace, each, "report") for each in chosen]
     for each in written:
         each.show(output())
+    if written and not studies:
+        from ablations.registry import load_registry
+        from reports.book import write_book
+
+        book = write_book([each.files for each in written], load_registry(), workspace.out / "report")
+        output().print(f"over all studies: {book}")
     if len(written) > 1:
         from ablations.registry import load_registry
         from reports.summary import write_summary
@@ -77,14 +86,17 @@ def open_ui(port: int, study: str | None) -> int:
 
 
 def sync() -> int:
-    """Make MLflow's records of all studies whole again."""
+    """Make MLflow's records of all studies and searches whole again."""
+    from orchestration.search import search_records
     from orchestration.tracking import Tracker, redacted
 
     workspace = Workspace.here()
     studies = all_studies(workspace)
     tracker = Tracker(workspace.root, workspace.runs, notes().print)
     reports = [(study_info(study), report_study(workspace, study, "sync", look=False).tracked) for study in studies]
-    if not tracker.sync(reports):
+    searches = search_records(workspace)
+    if not tracker.sync([*reports, *searches]):
         return 1
-    output().print(f"{len(studies)} studies written to {redacted(tracker.uri)}")
+    told = f" and {len(searches)} searches" if searches else ""
+    output().print(f"{len(studies)} studies{told} written to {redacted(tracker.uri)}")
     return 0

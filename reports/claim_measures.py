@@ -17,7 +17,7 @@ from reports.results import StudyResults, TrialResult
 from reports.statistics import Effect
 from reports.tables import used_trials
 from reports.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
-from reports.weight_statistics import snapshot_weights, statistic, untrained_weights
+from reports.weight_statistics import last_snapshot, snapshot_weights, statistic, untrained_weights
 
 NOT_MEASURED = "not measured yet"
 UNASKED = "the test positions were not put to these nets: gonn probe STUDY does it"
@@ -161,7 +161,7 @@ def _weights(setting: Setting) -> Measured:
 
 
 def _last_snapshot(trial: TrialResult) -> Path:
-    return trial.folder / "snapshots" / f"{trial.result['samples']}.safetensors"
+    return last_snapshot(trial.folder, trial.result)
 
 
 def _by_layer(found: list[dict[str, float]]) -> dict[str, float]:

@@ -117,7 +117,7 @@ def _row(finding: ClaimFinding, several: bool) -> Row:
         "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
         "verdict": text_cell(measured.verdict, measured.trials),
         "conditions": text_cell(conditions_text(claim)),
-        "source": text_cell(f"{claim.document}, {claim.section} ({_EVIDENCE[claim.evidence]})"),
+        "source": text_cell(source_text(claim)),
         "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),
     }
     return Row(finding.name, cells)
@@ -153,6 +153,11 @@ def _number(claim: Claim, value: float) -> str:
     if claim.quantity != "difference":
         return f"{100 * value:.1f} %" if claim.metric in _SHARES else formats.minus(f"{value:g}")
     return formats.signed(value, "share") if claim.metric in _SHARES else formats.minus(f"{value:+g}")
+
+
+def source_text(claim: Claim) -> str:
+    """Document, section and evidence of a claim."""
+    return f"{claim.document}, {claim.section} ({_EVIDENCE[claim.evidence]})"
 
 
 def conditions_text(claim: Claim) -> str:

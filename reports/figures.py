@@ -5,7 +5,7 @@ The same results give the same bytes: no dates, no user settings of matplotlib, 
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -47,6 +47,16 @@ def draw(results: StudyResults, nats: StudyAnalysis, findings: Sequence[ClaimFin
 def figure_style() -> dict:
     """Settings of matplotlib for every figure."""
     return dict(_STYLE)
+
+
+def figure_bytes(name: str, size: tuple[float, float], paint: Callable[[Figure], None]) -> dict[str, bytes]:
+    """`<name>.png` and `<name>.svg` of a figure of `size` inches that `paint` fills, whatever the user's settings of matplotlib are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": name})
+        figure = Figure(figsize=size, layout="constrained")
+        paint(figure)
+        return figure_files(figure, name)
 
 
 def figure_files(figure: Figure, name: str) -> dict[str, bytes]:

@@ -53,7 +53,7 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
     """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games, then the claims."""
     axes.axhline(0.0, color="0.35", linewidth=0.9)
     study, handles = results.study, []
-    shown = [0.0, *(end for finding in claims for end in _shown_ends(finding))]
+    shown = [0.0, *(end for finding in claims for end in claim_ends(finding))]
     places = _Margin(total_samples(results))
     for index, contrast in enumerate(study.contrasts):
         style = _style(index + 1)
@@ -120,8 +120,8 @@ def _draw_claims(axes, results: StudyResults, claims: list[ClaimFinding], places
         colour = _style(cards.index(finding.card) + 1)["color"]
         samples = finding.claim.samples
         x = samples if samples is not None and samples <= places.total else places.next()
-        low, high = _shown_ends(finding)
-        filled, marker = _same_conditions(finding), MARKERS[index % len(MARKERS)]
+        low, high = claim_ends(finding)
+        filled, marker = same_conditions(finding), MARKERS[index % len(MARKERS)]
         axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
         axes.plot([x], [(low + high) / 2], marker=marker, markersize=7, color=colour, markerfacecolor=colour if filled else "white")
         whose = f"{printable(finding.card, 40)} " if len(cards) > 1 else ""
@@ -144,7 +144,7 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
             axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=COLOURS[0], linewidth=1.8)
     kinds = {}
     for finding in claims:
-        row, (low, high), filled = cards.index(finding.card) + 0.28, _shown_ends(finding), _same_conditions(finding)
+        row, (low, high), filled = cards.index(finding.card) + 0.28, claim_ends(finding), same_conditions(finding)
         axes.plot([low, high], [row, row], color=COLOURS[1], linewidth=1.2)
         axes.plot([(low + high) / 2], [row], marker="D", markersize=5, color=COLOURS[1], markerfacecolor=COLOURS[1] if filled else "white")
         kinds[filled] = "claimed, under these conditions" if filled else "claimed, under other conditions"
@@ -164,11 +164,12 @@ def _half_width(deltas: np.ndarray) -> float:
     return float(quantile(0.975, n - 1) * deltas.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
-def _same_conditions(finding: ClaimFinding) -> bool:
+def same_conditions(finding: ClaimFinding) -> bool:
+    """Whether the claim was tested as it was made."""
     return finding.tested and finding.measured.verdict not in ("not tested here", "compared only")
 
 
-def _shown_ends(finding: ClaimFinding) -> tuple[float, float]:
+def claim_ends(finding: ClaimFinding) -> tuple[float, float]:
     """Both ends of a claim; an open one stands at the other."""
     low, high = finding.claim.bounds
     return (high if math.isinf(low) else low), (low if math.isinf(high) else high)

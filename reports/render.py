@@ -104,12 +104,12 @@ def _code(text: str) -> str:
     return printable(text).replace("`", "'")
 
 
-def markdown_table(table: Table) -> str:
-    """A table in markdown, numbers to the right."""
-    columns = table.shown()
+def markdown_table(table: Table, brief: bool = False) -> str:
+    """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for."""
+    columns = table.shown(brief)
     head = [markdown_text(column.title) if column.words else column.title for column in columns]
     rule = ["---:" if column.align == "right" else ":---" for column in columns]
-    body = [[markdown_text(cell.text) if cell.words else cell.text for cell in row] for row in table.body()]
+    body = [[markdown_text(cell.text) if cell.words else cell.text for cell in row] for row in table.body(brief)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
 
 

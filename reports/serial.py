@@ -99,7 +99,7 @@ def manifest(report: Report) -> dict:
         "format": FORMAT,
         "study": report.study.id,
         "tables": {name: {key: row for key, row in rows.items() if row} for name, rows in cells.items()},
-        "trials": {trial.id: _trial_tree(trial) for trial in report.results.trials},
+        "trials": {trial.id: trial_tree(trial) for trial in report.results.trials},
     }
 
 
@@ -111,7 +111,8 @@ def _behind(cell, trials: dict[str, TrialResult]) -> dict:
     return tree
 
 
-def _trial_tree(trial: TrialResult) -> dict:
+def trial_tree(trial: TrialResult) -> dict:
+    """What a manifest says of a trial."""
     about = {"arm": trial.arm, "seed": trial.seed, "state": trial.state, "failure": trial.failure}
     result = {name: trial.result[name] for name in ("weights", "samples", "trained_as") if name in (trial.result or {})}
     named = ("id", "split", "history", "subset", "positions", "games")

@@ -8,28 +8,30 @@ from matplotlib.lines import Line2D
 
 from gonn_core.errors import printable
 from reports.figures import figure_files, figure_style
-from reports.panels import COLOURS, nats_axis
-from reports.summary import SYSTEMS, SummaryLine
+from reports.panels import COLOURS, claim_ends, nats_axis, same_conditions
+from reports.summary import SYSTEMS, SummaryLine, leading_finding
 
 WIDTH = 7.0
-_TICKS = (-1.5, -0.5, -0.15, -0.05, -0.02, 0, 0.02, 0.05, 0.15, 0.5, 1.5)
+TICKS = (-3, -0.8, -0.2, -0.05, -0.02, 0, 0.02, 0.05, 0.2, 0.8, 3)
+"""Of an axis that is linear to 0.05 nats and logarithmic beyond."""
 
 
-def draw_summary(lines: Sequence[SummaryLine]) -> dict[str, bytes]:
-    """`summary.png` and `summary.svg`; nothing while no effect is known. The axis is linear near 0 and logarithmic beyond 0.05 nats."""
+def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:
+    """`<name>.png` and `<name>.svg`; nothing while no effect is known. Diamonds: what the documents claim. The axis is linear near 0 and logarithmic beyond 0.05 nats."""
     drawn = [line for line in lines if line.effect is not None]
     if not drawn:
         return {}
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": "summary"})
-        return figure_files(_figure(drawn), "summary")
+        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": name})
+        return figure_files(_figure(drawn), name)
 
 
 def _figure(lines: Sequence[SummaryLine]) -> Figure:
     figure = Figure(figsize=(WIDTH, 1.3 + 0.27 * len(lines)), layout="constrained")
     axes = figure.subplots()
     axes.axvline(0.0, color="0.35", linewidth=0.9)
+    claimed: set[bool] = set()
     for row, line in enumerate(lines):
         effect, colour = line.effect, COLOURS[0]
         if line.shown is not None:  # a band: what would have stayed unseen
@@ -37,6 +39,7 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
         if effect.interval95:
             axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=colour, linewidth=1.8)
         axes.plot([effect.delta], [row], marker="o", markersize=4.5, color=colour)
+        claimed |= _draw_claim(axes, row + 0.26, line)
         if row and lines[row - 1].report.study.base != line.report.study.base:
             axes.axhline(row - 0.5, color="0.8", linewidth=0.7)
     names = [f"{printable(line.card, 40)}  ({SYSTEMS.get(line.system, line.system)})" for line in lines]
@@ -44,13 +47,31 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.set_xscale("symlog", linthresh=0.05, linscale=1.5)
+    axes.margins(x=0.06)
     axes.set_xlabel("Δ nats, with − without, test games (left of 0: helps)")
-    axes.set_xticks([tick for tick in _TICKS if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]])
+    axes.set_xticks([tick for tick in TICKS if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]])
     axes.minorticks_off()
     nats_axis(axes.xaxis)
     handles = [
         Line2D([], [], color=COLOURS[0], marker="o", markersize=4.5, linewidth=1.8, label="effect with 95 % interval"),
         Line2D([], [], color="0.88", linewidth=8, label="effects too small to be shown here"),
     ]
+    words = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
+    handles += [Line2D([], [], linestyle="none", **_diamond(filled), label=words[filled]) for filled in sorted(claimed, reverse=True)]
     figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
     return figure
+
+
+def _draw_claim(axes, y: float, line: SummaryLine) -> set[bool]:
+    """The claim on the loss that stands beside the effect, if there is one with a number; whether it was tested as it was made."""
+    finding = leading_finding(line.report, line.card)
+    if finding is None or finding.claim.metric != "nats" or finding.claim.quantity != "difference" or finding.claim.bounds is None:
+        return set()
+    (low, high), filled = claim_ends(finding), same_conditions(finding)
+    axes.plot([low, high], [y, y], color=COLOURS[1], linewidth=1.2)
+    axes.plot([(low + high) / 2], [y], **_diamond(filled))
+    return {filled}
+
+
+def _diamond(filled: bool) -> dict:
+    return {"marker": "D", "markersize": 4.5, "color": COLOURS[1], "markerfacecolor": COLOURS[1] if filled else "white"}

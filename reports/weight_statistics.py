@@ -15,9 +15,9 @@ Weights = Mapping[str, np.ndarray]
 
 POOLED_SLOPES = "head.pooled.slopes"
 _SLOPES = ("slopes", "slopes1", "slopes2")
-_EDGES = ((0, 1), (1, 0), (1, 2), (2, 1))
-_CORNERS = ((0, 0), (0, 2), (2, 0), (2, 2))
-_CENTER = ((1, 1),)
+EDGES = ((0, 1), (1, 0), (1, 2), (2, 1))
+CORNERS = ((0, 0), (0, 2), (2, 0), (2, 2))
+CENTER = ((1, 1),)
 
 
 def statistic(name: str, weights: Weights) -> dict[str, float]:
@@ -38,7 +38,7 @@ def _is_kernel(layer: str, values: np.ndarray) -> bool:
     return layer.startswith("blocks.") and values.ndim == 4 and values.shape[2:] == (3, 3)
 
 
-def _rms(kernel: np.ndarray, taps) -> float:
+def tap_rms(kernel: np.ndarray, taps) -> float:
     """Root mean square over channels and the given taps of a kernel (out, in, 3, 3)."""
     return float(np.sqrt(np.mean([np.mean(kernel[:, :, row, column].astype(np.float64) ** 2) for row, column in taps])))
 
@@ -47,11 +47,16 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
     "prelu_slope_mean": (_is_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
     "prelu_slope_sd": (_is_slopes, lambda slopes: float(slopes.std(dtype=np.float64))),
     "prelu_pooled_slope_mean": (_is_pooled_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
-    "kernel_rms_center": (_is_kernel, lambda kernel: _rms(kernel, _CENTER)),
-    "kernel_center_to_edge": (_is_kernel, lambda kernel: _rms(kernel, _CENTER) / _rms(kernel, _EDGES)),
-    "kernel_corner_to_edge": (_is_kernel, lambda kernel: _rms(kernel, _CORNERS) / _rms(kernel, _EDGES)),
+    "kernel_rms_center": (_is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
+    "kernel_center_to_edge": (_is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
+    "kernel_corner_to_edge": (_is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
 }
 """Statistic -> which layers have it, and its value of a layer's weights."""
+
+
+def last_snapshot(folder: Path, result: Mapping) -> Path:
+    """Where the final weights of a finished trial lie; they may have been removed."""
+    return folder / "snapshots" / f"{result['samples']}.safetensors"
 
 
 def snapshot_weights(path: Path) -> Weights:

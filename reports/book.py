@@ -1,0 +1,106 @@
+"""The report over all studies of a workspace: `index.md`, every table as CSV and LaTeX, figures, and the manifest of the trials behind each cell.
+
+Made from trial directories, study files and the declarations alone: the same trials give the same bytes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+
+from ablations.registry import Registry
+from reports import book_accuracy, book_cost, book_weights, serial
+from reports.book_claims import claims_section
+from reports.book_elo import elo_section
+from reports.book_nets import measured_nets, worth_telling
+from reports.book_published import comparison_section, stats_section
+from reports.book_section import Picture, Section
+from reports.latex import latex_table
+from reports.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
+from reports.report import Report
+
+FORMAT = 1
+
+
+def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path) -> Path:
+    """Write the report over the studies whose reports were `written` into `folder`; index.md's path.
+
+    Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
+    """
+    told, left = worth_telling([each.report for each in written])
+    curves = [_curves(each) for each in written if each.report in told]
+    sections = book_sections(told, registry, [picture for picture in curves if picture is not None])
+    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told))}
+    for section in sections:
+        for table in section.all_tables:
+            contents |= {f"{table.name}.csv": serial.csv_text(table).encode(), f"{table.name}.tex": latex_table(table).encode()}
+        for picture in section.pictures:
+            contents |= picture.files
+    write_files(folder, contents)
+    for path in folder.iterdir():
+        if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in contents:
+            path.unlink()
+    return folder / "index.md"
+
+
+def _curves(written: ReportFiles) -> Picture | None:
+    """The figure of one study, as it was just drawn; None when there is nothing to draw yet."""
+    if not written.figures:
+        return None
+    name = f"curves-{written.report.study.id}"
+    return Picture(name, written.report.study.title, {f"{name}{path.suffix}": path.read_bytes() for path in written.figures})
+
+
+def book_sections(reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = ()) -> list[Section]:
+    """The report as plain data."""
+    nets = measured_nets(reports)
+    return [
+        comparison_section(registry, nets),
+        stats_section(registry, nets),
+        elo_section(registry, nets),
+        claims_section(registry, reports),
+        _cost_section(reports, curves),
+        _looks_section(nets),
+    ]
+
+
+def _cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Section:
+    found = book_cost.gains(reports)
+    picture = book_cost.cost_picture(found)
+    if picture is None:
+        return Section("Curves, gain and cost", ("No effect is measured yet.",), tuple(curves))
+    told = "Loss over samples and paired differences of every study; what every enhancement gains in nats, and what it costs."
+    return Section("Curves, gain and cost", (told,), (picture, *curves), (book_cost.cost_table(found),))
+
+
+def _looks_section(nets) -> Section:
+    bases = [net for net in nets if net.base]
+    if not bases:
+        return Section("Looks inside a net", ("No base is trained yet.",))
+    weights = book_weights.net_weights(bases)
+    pictures = (book_weights.slopes_picture(weights), book_weights.taps_picture(weights), book_accuracy.accuracy_picture(bases))
+    tables = (book_accuracy.guesses_table(bases), book_accuracy.gap_table(bases))
+    folded = (book_weights.slopes_table(weights), book_weights.taps_table(weights), book_accuracy.moves_table(bases))
+    kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
+    return Section("Looks inside a net", ("Of the bases as they stand, over all their seeds.",), *kept)
+
+
+def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Report]) -> str:
+    """The text of index.md; `told`: the studies it is made of, `left`: those left out."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment.filters |= {"md": markdown_text, "markdown_table": lambda table: markdown_table(table, brief=True)}
+    trials = {trial.id: trial for report in told for trial in report.results.trials}
+    finished = sum(trial.result is not None for trial in trials.values())
+    return environment.get_template("index.md.j2").render(sections=sections, told=told, left=left, finished=finished, trials=len(trials))
+
+
+def manifest(sections: Sequence[Section], reports: Sequence[Report]) -> dict:
+    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations."""
+    trials = {trial.id: (report, trial) for report in reports for trial in report.results.trials}
+    tables = {}
+    for table in (table for section in sections for table in section.all_tables):
+        rows = {row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
+        tables[table.name] = {key: row for key, row in rows.items() if row}
+    used = {trial for rows in tables.values() for row in rows.values() for cell in row.values() for trial in cell}
+    about = {name: {"study": trials[name][0].study.id, **serial.trial_tree(trials[name][1])} for name in sorted(used)}
+    return {"format": FORMAT, "studies": sorted(report.study.id for report in reports), "tables": tables, "trials": about}
