@@ -95,6 +95,8 @@ def check_trial(folder: Path) -> Checked:
         raise
     except UserError as error:  # of a reader: about a file of the copy, whose name is not for eyes
         raise Refused(str(error).replace(f"{folder}/", "")) from None
+    except RecursionError:
+        raise Refused("one of its files is nested too deeply") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Refused(f"{Path(getattr(error, 'filename', None) or 'a file').name} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})") from None
 
@@ -162,7 +164,8 @@ def _evaluation(folder: Path, path: Path, digests: dict[int, str]) -> stored.Eva
         raise Refused(f"{name}: its identity is {expected}")
     scores, rows = evaluation.scores, evaluation.rows
     lengths = {len(array) for array in (*scores, rows, evaluation.games, evaluation.ply, evaluation.ko) if array is not None}
-    if lengths != {summary["positions"]} or len(np.unique(evaluation.games)) != summary["games"] or not np.isfinite(scores.nats).all():
+    finite = all(np.isfinite(array).all() for array in scores if array is not None)
+    if not len(rows) or lengths != {summary["positions"]} or len(np.unique(evaluation.games)) != summary["games"] or not finite:
         raise Refused(f"{name}: its arrays are not of {summary['positions']} positions of {summary['games']} games")
     if len(np.unique(rows)) < len(rows):
         raise Refused(f"{name}: a position counts twice")
@@ -183,7 +186,7 @@ def _plain_arrays(path: Path) -> None:
                     if np.lib.format.read_magic(array) != (1, 0):
                         raise ValueError("another version of arrays")
                     shape, _, dtype = np.lib.format.read_array_header_1_0(array)
-                    if dtype.hasobject or len(shape) != 1 or shape[0] * dtype.itemsize != member.file_size - array.tell():
+                    if dtype.kind not in "biuf" or len(shape) != 1 or shape[0] * dtype.itemsize != member.file_size - array.tell():
                         raise ValueError(f"an array of {printable(str(shape), 40)} {printable(str(dtype), 40)}")
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError) as error:
         raise Refused(f"eval/{path.name} does not hold plain arrays ({printable(str(error), 100)})") from None

@@ -162,6 +162,14 @@ def twice(trial):
     change_arrays(trial, rows=lambda rows: np.zeros_like(rows))
 
 
+def infinite(trial):
+    change_arrays(trial, entropy=lambda values: np.full_like(values, np.inf))
+
+
+def nested(trial):
+    (trial / "result.json").write_text("[" * 100_000)
+
+
 def pickled(trial):
     path = summary_of(trial).with_suffix(".npz")
     with np.load(path) as file:
@@ -211,6 +219,8 @@ SPOILT = {
     better_positions: "when made again",
     other_positions: "are not the subset",
     twice: "a position counts twice",
+    infinite: "its arrays are not of",
+    nested: "result.json: not JSON",
     pickled: "does not hold plain arrays",
     compressed: "is compressed",
     huge_header: "does not hold plain arrays",
