@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ablations.schema import Enhancement
-from ablations.search import RATE
+from ablations.search import FIRST_SEED, RATE
 from ablations.study import Arm
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
@@ -34,6 +34,8 @@ def adopted_rate(text: str, base: str, budget: str, seeds: Collection[int], card
         unmoved = [card.id for card in cards if not card.moves_best_rate]
         if unmoved:
             raise SettingError("LR", text, f"{unmoved[0]} is not known to move the best learning rate", "an enhancement that is, or found:SEARCH for all arms")
+        if FIRST_SEED in seeds:
+            raise SettingError("SEEDS", FIRST_SEED, "the searches of the arms use this seed", "others")
         return None
     if not text.startswith(FOUND):
         try:
