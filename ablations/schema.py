@@ -230,6 +230,8 @@ class Budget(Strict):
     seeds: Annotated[int, Field(ge=1, le=100)]
     evaluation_positions: Annotated[int, Field(ge=1)] | Literal["all"]
     """At least so many, in whole games."""
+    progress_positions: Annotated[int, Field(ge=1)] = 2048
+    """The same for each point of a curve, of validation games."""
 
 
 class PublishedRow(Strict):

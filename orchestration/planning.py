@@ -134,7 +134,7 @@ def _positions(view, wanted) -> int:
     return view.n if wanted == "all" else min(wanted, view.n)
 
 
-def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device: str) -> RunSettings:
+def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device: str, budget: Budget) -> RunSettings:
     """Where and how the trials of a study run; one CPU thread each."""
     commit, dirty = commit_and_dirty()
     return RunSettings(
@@ -142,6 +142,7 @@ def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device:
         store=str(prepared.store.folder),
         device=device,
         progress_view=prepared.views["validation"].digest,
+        progress_positions=budget.progress_positions,
         evaluations=evaluations,
         snapshots=snapshots,
         commit=commit,
@@ -209,7 +210,7 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rate
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
     thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
     names = [card.id for card in cards]
-    settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device)
+    settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device, budget)
     study = Study(
         id=study_id(names, base_id, budget.id, prepared.dataset.label, request.design, [t.trial for t in trials], thresholds, references),
         title=", ".join(card.title for card in cards) + _rates_told(checked, rates),

@@ -51,7 +51,7 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
         raise SettingError("--set data.games", config.data.games.model_dump(exclude_defaults=True), "a job file names a data set's own views", "no --job, or no filter")
     prepared = prepare_shown(dataset, workspace)
     config = seeded(with_view(config, training_view(prepared, config.data.games).digest), seed)
-    settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device)
+    settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device, plan)
     made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
     if job is not None:
         portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
