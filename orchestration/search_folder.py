@@ -1,5 +1,6 @@
 """`searches/<id>/`: search.json (before the first trial) and journal.log (what was asked, and what became of it)."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,5 +56,14 @@ def tried_rates(workspace: Workspace, search: Search) -> list[Tried]:
 @contextmanager
 def alone(workspace: Workspace, search: Search) -> Iterator[None]:
     """While this is entered no other command of this machine runs the search; waits for one that does."""
-    with locked(search_folder(workspace, search.id) / ".lock"):
+    folder = search_folder(workspace, search.id)
+    with locked(folder / ".lock"):
+        _cut_half_line(folder / "journal.log")
         yield
+
+
+def _cut_half_line(journal: Path) -> None:
+    """Take away what a machine that went down left of a last line: Optuna could not read what comes after it."""
+    content = journal.read_bytes() if journal.exists() else b""
+    if not content.endswith(b"\n") and content:
+        os.truncate(journal, content.rfind(b"\n") + 1)

@@ -9,7 +9,7 @@ from gonn_core.errors import SettingError, UserError
 from orchestration import search_arms
 from orchestration.planning import Request, check, lay_out
 from orchestration.runner import Runner
-from orchestration.search_folder import keep_search, open_journal
+from orchestration.search_folder import alone, keep_search, open_journal, tried_rates
 from orchestration.workspace import Workspace
 from reports.search_report import SearchFiles, search_report
 from tests.orchestration.search_fakes import made_search
@@ -32,6 +32,17 @@ def searched(home: Workspace, trials: int) -> Search:
         tried = journal.ask()
         journal.tell_done(tried.number, 3.0 + 0.1 * abs(tried.rate - 0.1))
     return search
+
+
+def test_half_a_line_at_the_end_of_a_journal_is_taken_away(home):
+    search = searched(home, 2)
+    journal = home.root / "searches" / search.id / "journal.log"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"op_code":4,"wor')
+    with alone(home, search):
+        assert journal.read_bytes() == whole
+        open_journal(home, search).ask()
+    assert len(tried_rates(home, search)) == 3
 
 
 def checked(**settings):
