@@ -16,7 +16,7 @@ def gonn(tmp_path, monkeypatch, capfd):
     """Runs the command with trials that behave as a word says (tests.orchestration.fakes); returns (code, stdout, stderr)."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(ablate, "make_runner", lambda name: LocalRunner("tests.orchestration.fakes:run_fake"))
+    monkeypatch.setattr(ablate, "make_runner", lambda name, address: LocalRunner("tests.orchestration.fakes:run_fake"))
     monkeypatch.setattr(ablate, "measure_speeds", lambda *_: {})
     monkeypatch.setattr(ablate, "warm_kernels", lambda *_: None)
 
@@ -48,7 +48,7 @@ def test_an_interrupt_is_one_line(gonn, monkeypatch):
         def run(self, jobs, slots, on_event):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ablate, "make_runner", lambda name: Interrupted())
+    monkeypatch.setattr(ablate, "make_runner", lambda name, address: Interrupted())
     code, out, err = gonn("none")
     assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
 
