@@ -111,7 +111,10 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
     size = (WIDTH, (5.8 if by_move else 3.2) + 0.12 * len(by_guesses))
-    return Picture("accuracy", "Accuracy by number of guesses" + (" and by move number" if by_move else ""), figure_bytes("accuracy", size, paint))
+    lacking = ", ".join(net_title(net) for net, _ in by_guesses if net_title(net) not in {net_title(each) for each, _ in by_move})
+    title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
+    title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
+    return Picture("accuracy", title, figure_bytes("accuracy", size, paint))
 
 
 def gap_table(nets: Sequence[MeasuredNet]) -> Table | None:

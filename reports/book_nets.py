@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class MeasuredNet:
     base: bool
     config: TrialConfig
     trials: tuple[TrialResult, ...]
+    _levels: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -70,6 +71,12 @@ def measured_nets(reports: Sequence[Report]) -> list[MeasuredNet]:
 
 def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     """A metric of the evaluation of that number; None while no trial has it."""
+    if (number, metric) not in net._levels:  # millions of positions may stand behind it, and several tables ask
+        net._levels[number, metric] = _level(net, number, metric)
+    return net._levels[number, metric]
+
+
+def _level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     trials = net.evaluated(number)
     sums = [trial.evaluations[number].game_sums(metric) for trial in trials]
     if not sums or None in sums:
