@@ -123,7 +123,7 @@ def status():
 
 
 @gonn.command()
-@click.argument("studies", nargs=-1, metavar="[STUDY]...")
+@click.argument("studies", nargs=-1, metavar="[STUDY …]")
 def report(studies):
     """Tables and figures of each STUDY, or of all, made again.
 
