@@ -88,7 +88,7 @@ def test_a_study_of_filters_runs_and_shares_the_ordinary_control(gonn, folder):
     (study,) = (json.loads(path.read_text()) for path in (folder / "home" / "studies").glob("*/study.json"))
     assert study["pairing"] == "none" and len({arm["config"]["data"]["view"] for arm in study["arms"]}) == 3
     assert all(set(arm["config"]["data"]["games"].values()) == {None} for arm in study["arms"])
-    (store,) = (path for path in (folder / "home" / "stores").iterdir() if (path / "games.npy").exists())
+    store = json.loads((folder / "home" / "runs" / study["trials"][0]["trial"] / "config.json").read_text())["run"]["store"]
     sizes = {arm["id"]: TrialData(store).view(arm["config"]["data"]["view"]).n for arm in study["arms"]}
     assert sizes["control"] > max(sizes["with-exclude_handicap"], sizes["with-minimum_year"])
     status, out, err = gonn("ablate", "stem_kernel_5x5", *data, "--base", "gonn-b5")
