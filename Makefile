@@ -43,5 +43,5 @@ test: ## the whole test suite
 	$(GO) test
 test-quick: ## the test suite without its slow tests
 	$(GO) test -m "not slow"
-test-cards: ## a study of every enhancement on the smoke budget, some 15 minutes
+test-cards: ## a study of every enhancement on the smoke budget, some 25 minutes
 	$(GO) test -m cards

@@ -1,6 +1,6 @@
 """`gonn ablate CARD --budget smoke` of every card, in one workspace: each ends with a report that has the effect in it.
 
-Marked `cards`: some 15 minutes on two cores, run by `make test-cards` alone. The command's own code runs in this process, trials one after
+Marked `cards`: some 25 minutes of a core, run by `make test-cards` alone. The command's own code runs in this process, trials one after
 the other; only the start of worker processes is left out.
 """
 
