@@ -61,17 +61,18 @@ def write_reports(studies: tuple[str, ...]) -> None:
     written = [report_study(workspace, each, "report") for each in chosen]
     for each in written:
         each.show(output())
-    if written and not studies:
-        from ablations.registry import load_registry
-        from reports.book import write_book
+    if not written:
+        return
+    from ablations.registry import load_registry
+    from reports.book import write_book
+    from reports.summary import write_summary
 
-        book = write_book([each.files for each in written], load_registry(), workspace.out / "report")
+    registry = load_registry()
+    if not studies:
+        book = write_book([each.files for each in written], registry, workspace.out / "report")
         output().print(f"over all studies: {book}")
     if len(written) > 1:
-        from ablations.registry import load_registry
-        from reports.summary import write_summary
-
-        path = write_summary([each.files.report for each in written], load_registry(), workspace.out / "summary")
+        path = write_summary([each.files.report for each in written], registry, workspace.out / "summary")
         output().print(f"summary: {path}")
 
 
