@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ablations.search import Search, Tried, read_search
-from gonn_core.errors import SettingError
 from gonn_core.records.workshop import locked
 from orchestration.files import write_json
+from orchestration.study_folder import latest_of
 from orchestration.tuning import RateOptimiser
 from orchestration.workspace import Workspace
 
@@ -34,11 +34,7 @@ def all_searches(workspace: Workspace) -> list[Search]:
 
 def find_search(workspace: Workspace, beginning: str, setting: str = "SEARCH") -> Search:
     """The search whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
-    searches = all_searches(workspace)
-    found = [search for search in searches if search.id == beginning] or [search for search in searches if search.id.startswith(beginning)]
-    if not found:
-        raise SettingError(setting, beginning, "no such search", [search.id for search in searches][-8:] or "none yet: make lr-search NAME=… makes one")
-    return found[-1]
+    return latest_of(all_searches(workspace), beginning, setting, "no such search", "none yet: make lr-search NAME=… makes one")
 
 
 def open_journal(workspace: Workspace, search: Search) -> RateOptimiser:

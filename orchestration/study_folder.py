@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from ablations.study import Arm, Study, read_study
@@ -34,10 +35,14 @@ def all_studies(workspace: Workspace) -> list[Study]:
 
 def find_study(workspace: Workspace, beginning: str) -> Study:
     """The study whose id begins so; of several, the latest. Raises SettingError (STUDY)."""
-    studies = all_studies(workspace)
-    found = [study for study in studies if study.id == beginning] or [study for study in studies if study.id.startswith(beginning)]
+    return latest_of(all_studies(workspace), beginning, "STUDY", "no such study", "none yet: make ablation NAME=… makes one")
+
+
+def latest_of(kept: Sequence, beginning: str, setting: str, problem: str, none_yet: str):
+    """Of `kept`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError naming the latest ids."""
+    found = [each for each in kept if each.id == beginning] or [each for each in kept if each.id.startswith(beginning)]
     if not found:
-        raise SettingError("STUDY", beginning, "no such study", [study.id for study in studies][-8:] or "none yet: make ablation NAME=… makes one")
+        raise SettingError(setting, beginning, problem, [each.id for each in kept][-8:] or none_yet)
     return found[-1]
 
 
