@@ -286,6 +286,24 @@ def data_fetch(**settings):
     games.fetch(**settings)
 
 
+@data.command("selfplay")
+@click.option("--engine", default="gnugo", show_default=True, help="gnugo, or any GTP command; {seed} in it becomes the game's number")
+@click.option("--games", type=WholeNumber(1), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder for the SGF files")
+@click.option("--level", type=WholeNumber(1, 10), help="of GNU Go  [default: 10]")
+@click.option("--seed", type=WholeNumber(1), default=1, show_default=True, help="number of the first game")
+@click.option("--workers", type=WholeNumber(1, 1024), help="games at once  [default: one per core]")
+@click.option("--timeout", type=WholeNumber(1), default=120, show_default=True, help="seconds per command")
+def data_selfplay(**settings):
+    """Games of a GTP engine against itself, as SGF files.
+
+    Game n is made from seed n; the same command again makes only what is missing.
+    """
+    from orchestration import selfplay
+
+    return selfplay.make_games(**settings)
+
+
 def run(arguments: list[str]) -> int:
     """Run one command line; the exit code: 0, 1 when a trial failed, 2 for a bad setting (one line on stderr), 130 when stopped."""
     try:

@@ -1,0 +1,1 @@
+"""Play: games, move choice, net players, GTP engines, matches."""

@@ -1,0 +1,76 @@
+"""Command lines of GTP engines: what a user writes -> a program that is there, with its arguments.
+
+    gnugo, gnugo:5          GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
+    'any GTP command'       as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each game
+
+"""
+
+import os
+import shlex
+import shutil
+from dataclasses import dataclass
+
+from gonn_core.errors import SettingError
+
+GNUGO_LEVEL = 10
+"""GNU Go's own default, and the published opponent."""
+_FURTHER_FOLDERS = ("/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homebrew/bin")
+"""Where programs are looked for beside PATH: Debian puts games where the PATH of many accounts does not look."""
+_INSTALL = {"gnugo": "install it: apt install gnugo"}
+SEED = "{seed}"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine as it is started."""
+
+    command: tuple[str, ...]
+    """Program and arguments, as it is called in records; may hold `{seed}`."""
+    label: str
+    """What people call it, with its level where it has one."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether each game has a seed, and thus a process, of its own."""
+        return any(SEED in word for word in self.command)
+
+    def argv(self, seed: int) -> list[str]:
+        """What is started for a game. Raises SettingError for a program that is not there."""
+        words = [word.replace(SEED, str(seed)) for word in self.command]
+        return [find_program(words[0]), *words[1:]]
+
+
+def parse_engine(text: str, level: int | None = None) -> Engine:
+    """The engine that a user names. `level`: of GNU Go. Raises SettingError for what cannot be an engine."""
+    name, _, number = text.partition(":")
+    if name == "gnugo":
+        if number and (not number.isascii() or not number.isdigit() or level is not None):
+            raise SettingError("engine", text, "GNU Go with what is no level, or with two", "gnugo, gnugo:1 … gnugo:10")
+        return _gnugo(int(number) if number else GNUGO_LEVEL if level is None else level)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise SettingError("engine", text, f"cannot be split into words ({str(error).lower()})") from None
+    if not words:
+        raise SettingError("engine", text, "no command", "gnugo, gnugo:LEVEL or a GTP command")
+    if level is not None:
+        raise SettingError("level", level, "this engine has none that is known here", "an option in its own command")
+    find_program(words[0])
+    return Engine(tuple(words), os.path.basename(words[0]))
+
+
+def find_program(name: str) -> str:
+    """Path of a program, on PATH or where games are installed. Raises SettingError."""
+    folders = os.pathsep.join([os.environ.get("PATH") or os.defpath, *_FURTHER_FOLDERS])
+    path = shutil.which(name, path=folders)
+    if path is None:
+        raise SettingError("engine", name, "no such program on PATH or in /usr/games", _INSTALL.get(os.path.basename(name)))
+    return path
+
+
+def _gnugo(level: int) -> Engine:
+    if not 1 <= level <= 10:
+        raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
+    find_program("gnugo")
+    words = f"gnugo --mode gtp --level {level} --chinese-rules --positional-superko --forbid-suicide --seed {SEED}".split()
+    return Engine(tuple(words), f"GNU Go level {level}")

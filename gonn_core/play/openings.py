@@ -1,0 +1,40 @@
+"""Random setup stones, so that games of players who always play the same differ."""
+
+import numpy as np
+
+from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
+
+SHARE = 2 / 3
+"""Share of games that start from setup stones (ours)."""
+MOST_STONES = 4
+_LINES = {3: 0.50, 4: 0.33, 5: 0.15}
+"""Share of setup stones per line, counted from the edge; the rest go to the centre (ours, about where first moves are played)."""
+
+
+def _points_of_line(line: int) -> np.ndarray:
+    rows, cols = np.divmod(np.arange(POINTS), SIZE)
+    distance = np.minimum(np.minimum(rows, cols), np.minimum(SIZE - 1 - rows, SIZE - 1 - cols)) + 1
+    return np.flatnonzero(distance == line)
+
+
+_CHANCES = np.zeros(POINTS)
+for _line, _share in _LINES.items():
+    _CHANCES[_points_of_line(_line)] = _share / len(_points_of_line(_line))
+_CHANCES[POINTS // 2] = 1 - sum(_LINES.values())
+
+
+def random_setup(generator: np.random.Generator) -> dict[int, int]:
+    """Setup stones of one game, point -> colour: none for a third of the games, else 1 to 4, black and white in turn.
+
+    On the third to fifth lines or the centre point. Black moves first after an even number of stones, else White: `first_mover`.
+    """
+    if generator.random() >= SHARE:
+        return {}
+    stones = int(generator.integers(1, MOST_STONES + 1))
+    points = generator.choice(POINTS, stones, replace=False, p=_CHANCES)
+    return {int(point): (BLACK, WHITE)[index % 2] for index, point in enumerate(points)}
+
+
+def first_mover(setup: dict[int, int]) -> int:
+    """Who moves first after these setup stones: the colours go on in turn."""
+    return BLACK if len(setup) % 2 == 0 else WHITE
