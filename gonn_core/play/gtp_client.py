@@ -50,8 +50,9 @@ class GtpClient:
         self._ending = threading.Lock()
         self._ended = False
         try:
+            # A group of its own, to be killed whole; not a session, so that the scheduler counts the engine's work as this command's.
             self._process = subprocess.Popen(
-                self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True
+                self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, process_group=0
             )
         except OSError as error:
             self._ended = True
