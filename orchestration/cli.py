@@ -234,6 +234,17 @@ def clean(**settings):
 
 
 @gonn.command()
+@click.argument("matches", nargs=-1, metavar="[MATCH …]")
+@click.option("--anchor", metavar="PLAYER", help="who is at 0: a player, trial or engine  [default: who played most]")
+@click.option("--colour", is_flag=True, help="estimate the advantage of Black too")
+def rate(**settings):
+    """Elo of all players of each MATCH, or of all matches."""
+    from orchestration import rate
+
+    return rate.print_ratings(**settings)
+
+
+@gonn.command()
 @click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
 @click.option("--study", help="open at that study  [default: the latest]")
 def ui(port, study):

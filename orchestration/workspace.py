@@ -35,3 +35,13 @@ class Workspace:
     def out(self) -> Path:
         """Reports; can be thrown away and made again."""
         return self.root / "out"
+
+    @property
+    def matches(self) -> Path:
+        """Matches and their games."""
+        return self.root / "matches"
+
+    @property
+    def elo(self) -> Path:
+        """Elo ladders: which matches they are rated from."""
+        return self.root / "elo"

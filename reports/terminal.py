@@ -59,6 +59,15 @@ def _shown(cell: Cell) -> str:
     return printable(cell.text if cell.short is None else cell.short)
 
 
+def print_table(table: Table, console: Console) -> None:
+    """One table with its title and its notes."""
+    console.print(Text(printable(table.title, 300), style="bold"))
+    console.print(rich_table(table))
+    for note in table.notes:
+        console.print(Text(printable(note, 2000)))
+    console.print()
+
+
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print a report; on a console of the terminal's width, or of 100 columns when that is no terminal."""
     if console is None:
