@@ -1,0 +1,145 @@
+"""Does a learning-rate search find a rate as good as the best of a grid? Trains both and prints one table.
+
+    python -m benchmarks.search [--samples 10000] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2]
+
+Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic grid over the range that is
+searched, with seeds that the search does not use. All are judged by the same validation positions; test is not looked at. The work goes to the
+workspace (GONN_HOME): after a kill the same command goes on, and run again it only prints.
+"""
+
+import argparse
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ablations.arms import budget_config
+from ablations.dataset import load_dataset
+from ablations.game_filters import with_view
+from ablations.registry import load_registry
+from ablations.search import FIRST_SEED, Search, rate_range, rounded
+from ablations.study import seeded
+from gonn_core.config import TrialConfig
+from gonn_core.errors import UserError
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.evaluations import find_evaluation
+from gonn_core.trial.job import Job, RunSettings
+from orchestration.ablate import is_complete, warm_kernels
+from orchestration.games import prepare_shown
+from orchestration.local_runner import LocalRunner
+from orchestration.search import carry_out
+from orchestration.search_plan import Target, search_of
+from orchestration.workspace import Workspace
+from reports.search_report import SearchReport
+
+BASE, MARGIN = "gonn-b5", 0.01
+"""MARGIN: nats by which the search's choice may be worse than the grid's best, if seed noise is less."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Validation nats of one rate, by seed."""
+
+    rate: float
+    nats: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Infinite where a seed diverged."""
+        return statistics.fmean(self.nats)
+
+    @property
+    def sd(self) -> float:
+        """Between seeds; no number where a seed diverged."""
+        return statistics.stdev(self.nats) if math.isfinite(self.mean) else math.nan
+
+
+def grid(low: float, high: float, points: int) -> list[float]:
+    """`points` rates from low to high, evenly spread on a logarithmic scale, with 3 digits."""
+    return [rounded(low * (high / low) ** (index / (points - 1))) for index in range(points)]
+
+
+def jobs_at(search: Search, settings: RunSettings, rates: Sequence[float], seeds: Sequence[int]) -> list[Job]:
+    """The trials of a comparison of rates."""
+    return [Job(config=seeded(search.at(rate), seed), run=settings, labels={"rate": f"{rate:g}", "seed": str(seed)}) for seed in seeds for rate in rates]
+
+
+def train(jobs: Sequence[Job], slots: int) -> None:
+    """Bring trials to their end, telling each; diverged ones are an answer too."""
+    left = [job for job in jobs if not is_complete(job)]
+    names = {job.id: f"rate {job.labels['rate']} seed {job.labels['seed']}" for job in jobs}
+
+    def tell(event):
+        if event["event"] in ("finished", "failed", "retried"):
+            print(f"{names[event['trial']]}: {event.get('message') or event['event']}", flush=True)
+
+    for outcome in LocalRunner().run(left, slots, tell) if left else ():
+        if outcome.state != "done" and "Diverged:" not in outcome.error:
+            raise UserError(f"{names[outcome.trial]}: {outcome.error or outcome.state}; the same command goes on")
+
+
+def nats_of(job: Job) -> float:
+    """Validation nats of a trial at its end; infinite when it diverged."""
+    (asked,) = job.run.evaluations
+    found = find_evaluation(TrialDirectory(Path(job.run.runs) / job.id), job, asked)
+    return math.inf if found is None else found["nats"]
+
+
+def levels(jobs: Sequence[Job], rates: Sequence[float]) -> list[Level]:
+    """What the trials of each rate came to."""
+    return [Level(rate, tuple(nats_of(job) for job in jobs if job.labels["rate"] == f"{rate:g}")) for rate in rates]
+
+
+def seed_noise(one: Level, other: Level) -> float:
+    """Standard error of the difference of two rates' means."""
+    return math.sqrt((one.sd**2 + other.sd**2) / len(one.nats))
+
+
+def print_table(report: SearchReport, tried: Sequence[Level], choice: Level, seeds: int) -> None:
+    """The grid, the search's choice among it, and the verdict."""
+    search, best = report.search, min(tried, key=lambda level: level.mean)
+    print(f"\n{search.title}, {search.config.training.samples:,} samples, {search.coverage}; {seeds} seeds a rate, {search.validation.minimum_positions:,} validation positions")
+    print(f"{'rate':>8} {'mean nats':>10} {'sd':>8}  nats by seed")
+    for level in sorted([*tried, choice], key=lambda level: level.rate):
+        mark = "  <- found by the search" if level is choice else "  <- best of the grid" if level is best else ""
+        print(f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}")
+    noise, difference = seed_noise(choice, best), choice.mean - best.mean
+    trained = sum(search.config.training.samples if each.state == "done" else max(each.points, default=0) for each in report.tried)
+    interval = report.optimum.interval
+    print(f"search {search.id}: {len(report.tried)} trials, {trained:,} samples; best rate {report.rate:g} [{interval.low:.3g}, {interval.high:.3g}]")
+    print(f"grid: {len(tried) * seeds} trials, {len(tried) * seeds * search.config.training.samples:,} samples")
+    print(f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}")
+    print("the choice is as good as the best of the grid" if difference <= max(noise, MARGIN) else "THE CHOICE IS WORSE than the best of the grid")
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, default in {"samples": 10_000, "positions": 4_096, "points": 9, "seeds": 3, "trials": 16, "slots": 2}.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    wanted = parser.parse_args()
+    workspace, registry = Workspace.here(), load_registry()
+    prepared = prepare_shown(load_dataset("starter", None), workspace)
+    usual, base = registry.budget("cpu"), registry.base(BASE)
+    warmup = {"training.schedule.warmup": min(usual.overrides["training.schedule.warmup"], wanted.samples // 8)}
+    changes = {"id": f"cpu-{wanted.samples}", "samples": wanted.samples, "overrides": {**usual.overrides, **warmup}, "progress_positions": 256, "evaluation_positions": wanted.positions}
+    budget = usual.model_copy(update=changes)
+    config: TrialConfig = with_view(budget_config(base, budget), prepared.views["train"].digest)
+    target = Target(BASE, base.title, base, budget, config)
+    search, settings = search_of(target, config, rate_range(base, usual.id, config), wanted.trials, FIRST_SEED, prepared, workspace, "cpu")
+    seeds = range(1, wanted.seeds + 1)
+    rates = grid(*search.rates, wanted.points)
+    grid_jobs = jobs_at(search, settings, rates, seeds)
+    warm_kernels([config], prepared, "cpu", print)
+    report = carry_out(workspace, search, settings, prepared, LocalRunner(), wanted.slots, track=False).report
+    if report.unfinished:
+        raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command goes on")
+    choice_jobs = jobs_at(search, settings, [report.rate], seeds)
+    train([*choice_jobs, *grid_jobs], wanted.slots)
+    (choice,) = levels(choice_jobs, [report.rate])
+    print_table(report, levels(grid_jobs, rates), choice, wanted.seeds)
+
+
+if __name__ == "__main__":
+    main()
