@@ -1,0 +1,133 @@
+"""A guarded conversation with an engine that misbehaves in every way we could think of."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gonn_core.play import gtp_client
+from gonn_core.play.gtp_client import CommandFailed, EngineCrashed, EngineTimeout, GtpClient
+
+FAKE = Path(__file__).with_name("fake_engine.py")
+
+
+def fake(*words, timeout=20.0):
+    return GtpClient([sys.executable, "-S", str(FAKE), *words], timeout)
+
+
+def gone(pid):
+    """Whether no process of the group is left, zombies that init has not reaped aside."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if fields[2] == str(pid) and fields[0] != "Z":
+            return False
+    return True
+
+
+def wait_until_gone(pid):
+    for _ in range(100):
+        if gone(pid):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_answers_come_without_status_and_number():
+    with fake("stones=1") as engine:
+        assert engine.ask("name") == "Fake"
+        assert engine.ask("clear_board") == ""
+        assert engine.ask("genmove black") == "A19"
+        assert engine.ask("echo two  words") == "two  words"
+
+
+def test_a_refusal_leaves_the_engine_alive():
+    with fake() as engine:
+        with pytest.raises(CommandFailed, match="refuses 'frobnicate': unknown command"):
+            engine.ask("frobnicate")
+        assert engine.ask("name") == "Fake"
+
+
+def test_a_command_is_one_line():
+    with fake() as engine, pytest.raises(ValueError):
+        engine.ask("name\nquit")
+
+
+@pytest.mark.parametrize(
+    "does, said",
+    [
+        ("crash", "the engine ended.*out of ideas"),
+        ("flood", "too long an answer"),
+        ("chatter", "too long an answer"),
+        ("junk", "no GTP answer"),
+        ("stale", "an answer to another command"),
+    ],
+)
+def test_what_is_no_gtp_ends_the_engine(does, said):
+    engine = fake("at=1", f"does={does}", timeout=5.0)
+    pid = engine._process.pid
+    with pytest.raises(EngineCrashed, match=said):
+        engine.ask("genmove black")
+    assert wait_until_gone(pid)
+    with pytest.raises(EngineCrashed, match="not running"):
+        engine.ask("name")
+    engine.close()
+
+
+@pytest.mark.parametrize("does", ["hang", "noise", "child"])
+def test_an_engine_that_does_not_answer_is_killed_with_its_children(does):
+    engine = fake("at=1", f"does={does}")
+    assert engine.ask("name") == "Fake"
+    with pytest.raises(EngineTimeout, match="within 0.2 s"):
+        engine.ask("genmove black", timeout=0.2)
+    assert wait_until_gone(engine._process.pid)
+    engine.close()
+
+
+def test_noise_between_commands_never_blocks():
+    """Standard error is drained while a command is asked; its end is kept for the message."""
+    engine = GtpClient([sys.executable, "-S", "-c", "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 300000 + 'last words')\n sys.stderr.flush()\n print('=' + line.split()[0] + ' y\\n', flush=True)"])
+    assert [engine.ask("a"), engine.ask("b")] == ["y", "y"]
+    assert len(engine._last_words) <= gtp_client.MOST_REMEMBERED
+    engine.close()
+
+
+def test_an_engine_that_ignores_quit_is_killed(monkeypatch):
+    monkeypatch.setattr(gtp_client, "GOODBYE_SECONDS", 0.2)
+    engine = fake("does=stays")
+    pid = engine._process.pid
+    engine.close()
+    engine.close()
+    assert wait_until_gone(pid)
+
+
+def test_killed_from_another_thread():
+    engine = fake("at=1", "does=hang")
+    assert engine.ask("name") == "Fake"
+    threading.Timer(0.2, engine.kill).start()
+    with pytest.raises(EngineCrashed):
+        engine.ask("genmove black")
+    engine.close()
+
+
+def test_a_program_that_cannot_start():
+    with pytest.raises(EngineCrashed, match="cannot be started"):
+        GtpClient(["/nonexistent/engine"])
+
+
+def test_descriptors_are_given_back():
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    with fake() as engine:
+        engine.ask("name")
+    before = descriptors()
+    for _ in range(3):
+        with fake() as engine:
+            engine.ask("name")
+    assert descriptors() == before
