@@ -1,6 +1,6 @@
 """Does a learning-rate search find a rate as good as the best of a grid? Trains both and prints one table.
 
-    python -m benchmarks.search [--samples 10000] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2]
+    python -m benchmarks.search [--samples 9600] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2]
 
 Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic grid over the range that is
 searched, with seeds that the search does not use. All are judged by the same validation positions; test is not looked at. The work goes to the
@@ -116,7 +116,7 @@ def print_table(report: SearchReport, tried: Sequence[Level], choice: Level, see
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in {"samples": 10_000, "positions": 4_096, "points": 9, "seeds": 3, "trials": 16, "slots": 2}.items():
+    for name, default in {"samples": 9_600, "positions": 4_096, "points": 9, "seeds": 3, "trials": 16, "slots": 2}.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     wanted = parser.parse_args()
     workspace, registry = Workspace.here(), load_registry()
