@@ -21,6 +21,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import output
 from orchestration.queue import queued_trials
+from orchestration.search_folder import all_searches, tried_rates
 from orchestration.study_folder import all_studies
 from orchestration.workspace import Workspace
 
@@ -65,11 +66,12 @@ def clean(yes: bool, stores: bool) -> int:
 def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
     """Folders of trials and reports, and of stores and views when asked, to which no study, search or queued trial refers.
 
-    Raises UserError for a study that cannot be read: what it refers to is not known.
+    Raises UserError for a study or a search that cannot be read: what it refers to is not known.
     """
-    studies = all_studies(workspace)
-    searches = {path.parent.name for path in (workspace.root / "searches").glob("*/search.json")}
+    studies, searched = all_studies(workspace), all_searches(workspace)
+    searches = {search.id for search in searched}
     kept = {trial.trial for study in studies for trial in study.trials} | queued_trials()
+    kept |= {tried.trial for search in searched for tried in tried_rates(workspace, search)}  # also one that a study trained first
     trials = list(_trials(workspace, kept, searches))
     found = [each for each in trials if each[1] is not None]
     unwanted = [Unused(path, what, size(path)) for path, what in found]

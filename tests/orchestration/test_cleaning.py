@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from gonn_core.errors import InputError
 from gonn_core.trial.lease import Lease
 from orchestration import cleaning, cli
 from orchestration.queue import queued_trials
+from orchestration.search_folder import all_searches, keep_search, open_journal
 from orchestration.workspace import Workspace
 from tests.orchestration.fakes import config_tree, write_trial
+from tests.orchestration.search_fakes import made_search
 
 USED, LEFT, HELD, SEARCHED = ("1" * 16, "2" * 16, "3" * 16, "4" * 16)
 KNOWN = "relu-gonn-b5-smoke-starter-abcdef"
@@ -22,14 +25,13 @@ def home(tmp_path, monkeypatch) -> Path:
     """A study with a trial, a trial of nothing, one that is worked on, one of a search and one of the queue; reports, stores and views."""
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     queued = sorted(queued_trials())[0]
+    search = keep_search(Workspace(tmp_path), made_search())
     for trial in (USED, LEFT, SEARCHED, queued):
         write_trial(tmp_path / "runs" / trial, "done")
     write_trial(tmp_path / "runs" / HELD, "running")
-    change(tmp_path / "runs" / SEARCHED / "config.json", labels={"search": "s-1"})
+    change(tmp_path / "runs" / SEARCHED / "config.json", labels={"search": search.id})
     change(tmp_path / "runs" / USED / "config.json", run={"store": "/elsewhere/" + "a" * 20, "progress_view": "c" * 20, "evaluations": []})
     change(tmp_path / "runs" / LEFT / "config.json", run={"store": "/elsewhere/" + "b" * 20})
-    (tmp_path / "searches" / "s-1").mkdir(parents=True)
-    (tmp_path / "searches" / "s-1" / "search.json").write_text("{}")
     write_study(tmp_path, KNOWN)
     for name in (KNOWN, "gone-gonn-b5-smoke-starter-012345", "mine"):
         (tmp_path / "out" / name).mkdir(parents=True)
@@ -67,6 +69,23 @@ GONE = {f"runs/{LEFT}", "out/gone-gonn-b5-smoke-starter-012345"}
 def test_what_nothing_refers_to_is_found(home):
     assert names(home) == GONE
     assert names(home, stores=True) == GONE | {f"stores/{'b' * 20}", f"stores/views/{'b' * 20}"}
+
+
+def test_a_trial_that_a_search_was_told_stays_whoever_trained_it(home):
+    (search,) = all_searches(Workspace(home))
+    tried = open_journal(Workspace(home), search).ask()
+    write_trial(home / "runs" / tried.trial, "done")
+    change(home / "runs" / tried.trial / "config.json", labels={"study": "gone"})
+    assert names(home) == GONE
+    shutil.rmtree(home / "searches")
+    assert names(home) == GONE | {f"runs/{tried.trial}", f"runs/{SEARCHED}"}
+
+
+def test_what_a_search_refers_to_must_be_known(home):
+    (home / "searches" / "broken").mkdir()
+    (home / "searches" / "broken" / "search.json").write_text("{}")
+    with pytest.raises(InputError, match="search file of format None"):
+        names(home)
 
 
 def test_it_is_shown_and_stays_unless_told_so(home, capsys):
