@@ -1,0 +1,99 @@
+"""`NetPlayer`: a trained net that chooses moves in many games at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from gonn_core.config import FeatureConfig
+from gonn_core.errors import SettingError
+from gonn_core.evaluation.evaluate import NotFinite, turned_back
+from gonn_core.features.planes import make_planes
+from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.go.points import PASS, POINTS, SIZE
+from gonn_core.go.workspace import make_workspace
+
+from .choice import KEPT, PASSING, Choice, choose
+from .game import Game
+from .kernels import add_ladders, survey
+from .rows import Table, copy_game, make_table, plane_rows, present_rows
+
+CHUNK = 64
+"""Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else is asked about,
+for a convolution may take another algorithm, and give other bits, for another number of positions."""
+
+
+class NetPlayer:
+    """A net in inference mode on the CPU with the planes that it knows and a way to choose.
+
+    `moves` passes by the choice's rule; with the rule `guard` it passes only without candidates, and the guard is asked by who plays.
+    """
+
+    def __init__(self, net: torch.nn.Module, features: FeatureConfig, choice: Choice = Choice(), chunk: int = CHUNK):
+        """Raises SettingError for a choice of history where the net sees no earlier moves."""
+        if choice.history != "full" and not features.history and not features.past_boards:
+            raise SettingError("history", choice.history, "this net sees no earlier moves", ("full",))
+        self.choice = choice
+        self._net, self._features, self._chunk = net.eval(), features, chunk
+        self._made = len(made_planes(features))
+        self._selected = torch.from_numpy(plane_indices(features))
+        self._work = make_workspace()
+
+    def moves(self, games: Sequence[Game], draws: np.ndarray) -> list[int]:
+        """A point or PASS for each game's side to move. draws (N,): uniform in [0, 1). All games have the same superko rule."""
+        if not games:
+            return []
+        table, which = _gathered(games)
+        return self.table_moves(table, which, np.asarray(draws), games[0].superko).tolist()
+
+    def policies(self, games: Sequence[Game]) -> np.ndarray:
+        """(N, 361) float64 probabilities of the points for each game's side to move, all points included."""
+        logits = self.table_logits(*_gathered(games)).astype(np.float64)
+        shares = np.exp(logits - logits.max(1, keepdims=True))
+        return shares / shares.sum(1, keepdims=True)
+
+    def table_moves(self, table: Table, which: np.ndarray, draws: np.ndarray, superko: bool) -> np.ndarray:
+        """As `moves`, of the games `which` (N,) int64 of a table: (N,) int64."""
+        candidates, passes = np.empty((len(which), POINTS), np.bool_), np.empty(len(which), np.bool_)
+        survey(table, which, superko, PASSING[self.choice.passing], candidates, passes)
+        chosen = np.full(len(which), PASS, np.int64)
+        asked = np.flatnonzero(~passes)
+        if len(asked):
+            logits = self.table_logits(table, which[asked])
+            chosen[asked] = choose(self.choice, logits, candidates[asked], table.played[which[asked]], draws[asked])
+        return chosen
+
+    @torch.inference_mode()
+    def table_logits(self, table: Table, which: np.ndarray) -> np.ndarray:
+        """(N, 361) float32 logits of the present positions of the games `which` of a table. Raises NotFinite."""
+        if self._features.ladders:
+            add_ladders(table, which, self._work)
+        source, rows = plane_rows(table), present_rows(table, which)
+        out = np.empty((len(rows), POINTS), np.float32)
+        for first in range(0, len(rows), self._chunk):
+            chunk = np.resize(rows[first : first + self._chunk], self._chunk)
+            logits = 0
+            for symmetry in range(self.choice.symmetries):
+                logits = logits + turned_back(self._net(self._planes(source, chunk, symmetry)), symmetry)
+            count = min(self._chunk, len(rows) - first)
+            out[first : first + count] = (logits / self.choice.symmetries)[:count].float().numpy()
+        if not np.isfinite(out).all():
+            raise NotFinite("the net's logits are not finite numbers: its training has diverged")
+        return out
+
+    def _planes(self, source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
+        planes, targets = np.empty((len(rows), self._made, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
+        symmetries, keep = np.full(len(rows), symmetry, np.uint8), np.full(len(rows), KEPT[self.choice.history], np.uint8)
+        make_planes(self._features, source, rows, symmetries, keep, planes, targets)
+        planes = torch.from_numpy(planes)
+        return planes if len(self._selected) == self._made else planes[:, self._selected]
+
+
+def _gathered(games: Sequence[Game]) -> tuple[Table, np.ndarray]:
+    """Games in one table."""
+    if len(games) == 1:
+        return games[0].table, np.zeros(1, np.int64)
+    table = make_table(len(games), max(map(len, games)))
+    for place, game in enumerate(games):
+        copy_game(game.table, 0, table, place)
+    return table, np.arange(len(games))

@@ -1,0 +1,128 @@
+"""Area against sgfmill; unconditional life on drawn boards and against an exhaustive attacker."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sgfmill import boards as sgfmill_boards
+
+from gonn_core.go.board import Board
+from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
+from gonn_core.play.game import Game
+from gonn_core.play.scoring import area, benson_cleanup, pass_alive, result_text
+from tests.boards import bitboards, draw, marked_points, parse_board
+
+
+def random_position(seed: int, moves: int) -> Game:
+    generator, game = np.random.default_rng(seed), Game()
+    for _ in range(moves):
+        points = np.flatnonzero(game.candidates())
+        if len(points) == 0:
+            break
+        game.play(int(generator.choice(points)))
+    return game
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 400))
+def test_area_agrees_with_sgfmill(seed, moves):
+    game = random_position(seed, moves)
+    other = sgfmill_boards.Board(SIZE)
+    colours = game.board.colours()
+    black, white = ([(SIZE - 1 - p // SIZE, p % SIZE) for p in np.flatnonzero(colours == c).tolist()] for c in (BLACK, WHITE))
+    other.apply_setup(black, white, [])
+    points = area(game.stones())
+    assert points == area(game.board) and points[0] - points[1] == other.area_score()
+
+
+def test_dead_stones_are_taken_off_first():
+    colours = parse_board("""
+    . X . . O .
+    X X . . O O
+    """)
+    assert area(Board(bitboards(colours)), {4, 23, 24}) == (POINTS, 0)
+    assert [result_text(margin) for margin in (3.5, -12, 0)] == ["B+3.5", "W+12", "0"]
+
+
+DRAWN = """
+    b X b X . O w O w O
+    X X X X . O O O O O
+    . . . . . . . . .
+    X X X X X . O O .
+    X a X a X . O . .
+    X X X X X . O O O
+    . . . . . . . . .
+    """
+
+
+def test_two_eyes_live_and_one_does_not():
+    text = DRAWN.replace("b", ".").replace("w", ".").replace("a", ".")
+    owned = pass_alive(bitboards(parse_board(text)))
+    colours = parse_board(text)
+    black = set(np.flatnonzero(colours == BLACK).tolist()) | marked_points(DRAWN, "b") | marked_points(DRAWN, "a")
+    white = {*range(5, 10), *range(24, 29)}
+    assert set(np.flatnonzero(owned[BLACK]).tolist()) == black, draw(owned[BLACK].astype(np.uint8))
+    # White's corner has two eyes; its open chain further down has none.
+    assert set(np.flatnonzero(owned[WHITE]).tolist()) == white, draw(owned[WHITE].astype(np.uint8))
+
+
+def test_stones_inside_a_living_chains_region_are_dead_and_a_large_region_is_unsettled():
+    text = """
+    . X O . X . . X . .
+    X X . X X . . X . .
+    . X X X X X X X . .
+    . . . . . . . . . ."""
+    game = Game(setup={int(p): int(c) for p, c in enumerate(parse_board(text)) if c})
+    dead, unsettled = benson_cleanup(game)
+    assert dead == {2} and {0, 3, 21} <= set(range(POINTS)) - unsettled and {5, 6, 24, 25} & unsettled == set()
+    assert 200 in unsettled and 8 in unsettled
+
+
+def _attack(board: Board, colour: int, points: list[int], depth: int, alive: set[int], seen: set) -> bool:
+    """Whether `colour`, moving alone among `points`, can take a stone at `alive`."""
+    key = board.stones().tobytes()
+    if key in seen:
+        return False
+    seen.add(key)
+    if any(board.colour(p) != 3 - colour for p in alive):
+        return True
+    if depth == 0:
+        return False
+    for p in points:
+        if board.legal(p, colour):
+            after = board.copy()
+            after.play(p, colour)
+            after.ko = -1
+            if _attack(after, colour, points, depth - 1, alive, seen):
+                return True
+    return False
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_no_attacker_that_moves_alone_takes_what_is_unconditionally_alive(seed):
+    """Late positions of random games in a small corner: everything the rule calls alive survives any number of enemy moves in a row."""
+    generator = np.random.default_rng(seed)
+    colours = np.zeros(POINTS, np.uint8)
+    points = [r * SIZE + c for r in range(3) for c in range(5)]
+    for p in points:
+        colours[p] = generator.choice([0, BLACK, BLACK, BLACK, WHITE])
+    stones = Board(bitboards(colours)).stones()
+    owned, board = pass_alive(stones), Board(stones)
+    alive = {p for p in points if owned[BLACK][p] and board.colour(p) == BLACK}
+    near = [r * SIZE + c for r in range(4) for c in range(6) if board.colour(r * SIZE + c) != BLACK]
+    if alive:
+        assert not _attack(board, WHITE, near, len(near) + 2, alive, set())
+
+
+def test_the_attacker_above_finds_what_is_not_alive():
+    board = Board(bitboards(parse_board("""
+    . X . X
+    X X X X
+    """)))
+    near = [0, 2, 4, 23, 38, 39, 40, 41]
+    assert not _attack(board, WHITE, near, 12, {1}, set())
+    one_eye = Board(bitboards(parse_board("""
+    . X X
+    X X X
+    """)))
+    assert _attack(one_eye, WHITE, [0, 3, 22, 38, 39, 40], 6, {1}, set())
