@@ -3,6 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from pydantic import ValidationError
+
+from gonn_core.play.rules import Rules
 from gonn_core.rating.bradley_terry import VIRTUAL_DRAWS, Ratings
 from gonn_core.rating.elo import NORMAL_95
 from gonn_core.rating.matches import Match
@@ -19,7 +22,7 @@ _RATINGS = (
     Column("interval", "± 95 %"),
     Column("games", "games"),
     Column("share", "points"),
-    Column("superior", "above the next"),
+    Column("superior", "over next"),
 )
 
 
@@ -27,30 +30,33 @@ def rating_tables(tally: Tally, ratings: Ratings, names: Mapping[str, str], matc
     """The strongest first: ratings; likelihood of superiority; shares of points against each other."""
     order = sorted(range(len(tally.ids)), key=lambda player: (int(ratings.component[player]), -ratings.elo[player], tally.ids[player]))
     tables = [Table("ratings", "Ratings", _RATINGS, _rating_rows(tally, ratings, names, order), rating_notes(tally, ratings, names, matches))]
-    tables += _against(order, names, tally, "superiority", "Likelihood that the row's player is stronger (%)", lambda one, other: _superiority(ratings, one, other))
-    tables += _against(order, names, tally, "cross-table", "Points of the row's player of all games with the column's", lambda one, other: _points(tally, one, other))
+    tables += _against(order, tally, "superiority", "Likelihood of superiority: of the row's player over the column's, in %", lambda one, other: _superiority(ratings, one, other))
+    tables += _against(order, tally, "cross-table", "Cross-table: points of the row's player of all games with the column's", lambda one, other: _points(tally, one, other))
     return tables
 
 
 def rating_notes(tally: Tally, ratings: Ratings, names: Mapping[str, str], matches: Sequence[Match]) -> tuple[str, ...]:
     """What the ratings rest on, in sentences."""
     anchors = [names[tally.ids[anchor]] for anchor in ratings.anchors]
-    notes = [f"Elo relative to {anchors[0]} = 0, with 95 % intervals of the difference to it; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."]
+    anchor = anchors[0] if len(anchors) == 1 else "each group's own player at 0"
+    notes = [f"Elo relative to {anchor}, with 95 % intervals of the difference to it; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."]
     if len(anchors) > 1:
-        notes[0] = f"Elo with 95 % intervals; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."
-        notes.append(f"No games link all players: they are {len(anchors)} groups, each relative to its own player at 0, and cannot be compared: {', '.join(anchors)}.")
+        notes.append(f"No games link all players: they are {len(anchors)} groups that cannot be compared with each other, with these at 0: {', '.join(anchors)}.")
     if ratings.colour is not None:
         notes.append(f"Black's advantage before the first move: {elo_text(ratings.colour[0], signed=True)} ± {NORMAL_95 * ratings.colour[1]:.0f} Elo.")
-    rules = {_rules_text(match.rules) for match in matches if match.games}
-    notes += [f"Rules: {'; but: '.join(sorted(rules))}."] if rules else []
+    rules = {rules_text(match.rules) for match in matches if match.games}
+    notes += [f"Rules: {'; in some matches: '.join(sorted(rules))}."] if rules else []
     voided = sum(match.voided for match in matches)
-    notes += [f"{voided} games were voided (an engine crashed or ran out of time) and count nothing."] if voided else []
+    notes += [f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); voided games count nothing."] if voided else []
     return tuple(notes)
 
 
-def _rules_text(rules: Mapping) -> str:
-    """`komi 7.5, scoring area`, in the order of the match file."""
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in rules.items() if isinstance(value, (str, int, float)))
+def rules_text(rules: Mapping) -> str:
+    """A match's rules in words."""
+    try:
+        return Rules(**rules).sentence()
+    except ValidationError:  # of another version: as they stand
+        return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in rules.items())
 
 
 def elo_text(elo: float, signed: bool = False) -> str:
@@ -66,7 +72,7 @@ def _rating_rows(tally: Tally, ratings: Ratings, names: Mapping[str, str], order
         superior = None if following is None else ratings.superiority(player, following)
         half = ratings.half_width(player)
         cells = {
-            "number": Cell(str(place + 1), place + 1),
+            "number": Cell(f"#{place + 1}", place + 1),
             "player": text_cell(names[tally.ids[player]]),
             "elo": Cell(elo_text(ratings.elo[player]), float(ratings.elo[player])),
             "interval": Cell("anchor" if player in ratings.anchors else f"{half:.0f}", half),
@@ -78,16 +84,16 @@ def _rating_rows(tally: Tally, ratings: Ratings, names: Mapping[str, str], order
     return tuple(rows)
 
 
-def _against(order: Sequence[int], names: Mapping[str, str], tally: Tally, name: str, title: str, cell) -> list[Table]:
-    """Tables of every player against every other, COLUMNS_A_TABLE opponents at a time, by their numbers in the ratings."""
+def _against(order: Sequence[int], tally: Tally, name: str, title: str, cell) -> list[Table]:
+    """Tables of every player against every other, by their numbers in the ratings, so many opponents beside each other as fit."""
     tables = []
     for start in range(0, len(order), COLUMNS_A_TABLE):
         across = order[start : start + COLUMNS_A_TABLE]
-        columns = (Column("number", "#"), Column("player", "player", "left"), *(Column(str(place + 1), str(place + 1)) for place in range(start, start + len(across))))
+        columns = (Column("number", "#"), *(Column(str(place + 1), f"#{place + 1}") for place in range(start, start + len(across))))
         rows = []
         for place, one in enumerate(order):
             cells = {str(start + number + 1): cell(one, other) for number, other in enumerate(across)}
-            rows.append(Row(tally.ids[one], {"number": Cell(str(place + 1), place + 1), "player": text_cell(names[tally.ids[one]]), **cells}))
+            rows.append(Row(tally.ids[one], {"number": Cell(f"#{place + 1}", place + 1), **cells}))
         suffix = f"-{start // COLUMNS_A_TABLE + 1}" if len(order) > COLUMNS_A_TABLE else ""
         tables.append(Table(name + suffix, title, columns, tuple(rows)))
     return tables
@@ -95,7 +101,7 @@ def _against(order: Sequence[int], names: Mapping[str, str], tally: Tally, name:
 
 def _superiority(ratings: Ratings, one: int, other: int) -> Cell:
     found = ratings.superiority(one, other)
-    return Cell("" if one == other else formats.NONE) if found is None else Cell(_per_cent(found).removesuffix(" %"), found)
+    return Cell("" if one == other else formats.NONE) if found is None else Cell(">99" if found > 0.995 else "<1" if found < 0.005 else f"{100 * found:.0f}", found)
 
 
 def _points(tally: Tally, one: int, other: int) -> Cell:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gonn_core.rating.matches import SIDES, Match, player_id
+from gonn_core.rating.matches import SIDES, Match, game_points, player_id
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,10 @@ class Tally:
         return self.points + (self.games - self.points).T
 
 
-def tally(matches: Sequence[Match]) -> Tally:
-    """Points and games of all players of these matches."""
-    identities = {player_id(match.players[side]): match.players[side] for match in matches for side in SIDES}
+def tally(matches: Sequence[Match], first: Sequence[dict] = ()) -> Tally:
+    """Points and games of all players of these matches. first: identities of players who come before the others, with or without games."""
+    identities = {player_id(each): each for each in first}
+    identities |= {player_id(match.players[side]): match.players[side] for match in matches for side in SIDES}
     ids = tuple(identities)
     points, games = np.zeros((len(ids), len(ids))), np.zeros((len(ids), len(ids)))
     for match in matches:
@@ -46,6 +47,6 @@ def tally(matches: Sequence[Match]) -> Tally:
             continue
         for game in match.games:
             white = "B" if game.black == "A" else "A"
-            points[number[game.black], number[white]] += game.points(game.black)
+            points[number[game.black], number[white]] += game_points(game, game.black)
             games[number[game.black], number[white]] += 1
     return Tally(ids, identities, points, games)

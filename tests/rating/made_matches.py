@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from gonn_core.rating.matches import FORMAT, player_id
+from gonn_core.play.record import describe_match
+from gonn_core.play.rules import Rules
 
 ENGINE = {"kind": "engine", "command": ["gnugo", "--mode", "gtp", "--level", "1"], "name": "GNU Go", "version": "3.8"}
-RULES = {"scoring": "area", "komi": 7.5}
 
 
 def net(trial: str, samples: int = 100_000, **choice) -> dict:
@@ -25,11 +25,11 @@ def won(a: int, b: int, start: int = 0) -> list[dict]:
     return [game(start + number, "AB"[number % 2], "A" if number < a else "B") for number in range(a + b)]
 
 
-def write_match(folder: Path, a: dict, b: dict, lines: list[dict], seed: int = 1, rules: dict | None = None) -> Path:
+def write_match(folder: Path, a: dict, b: dict, lines: list[dict], seed: int = 1) -> Path:
     """Write a match below `folder`; its directory."""
-    decided = {"players": {"A": a, "B": b}, "rules": rules or RULES, "openings": None, "seed": seed}
-    path = folder / player_id(decided)
+    tree = describe_match(a, b, Rules(), {"kind": "empty"}, seed)
+    path = folder / tree["id"]
     path.mkdir(parents=True)
-    (path / "match.json").write_text(json.dumps({"format": FORMAT, "id": path.name, **decided}))
+    (path / "match.json").write_text(json.dumps(tree))
     (path / "games.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path

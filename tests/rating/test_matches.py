@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from gonn_core.errors import InputError
-from gonn_core.rating.matches import load_match, load_matches, player_id
+from gonn_core.rating.matches import game_points, load_match, load_matches, player_id
 from gonn_core.rating.tally import tally
 from gonn_core.rating.wilson import wilson
 from tests.rating.made_matches import ENGINE, game, net, write_match
@@ -14,9 +14,9 @@ from tests.rating.made_matches import ENGINE, game, net, write_match
 
 def test_games_points_and_players(tmp_path):
     a, b = net("1" * 16), net("2" * 16)
-    write_match(tmp_path, a, b, [game(0, "A", "A"), game(1, "B", "A"), game(2, "A", "B"), game(3, "B", None, "Draw")])
+    write_match(tmp_path, a, b, [game(0, "A", "A"), game(1, "B", "A"), game(2, "A", "B"), game(3, "B", None, "0")])
     (found,) = load_matches(tmp_path)
-    assert [each.points("A") for each in found.games] == [1, 1, 0, 0.5] and found.points("A") == 2.5 and found.points("B") == 1.5
+    assert [game_points(each, "A") for each in found.games] == [1, 1, 0, 0.5] and found.points("A") == 2.5 and found.points("B") == 1.5
     table = tally([found])
     assert table.ids == (player_id(a), player_id(b)) and table.identities[table.ids[1]] == b
     assert table.points.tolist() == [[0, 1], [0.5, 0]] and table.games.tolist() == [[0, 2], [2, 0]]
@@ -24,11 +24,11 @@ def test_games_points_and_players(tmp_path):
 
 
 def test_a_torn_line_is_not_read_and_voided_games_count_apart(tmp_path):
-    folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", None, "Void", "crash"), game(0, "A", "B"), game(1, "B", None, "Void", "timeout"), game(0, "A", "A")])
+    folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", None, "Void", "crash"), game(0, "A", "B"), game(1, "B", None, "Void", "timeout")])
     with open(folder / "games.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(game(1, "B", "A"))[:-4])
     found = load_match(folder)
-    assert [(each.number, each.winner) for each in found.games] == [(0, "B")] and found.voided == 2
+    assert [(each.game, each.winner) for each in found.games] == [(0, "B")] and found.voided == 2
 
 
 def test_a_match_without_games_yet(tmp_path):
