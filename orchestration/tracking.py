@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,19 +23,23 @@ import filelock
 from gonn_core.errors import UserError
 from orchestration import mlflow_view
 from orchestration.tracked import StudyInfo, StudyReport, TrackedTrial, TrialContent, stamp, trial_content
-from orchestration.tracking_uri import redacted, tracking_uri
+from orchestration.tracking_uri import check_driver, redacted, tracking_uri
 
 ENVIRONMENT = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # a server that is down must not hold up the end of a study
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # the next round tries again anyway
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",  # seconds
+    "PGCONNECT_TIMEOUT": "10",  # seconds; PostgreSQL's own library waits for ever
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
 _PARAMS_A_BATCH, _METRICS_A_BATCH = 100, 1000
 _NOTE_CHARACTERS = 7900
-_POLL_SECONDS = 5.0
+_POLL_SECONDS, _LONGEST_PAUSE = 5.0, 60.0
+SILENCE_SECONDS = 15.0
+"""So long a command waits at its end for a server that does not answer."""
+_THEN = "training goes on, `gonn sync` completes the records"
 _ARTIFACTS = "mlflow.gonn.artifacts"  # digest of what was logged last; names with this prefix stay off the pages
 
 
@@ -54,24 +59,52 @@ def _new_client(uri: str):
     return MlflowClient(uri)
 
 
+class _Heard:
+    """A client that knows when it last got an answer, or a refusal."""
+
+    def __init__(self, client):
+        self._client, self.moment = client, time.monotonic()
+
+    def __getattr__(self, name: str):
+        method = getattr(self._client, name)
+
+        def call(*arguments, **options):
+            try:
+                return method(*arguments, **options)
+            finally:
+                self.moment = time.monotonic()
+
+        return call
+
+
 class Tracker:
-    """Writes studies to MLflow. Nothing that goes wrong there raises or stops training: it is said once, through `say`."""
+    """Writes studies to MLflow. Nothing that goes wrong there raises, stops training or makes it wait: it is said once, through `say`.
+
+    While trials run, all writing is done by a thread in the background, with longer and longer pauses when it fails. A server may refuse,
+    die, hang or come back at any moment: what it missed is written as soon as it answers, by the next round or by `gonn sync`.
+    """
 
     def __init__(self, root: Path, runs: Path, say: Callable[[str], None]):
-        """`root`: workspace folder, for the data base, artifacts and lock; `runs`: trial directories. Raises SettingError for a bad URI."""
+        """`root`: workspace folder, for the data base, artifacts and lock; `runs`: trial directories.
+
+        Raises SettingError for a bad URI, or one of a data base whose driver is not installed.
+        """
         self.uri = tracking_uri(root)
+        check_driver(self.uri)
         self._own = not os.environ.get("MLFLOW_TRACKING_URI")  # the data base inside the workspace, which moves with it
         self._root, self._runs, self._say = root, runs, say
         self._studies: dict[str, StudyInfo] = {}
+        self._begun: set[str] = set()
         self._written: dict[tuple[str, TrackedTrial], tuple] = {}
-        self._client = None
+        self._client: _Heard | None = None
+        self._failures = 0
+        """Rounds in a row that could not be written."""
         self._said = False
         self._turn = threading.Lock()
 
     def study_started(self, study: StudyInfo) -> None:
-        """Make the study's experiment and parent run; from now on `poll` follows its trials."""
+        """From now on `poll` follows this study: the first one makes its experiment and parent run."""
         self._studies[study.id] = study
-        self._round(lambda: self._write_study(study, "RUNNING"), patience=20)
 
     def study_grew(self, study: StudyInfo) -> None:
         """Follow a study with trials that it had not when it was started."""
@@ -83,12 +116,14 @@ class Tracker:
 
     @contextmanager
     def following(self, seconds: float = _POLL_SECONDS):
-        """Poll in the background while trials run."""
+        """Poll in the background while trials run; a round that is being written at the end is waited for while the server answers."""
         stop = threading.Event()
 
         def follow():
-            while not stop.wait(seconds):
+            pause = 0.0
+            while not stop.wait(pause):
                 self.poll()
+                pause = min(seconds * 2**self._failures, max(seconds, _LONGEST_PAUSE))
 
         thread = threading.Thread(target=follow, name="tracking", daemon=True)
         thread.start()
@@ -96,15 +131,30 @@ class Tracker:
             yield
         finally:
             stop.set()
-            thread.join()
+            self._wait(thread)
 
     def study_finished(self, study: StudyInfo, report: StudyReport | None) -> bool:
         """Log what is still missing, the report, and the end of the study. Returns False when MLflow could not be written."""
-        return self._round(lambda: self._write_all(study, report), patience=60)
+        written = []
+        write = threading.Thread(target=lambda: written.append(self._round(lambda: self._write_all(study, report), patience=60)), name="tracking", daemon=True)
+        write.start()
+        if not self._wait(write):
+            self._warn(f"{redacted(self.uri)} does not answer")
+        return written == [True]
+
+    def _wait(self, thread: threading.Thread) -> bool:
+        """Wait for a thread that writes, unless the server says nothing for too long. Whether the thread came to its end."""
+        began = time.monotonic()
+        while thread.is_alive():
+            heard = max(began, self._client.moment if self._client else began)
+            if time.monotonic() - heard > SILENCE_SECONDS:
+                return False
+            thread.join(0.05)
+        return True
 
     def sync(self, studies: Sequence[tuple[StudyInfo, StudyReport | None]]) -> bool:
         """Rebuild everything about `studies` from files, and end runs that a killed command left RUNNING. False when MLflow could not be written."""
-        return self._round(lambda: [self._write_all(*pair) for pair in studies], patience=60)
+        return self._round(lambda: [self._write_all(*pair) for pair in studies], patience=60, then="`gonn sync` again completes the records")
 
     def experiment_url(self, base: str, study: str) -> str | None:
         """Address of a study's charts on the server at `base`, None for a study that was never logged."""
@@ -112,8 +162,8 @@ class Tracker:
         self._round(lambda: found.append(self._client.get_experiment_by_name(study)), patience=5)
         return f"{base}/#/experiments/{found[0].experiment_id}/runs?{mlflow_view.QUERY}" if found and found[0] else None
 
-    def _round(self, write: Callable[[], object], patience: float) -> bool:
-        """One round of writing: by this process alone. False when it could not be done."""
+    def _round(self, write: Callable[[], object], patience: float, then: str = _THEN) -> bool:
+        """One round of writing: by this process alone. False when it could not be done; `then`: what is said to come of that."""
         from sqlalchemy.exc import SQLAlchemyError
 
         exceptions = _mlflow_exceptions()
@@ -121,22 +171,32 @@ class Tracker:
             try:
                 with filelock.FileLock(self._root / "mlflow.db.lock", timeout=patience):
                     if self._client is None:
-                        self._client = _new_client(self.uri)  # makes the schema of a new data base, under the lock
+                        self._client = _Heard(_new_client(self.uri))  # makes the schema of a new data base, under the lock
                     write()
-                    return True
+                if self._failures and self._said:
+                    self._said = False
+                    self._say("MLflow: its records are written again, nothing is missing")
+                self._failures = 0
+                return True
             except filelock.Timeout:
                 if patience:
-                    self._warn("another command is writing to it")
-            except (exceptions.MlflowException, SQLAlchemyError, OSError) as error:
-                self._warn(f"cannot use {redacted(self.uri)} ({redacted(str(error).split(chr(10))[0])})")
+                    self._warn("another command is writing to it", then)
+                return False
             except UserError as error:  # a trial directory that cannot be read
-                self._warn(str(error))
+                self._warn(str(error), then)
+                return False
+            except (exceptions.MlflowException, SQLAlchemyError, OSError) as error:
+                why = str(error).split("\n")[0]
+            except Exception as error:  # what else a server's answer or a data base's driver makes the client raise
+                why = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no word why'}"
+            self._failures += 1
+            self._warn(f"cannot use {redacted(self.uri)} ({redacted(why)})", then)
         return False
 
-    def _warn(self, why: str) -> None:
+    def _warn(self, why: str, then: str = _THEN) -> None:
         if not self._said:
             self._said = True
-            self._say(f"MLflow: {why}; training goes on, `gonn sync` completes the records")
+            self._say(f"MLflow: {why}; {then}")
 
     def _write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
         statuses = self._write_trials(study, study.trials)
@@ -181,16 +241,24 @@ class Tracker:
         return run
 
     def _runs_of(self, experiment: str) -> dict:
-        """Runs of an experiment by trial id; the parent under `study`."""
+        """Runs of an experiment by trial id; the parent under `study`.
+
+        A request to make a run that was carried out but not answered in time is sent again: of two runs of one trial, one goes to the bin.
+        """
         runs, token = {}, None
         while True:
-            page = self._client.search_runs([experiment], max_results=1000, page_token=token)
-            runs |= {run.data.tags.get("trial", run.data.tags.get("role")): run for run in page}
+            page = self._client.search_runs([experiment], max_results=1000, order_by=["attributes.start_time ASC"], page_token=token)
+            for run in page:
+                if runs.setdefault(run.data.tags.get("trial", run.data.tags.get("role")), run) is not run:
+                    self._client.delete_run(run.info.run_id)
             if not (token := page.token):
                 return runs
 
     def _write_changed(self, study: StudyInfo) -> None:
         """Bring the runs of trials up to date whose directories changed since this process last wrote them."""
+        if study.id not in self._begun:
+            self._write_study(study, "RUNNING")
+            self._begun.add(study.id)
         stamps = {trial: stamp(self._runs / trial.id) for trial in study.trials}
         changed = [trial for trial in study.trials if self._written.get((study.id, trial)) != stamps[trial]]
         if changed:

@@ -7,6 +7,7 @@ from pathlib import Path
 from gonn_core.errors import SettingError, printable
 
 _SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https")
+_DRIVERS = "a tracking server's http://…, or, after pip install, postgresql+psycopg2://… (psycopg2-binary) or mysql+pymysql://… (pymysql)"
 
 
 def tracking_uri(root: Path) -> str:
@@ -19,6 +20,22 @@ def tracking_uri(root: Path) -> str:
     return uri
 
 
+def check_driver(uri: str) -> None:
+    """That the Python driver of a data base is installed. Raises SettingError (MLFLOW_TRACKING_URI) that names its package."""
+    if uri.startswith(("http:", "https:", "sqlite:")):
+        return
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(uri).get_dialect().import_dbapi()
+    except (ArgumentError, ValueError):  # the latter for a port that is no number
+        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), "not a data base that can be used", f"a URI that starts with {', '.join(_SCHEMES)}") from None
+    except ImportError as error:
+        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), f"its driver {error.name} is not installed", _DRIVERS) from None
+
+
 def redacted(text: str) -> str:
-    """`text`, printable, with user names and passwords in URIs replaced by ***."""
-    return printable(re.sub(r"://[^/\s]*@", "://***@", text))
+    """`text`, printable, with user names and passwords in URIs replaced by ***, and what follows `password=` or a like word in one."""
+    text = re.sub(r"://[^/\s]*@", "://***@", text)
+    return printable(re.sub(r"(?i)([?&; ](?:password|passwd|pwd|token|sslpassword)=)[^&;\s]+", r"\1***", text))

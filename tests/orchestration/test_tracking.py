@@ -107,6 +107,8 @@ def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
     track, other = tracker(root), tracker(root)
     track.study_started(study())
     other.study_started(study())
+    track.poll()
+    other.poll()
     assert set(runs_of(root)) == {"Parametric ReLU", "client", "experiment"}
     write_trial(root / "runs" / "t0", "running", points=1)
     track.poll()
@@ -153,6 +155,17 @@ def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
     assert everything(root) == first
 
 
+def test_a_run_that_was_made_twice_is_kept_once(root):
+    """As by a request that was carried out, but answered too late."""
+    write_trial(root / "runs" / "c0", "done")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    runs = runs_of(root)
+    twin = runs["client"].create_run(runs["experiment"].experiment_id, tags={"trial": "c0", "role": "trial"}, run_name="twin")
+    assert "twin" in runs_of(root)
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert set(runs_of(root)) == set(runs) and runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
+
+
 def test_sync_rebuilds_a_deleted_data_base(root, template):
     for trial in ("c0", "t0"):
         write_trial(root / "runs" / trial, "done")
@@ -195,6 +208,7 @@ def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catc
     said = []
     track = Tracker(root, root / "runs", said.append)
     track.study_started(study())
+    track.poll()
     write_trial(root / "runs" / "c0", "running")
     with filelock.FileLock(root / "mlflow.db.lock"):
         track.poll()
@@ -294,13 +308,35 @@ def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
     assert not [path for path in (root / "mlartifacts").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
 
 
+def without_driver(importing):
+    """An import that finds no psycopg2."""
+
+    def find(name, *arguments, **options):
+        if name.split(".")[0] == "psycopg2":
+            raise ModuleNotFoundError("No module named 'psycopg2'", name="psycopg2")
+        return importing(name, *arguments, **options)
+
+    return find
+
+
 def test_bad_uris_are_refused_at_once(root, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "ftp://me:secret@host/x")
     with pytest.raises(SettingError) as refused:
         Tracker(root, root / "runs", print)
     assert str(refused.value).startswith("MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: ")
+    for uri, why in (("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"), ("postgresql+psycopg2://me:secret@host:port/x", "not a data base")):
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+        with pytest.raises(SettingError, match=why) as refused:
+            Tracker(root, root / "runs", print)
+        assert "secret" not in str(refused.value)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "postgresql+psycopg2://me:secret@host/x")
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.__import__", without_driver(__import__))
+        with pytest.raises(SettingError, match="@host/x: its driver psycopg2 is not installed; valid: .*psycopg2-binary"):
+            Tracker(root, root / "runs", print)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert tracking_uri(Path("/w")) == "sqlite:////w/mlflow.db"
+    assert redacted("postgresql://h/d?user=me&password=secret&sslmode=require") == "postgresql://h/d?user=me&password=***&sslmode=require"
     assert redacted("at postgresql://u:p@h/d and\x1b http://x") == "at postgresql://***@h/d and\\x1b http://x"
 
 
