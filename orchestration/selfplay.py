@@ -10,7 +10,7 @@ from gonn_core.json_files import read_record
 from gonn_core.play.engine_pool import EnginePool, side_by_side
 from gonn_core.play.engines import parse_engine
 from gonn_core.play.gtp_client import EngineError
-from gonn_core.play.selfplay import play_game, sgf, start_of
+from gonn_core.play.selfplay import play_game, selfplay_sgf, start_of
 from orchestration.console import notes, output
 from orchestration.files import write_bytes, write_json
 from orchestration.play_progress import GameCount
@@ -33,7 +33,7 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
             identity = pool.identity()
         except EngineError as error:
             raise SettingError("engine", engine, printable(str(error))) from None
-        player = f"{identity['name']} {identity['version']}" + (f" {label}" if (label := _level(chosen.label)) else "")
+        player = " ".join(part for part in (identity["name"], identity["version"], chosen.level_text) if part)
         _prepare(out, identity)
         stem = re.sub(r"[^A-Za-z0-9_-]", "-", os.path.basename(chosen.command[0]))
         paths = {number: out / f"{stem}-{number:06d}.sgf" for number in range(seed, seed + games)}
@@ -51,7 +51,7 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
                         moves, result = play_game(client, start)
                 except EngineError as error:
                     return number, str(error)
-                write_bytes(paths[number], sgf(number, start, moves, result, player))
+                write_bytes(paths[number], selfplay_sgf(number, start, moves, result, player))
                 return number, None
 
             try:
@@ -66,10 +66,6 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
                 raise Stopped
     output().print(f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}" + _told(failures))
     return 1 if failures else 0
-
-
-def _level(label: str) -> str:
-    return label[label.index("level") :] if "level" in label else ""
 
 
 def _told(failures: dict[int, str]) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from .engines import Engine
-from .gtp_client import CommandFailed, EngineCrashed, GtpClient
+from .gtp_client import EngineCrashed, GtpClient
 
 T = TypeVar("T")
 
@@ -30,23 +30,18 @@ class EnginePool:
 
     @contextmanager
     def lend(self, seed: int) -> Iterator[GtpClient]:
-        """A running engine for one game. One that raised is killed; the next game gets a new one. Raises EngineCrashed once closed."""
+        """A running engine for one game. One that failed in it has been killed; the next game gets a new one. Raises EngineError."""
         client = self._take(seed)
-        well = False
         try:
             yield client
-            well = True
-        except CommandFailed:
-            well = True
-            raise
         finally:
             with self._lock:
                 self._lent.discard(client)
-                kept = well and not self._engine.seeded and not self._closed
+                kept = client.running and not self._engine.seeded and not self._closed
                 if kept:
                     self._idle.append(client)
             if not kept:
-                client.close() if well else client.kill()
+                client.close()
 
     def close(self) -> None:
         """Kills the engines of games under way, whose threads get EngineCrashed, and ends the idle ones."""

@@ -26,13 +26,18 @@ class Engine:
 
     command: tuple[str, ...]
     """Program and arguments, as it is called in records; may hold `{seed}`."""
-    label: str
-    """What people call it, with its level where it has one."""
+    level: int | None = None
+    """Of GNU Go; other engines are told in their own words."""
 
     @property
     def seeded(self) -> bool:
         """Whether each game has a seed, and thus a process, of its own."""
         return any(SEED in word for word in self.command)
+
+    @property
+    def level_text(self) -> str:
+        """`level 5`, or nothing: what its name leaves out."""
+        return "" if self.level is None else f"level {self.level}"
 
     def argv(self, seed: int) -> list[str]:
         """What is started for a game. Raises SettingError for a program that is not there."""
@@ -56,7 +61,7 @@ def parse_engine(text: str, level: int | None = None) -> Engine:
     if level is not None:
         raise SettingError("level", level, "this engine has none that is known here", "an option in its own command")
     find_program(words[0])
-    return Engine(tuple(words), os.path.basename(words[0]))
+    return Engine(tuple(words))
 
 
 def find_program(name: str) -> str:
@@ -73,4 +78,4 @@ def _gnugo(level: int) -> Engine:
         raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
     find_program("gnugo")
     words = f"gnugo --mode gtp --level {level} --chinese-rules --positional-superko --forbid-suicide --seed {SEED}".split()
-    return Engine(tuple(words), f"GNU Go level {level}")
+    return Engine(tuple(words), level)

@@ -70,6 +70,11 @@ class GtpClient:
     def __exit__(self, *error) -> None:
         self.close()
 
+    @property
+    def running(self) -> bool:
+        """Whether it can be asked: it has not been ended and never failed."""
+        return not self._ended
+
     def ask(self, command: str, timeout: float | None = None) -> str:
         """The engine's answer to one command line, without `=`, number and the empty line. Raises EngineError."""
         if "\n" in command or "\r" in command:

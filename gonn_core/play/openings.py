@@ -1,8 +1,13 @@
 """Random setup stones, so that games of players who always play the same differ."""
 
+from typing import Literal
+
 import numpy as np
 
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
+from gonn_core.settings.strict import Strict
+
+from .draws import opening_stream
 
 SHARE = 2 / 3
 """Share of games that start from setup stones (ours)."""
@@ -38,3 +43,17 @@ def random_setup(generator: np.random.Generator) -> dict[int, int]:
 def first_mover(setup: dict[int, int]) -> int:
     """Who moves first after these setup stones: the colours go on in turn."""
     return BLACK if len(setup) % 2 == 0 else WHITE
+
+
+class Openings(Strict):
+    """How the games of a match begin; part of its identity."""
+
+    kind: Literal["empty", "stones"] = "empty"
+    """empty: on an empty board. stones: games 2k and 2k + 1, in which the players change colours, begin from the same `random_setup`."""
+
+    def of_game(self, seed: int, game: int) -> tuple[dict[int, int], int]:
+        """Setup stones (point -> colour) and who moves first in a game of the match with that seed."""
+        if self.kind == "empty":
+            return {}, BLACK
+        setup = random_setup(opening_stream(seed, game // 2))
+        return setup, first_mover(setup)

@@ -13,6 +13,7 @@ from gonn_core.go.points import BLACK, PASS, SIZE, WHITE, point, point_name
 
 from .gtp_client import EngineError, GtpClient
 from .openings import first_mover, random_setup
+from .sgf import game_sgf
 
 KOMIS = (6.5, 7.5)
 MOST_MOVES = 2 * SIZE * SIZE
@@ -86,19 +87,6 @@ def _result(answer: str) -> str:
     return f"{text[:2]}{float(text[2:]):g}"
 
 
-def sgf(number: int, start: Start, moves: list[tuple[int, int]], result: str, player: str) -> bytes:
+def selfplay_sgf(number: int, start: Start, moves: list[tuple[int, int]], result: str, player: str) -> bytes:
     """A game as an SGF file; `player` is put down for both sides."""
-    name = printable(player).replace("\\", "\\\\").replace("]", "\\]")
-    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{start.komi}]RU[Chinese]PB[{name}]PW[{name}]RE[{result}]GN[self-play {number}]"
-    for tag, colour in (("AB", BLACK), ("AW", WHITE)):
-        stones = sorted(stone for stone, of in start.setup.items() if of == colour)
-        root += tag + "".join(f"[{_vertex(stone)}]" for stone in stones) if stones else ""
-    if start.setup:
-        root += f"PL[{'B' if start.to_move == BLACK else 'W'}]"
-    nodes = [f";{'B' if colour == BLACK else 'W'}[{_vertex(move)}]" for colour, move in moves]
-    lines = ["".join(nodes[index : index + 12]) for index in range(0, len(nodes), 12)]
-    return ("(;" + "\n".join([root, *lines]) + ")\n").encode()
-
-
-def _vertex(move: int) -> str:
-    return "" if move == PASS else chr(97 + move % SIZE) + chr(97 + move // SIZE)
+    return game_sgf(moves, start.komi, result, player, player, f"self-play {number}", start.setup, start.to_move)
