@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ablations.conditions import unmet
 from ablations.schema import Base, Budget, Condition, Enhancement, Published
+from ablations.search import RATE
 from ablations.strict_yaml import read_yaml
 from ablations.study import card_state
 from gonn_core.config import TrialConfig, get_path, parse_model, with_values
@@ -132,9 +133,20 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
     for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
             _check_condition(registry, condition, plain, f"{file}.{where}")
+    _check_rates(registry, card, file)
     for budget in registry.budgets.values():
         for base in registry.bases.values():
             _check_not_undone(registry, card, base, budget)
+
+
+def _check_rates(registry: Registry, card: Enhancement, file: str) -> None:
+    """That each rate of an arm is for a base under a budget, and that the card does not set it itself."""
+    for place in card.lr:
+        base, _, budget = place.partition(".")
+        if base not in registry.bases or budget not in registry.budgets:
+            raise SettingError(f"{file}.lr", place, "not a base under a budget", "<base>.<budget> such as gonn-b5.cpu")
+        if RATE in card.on_base(base, budget).toggles:
+            raise SettingError(f"{file}.lr", place, "the card toggles the learning rate itself", "no lr")
 
 
 def _formed(registry: Registry, form: str) -> TrialConfig:
@@ -176,9 +188,10 @@ def _check_base(registry: Registry, base: Base) -> None:
     for name in base.scaled:
         if name not in registry.budgets:
             raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(registry.budgets))
-    for name in base.rates:
-        if name not in registry.budgets:
-            raise SettingError(f"bases/{base.id}.yaml.rates", name, "no such budget", list(registry.budgets))
+    for setting in ("rates", "lr"):
+        for name in getattr(base, setting):
+            if name not in registry.budgets:
+                raise SettingError(f"bases/{base.id}.yaml.{setting}", name, "no such budget", list(registry.budgets))
 
 
 def _check_budget(registry: Registry, budget: Budget) -> None:

@@ -43,6 +43,8 @@ def _both_ends(ends):
 
 
 Rate = Annotated[float, Field(gt=0, le=100)]
+FoundRate = Annotated[str, Field(pattern=r"^found:[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
+"""`found:SEARCH`: the rate that a search of the workspace found, resolved to its number when a study is planned."""
 
 
 def _rising(ends):
@@ -165,6 +167,8 @@ class Enhancement(Strict):
     excludes: tuple[Condition, ...] = ()
     moves_best_rate: bool = False
     """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
+    lr: dict[Id, Rate | FoundRate] = {}
+    """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has it."""
     claims: tuple[Claim, ...]
 
     def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
@@ -207,6 +211,8 @@ class Base(Strict):
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
     rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
     """Budget id -> lowest and highest learning rate that a search tries; where none is told, `ablations.search.default_range`."""
+    lr: dict[Id, Rate | FoundRate] = {}
+    """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
 
     def overrides(self, budget: "Budget") -> dict[str, Any]:
         """What a budget sets in this base, samples apart."""

@@ -31,6 +31,8 @@ class Arm(Strict):
     """With the training view; the seeds in it are placeholders."""
     values: dict[str, str]
     """Where it differs from the base: dotted path -> value as JSON text."""
+    rate_found_by: FolderName | None = None
+    """The search whose rate its configuration has; None: the base's rate, or a number that was given."""
 
 
 class Contrast(Strict):

@@ -37,6 +37,7 @@ study_options = options(
     click.option("--base", help="base net  [default: the card's]"),
     click.option("--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"),
     device_option,
+    click.option("--lr", metavar="RATE", help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]"),
 )
 
 
@@ -92,7 +93,6 @@ def plan(queue, **settings):
 @gonn.command()
 @name_argument
 @study_options
-@click.option("--lr", metavar="RATE", help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]")
 @runner_options
 @click.option("--address", metavar="HOST:PORT", help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]")
 def ablate(runner, slots, track, address, **settings):

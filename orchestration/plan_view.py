@@ -1,7 +1,7 @@
 """`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from rich import box
@@ -14,9 +14,12 @@ from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Plan, Request, check, lay_out
 from orchestration.runner import places
+from orchestration.search_adopt import SEARCH, AdoptedRate
+from orchestration.search_arms import rates_so_far
 from orchestration.study_folder import study_folder
 from orchestration.workspace import Workspace
 from reports.earlier import planned_effect, pool_from_studies
+from reports.search_report import SearchReport
 from reports.study_notes import read_speeds
 
 SEEDS_SHOWN = 4
@@ -32,6 +35,13 @@ def print_plan(request: Request) -> None:
     notes().print(checked.line)
     workspace, console = Workspace.here(), output()
     plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
+    if request.lr == SEARCH:
+        searches = rates_so_far(plan, request.device, workspace)
+        console.print(_searches(searches))
+        if not all(rate for _, rate in searches.values()):
+            console.print("the study's trials are known when every rate is found; below it stands at the base's rate")
+        else:
+            plan = lay_out(checked, plan.prepared, workspace, {arm: rate for arm, (_, rate) in searches.items()})
     study = plan.study
     console.print(f"study {study.id} on {study.coverage}")
     console.print(_trials(study, workspace))
@@ -44,6 +54,15 @@ def _cells(cells: Sequence[Cell]) -> Table:
     table = Table("arm", "has", "cannot be, because", box=box.SIMPLE_HEAD, pad_edge=False)
     for cell in cells:
         table.add_row(cell.label, ", ".join(card for card, state in cell.states.items() if state == "on") or "none of them", cell.reason or "")
+    return table
+
+
+def _searches(searches: Mapping[str, tuple[SearchReport, AdoptedRate | None]]) -> Table:
+    """A row per arm: the search for its rate, how far it is, and the rate."""
+    table = Table("arm", "searched first", "trials", "rates", "found", box=box.SIMPLE_HEAD, pad_edge=False)
+    for arm, (report, rate) in searches.items():
+        search = report.search
+        table.add_row(arm, search.id, f"{search.trials - report.unfinished} of {search.trials} done", f"{search.rates[0]:g} to {search.rates[1]:g}", f"{rate.rate:g}" if rate else "not yet")
     return table
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from ablations.game_filters import filled, filters_of, own_games
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
 from ablations.search import RATE
-from ablations.study import EvaluationRef, Study, TrialRef, card_state, seeded, study_id
+from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, card_state, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.arm_views import coverage_of, on_their_views
 from orchestration.gitinfo import commit_and_dirty
-from orchestration.search_adopt import AdoptedRate, adopted_rate, at_rates
+from orchestration.search_adopt import AdoptedRate, Adopter, at_rates
 from orchestration.workspace import Workspace
 from reports.verdicts import Thresholds
 
@@ -166,13 +166,16 @@ class Checked:
     dataset: Dataset
     rate: AdoptedRate | None = None
     """In place of the base's; None: the base's, or searched for each arm."""
+    arm_rates: Mapping[str, AdoptedRate] = field(default_factory=dict)
+    """Card id -> rate that the card declares for its arm."""
 
     @property
     def line(self) -> str:
         """All settings of the study, in one line."""
         seeds = ",".join(map(str, self.seeds))
         names = ",".join(card.id for card in self.cards)
-        rate = f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}" if self.request.lr else ""
+        adopted = f"{self.rate.rate:g}, {self.rate.source}" if self.rate else ""
+        rate = f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}" if self.request.lr else f" LR=({adopted})" if adopted else ""
         return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}{rate}"
 
 
@@ -187,16 +190,18 @@ def check(request: Request) -> Checked:
     base = budget_config(stand, budget, samples)
     formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
-    rate = adopted_rate(request.lr, stand.id, budget.id, seeds, formed, Workspace.here()) if request.lr else None
+    adopter = Adopter(stand, budget.id, seeds, formed, Workspace.here())
+    rate = adopter.given(request.lr) if request.lr else adopter.of_base()
+    arm_rates = {} if request.lr else adopter.of_arms(request.design)
     base = with_values(base, {RATE: rate.rate}) if rate else base
     base = filled(base, formed, own_games(dataset.declaration.filter))
     _check_filters(request, base, formed)
     design_arms(request.design, stand.id, base, formed)
     check_device(request.device)
-    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate)
+    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate, arm_rates)
 
 
-def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, float] | None = None) -> Plan:
+def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None) -> Plan:
     """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
     request, registry, budget, base_id, seeds = checked.request, checked.registry, checked.budget, checked.base_id, checked.seeds
     base, formed, samples = checked.base, checked.cards, checked.base.training.samples
@@ -204,7 +209,9 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rate
     base = with_values(base, {"data.view": prepared.views["train"].digest})
     arms, contrasts = design_arms(request.design, base_id, base, formed)
     arms, training = on_their_views(arms, prepared)
-    arms = at_rates(arms, rates or {})
+    if checked.rate is not None:
+        arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
+    arms = at_rates(arms, rates or _declared(checked, arms, contrasts))
     requests = evaluation_requests(prepared, budget)
     references = tuple(_reference(prepared, asked) for asked in requests)
     trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
@@ -234,11 +241,18 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rate
     return Plan(study, jobs_of(study, settings), formed, registry, prepared)
 
 
-def _rates_told(checked: Checked, rates: Mapping[str, float] | None) -> str:
+def _declared(checked: Checked, arms: Sequence[Arm], contrasts: Sequence[Contrast]) -> dict[str, AdoptedRate]:
+    """Arm id -> rate that a card declares for it: of the two arms of its contrast the one that is not the control."""
+    control = arms[0].id
+    return {next(arm for arm in (*each.with_it, *each.without) if arm != control): checked.arm_rates[each.card] for each in contrasts if each.card in checked.arm_rates}
+
+
+def _rates_told(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
     """What a study's title says of learning rates that are not the base's."""
     if rates:
         return "; each arm at the learning rate found for it"
-    return f"; learning rate {checked.rate.rate:g}, {checked.rate.source}" if checked.rate else ""
+    told = [f"; learning rate {checked.rate.rate:g}, {checked.rate.source}"] if checked.rate else []
+    return "".join([*told, *(f"; arm of {card} at {adopted.rate:g}, {adopted.source}" for card, adopted in checked.arm_rates.items())])
 
 
 def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:

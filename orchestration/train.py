@@ -7,16 +7,18 @@ from ablations.arms import budget_config
 from ablations.dataset import load_dataset, recipe_of, training_view
 from ablations.game_filters import with_view
 from ablations.registry import load_registry
+from ablations.search import RATE
 from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
 from gonn_core.config import with_values
 from gonn_core.errors import InputError, SettingError
 from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
-from orchestration.console import output
+from orchestration.console import notes, output
 from orchestration.files import write_json
 from orchestration.games import prepare_shown
 from orchestration.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
+from orchestration.search_adopt import Adopter
 from orchestration.stopping import Stopped, at_work
 from orchestration.workspace import Workspace
 
@@ -43,7 +45,11 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
     registry, workspace = load_registry(), Workspace.here()
     stand, plan = registry.base(base), registry.budget(budget)
     samples = stand.schedule_end if plan.samples == "claim" else plan.samples
-    config = with_values(budget_config(stand, plan, samples), parse_values(values), "--set")
+    adopted = Adopter(stand, plan.id, (seed,), (), workspace).of_base()
+    if adopted is not None:
+        notes().print(f"learning rate {adopted.rate:g}, {adopted.source}")
+    config = with_values(budget_config(stand, plan, samples), {RATE: adopted.rate} if adopted else {})
+    config = with_values(config, parse_values(values), "--set")
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
         check_device(device)
