@@ -1,12 +1,12 @@
 # Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS
+export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS A B GAMES LEVEL
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR"
 
-.PHONY: help setup ablation lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
+.PHONY: help setup ablation match lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
@@ -15,6 +15,8 @@ ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu TRIALS=16 SEED=1000 RATES=low,high]
 	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
+match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 SEED=1]
+	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --seed "$$SEED"
 plan: ## what that study would train, how long it takes, what it could show
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
 list: ## all enhancements

@@ -116,10 +116,10 @@ def stop(study):
 
 @gonn.command()
 def status():
-    """Studies and their trials by state."""
-    from orchestration import status
+    """Studies and searches: trials by state, rate, ETA, failures."""
+    from orchestration import status_view
 
-    status.print_status()
+    status_view.print_status()
 
 
 @gonn.command()
@@ -176,6 +176,51 @@ def train(**settings):
     from orchestration import train
 
     return train.train_base(**settings)
+
+
+@gonn.command()
+@click.option("--model", required=True, help="a trial's id, its beginning or folder, each with @SAMPLES if wanted, or a snapshot's file")
+@click.option("--choice", help="biased, argmax or sampled  [default: biased]")
+@click.option("--history", help="moves that the net is shown: full, last or none  [default: full]")
+@click.option("--symmetries", help="8: mean of the logits over the symmetries  [default: 1]")
+@click.option("--passing", help="pass_alive, after_pass, no_candidates or guard  [default: pass_alive; guard where there is one]")
+@click.option("--guard", metavar="ENGINE", help="asked before each move whether it would pass, and what is dead: gnugo:5, or any GTP command")
+@click.option("--seed", type=WholeNumber(0), help="of the choice of moves  [default: by chance]")
+def gtp(**settings):
+    """A trained net as a GTP engine, for Sabaki, GoGui, kgsGtp."""
+    from orchestration import gtp
+
+    return gtp.run_engine(**settings)
+
+
+@gonn.command("match")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--games", type=WholeNumber(1), default=100, show_default=True, help="in all: the same command with more plays on")
+@click.option("--level", type=WholeNumber(1, 10), help="of a plain gnugo  [default: 10]")
+@click.option("--openings", type=OneOf(["empty", "stones"]), default="empty", show_default=True, help="stones: two thirds begin from 1-4 random ones")
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
+@click.option("--workers", type=WholeNumber(1, 1024), help="processes, or games with an engine, at once  [default: one per core]")
+@click.option("--timeout", type=WholeNumber(1), default=120, show_default=True, help="seconds per command of an engine")
+def match_(**settings):
+    """Let A and B play games under a referee.
+
+    Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or gnugo[:LEVEL], or any GTP command
+    in quotes. Colours alternate. The same command goes on where it was stopped.
+    """
+    from orchestration import match
+
+    return match.run_match(**settings)
+
+
+@gonn.command()
+@click.argument("match", nargs=-1, metavar="[MATCH …]")
+@click.option("--out", type=click.Path(path_type=Path), help="also write the table there, as matches.md and matches.csv")
+def matches(match, out):
+    """Results of each MATCH, or of all."""
+    from orchestration.match import show_matches
+
+    show_matches(match, out)
 
 
 @gonn.command("import")

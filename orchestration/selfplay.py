@@ -54,14 +54,11 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
                 write_bytes(paths[number], selfplay_sgf(number, start, moves, result, player))
                 return number, None
 
-            try:
-                for number, failure in side_by_side(missing, workers, play, lambda: command.asked):
-                    if failure is not None:
-                        failures[number] = failure
-                        count.note(f"game {number} failed: {printable(failure)}")
-                    count.step(f"{len(failures)} failed" if failures else "")
-            finally:
-                pool.close()
+            for number, failure in side_by_side(missing, workers, play, lambda: command.asked, pool.close):
+                if failure is not None:
+                    failures[number] = failure
+                    count.note(f"game {number} failed: {printable(failure)}")
+                count.step(f"{len(failures)} failed" if failures else "")
             if command.asked:
                 raise Stopped
     output().print(f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}" + _told(failures))

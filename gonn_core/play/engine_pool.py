@@ -74,18 +74,26 @@ class EnginePool:
         raise EngineCrashed("the engines have been ended")
 
 
-def side_by_side(numbers: Iterable[int], workers: int, work: Callable[[int], T], stopped: Callable[[], bool]) -> Iterator[T]:
+def side_by_side(numbers: Iterable[int], workers: int, work: Callable[[int], T], stopped: Callable[[], bool], abort: Callable[[], None]) -> Iterator[T]:
     """`work(number)` for each number, in `workers` threads; results as they come, in the caller's thread.
 
-    No further number is begun once `stopped()`, which is asked about twice a second. An exception of `work` is raised here.
+    `stopped` is asked about twice a second; once it says so, or work raised (which is raised here), or the caller left, `abort` is
+    called, which has to make the work under way end soon.
     """
-    numbers, running = iter(numbers), set()
+    numbers, running, over = iter(numbers), set(), False
     with ThreadPoolExecutor(workers) as pool:
-        while True:
-            while len(running) < workers and not stopped() and (number := next(numbers, None)) is not None:
-                running.add(pool.submit(work, number))
-            if not running or stopped():
-                return
-            done, running = wait(running, 0.5, FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
+        try:
+            while not stopped():
+                while len(running) < workers and not over:
+                    number = next(numbers, None)
+                    over = number is None
+                    if not over:
+                        running.add(pool.submit(work, number))
+                if not running:
+                    return
+                done, running = wait(running, 0.5, FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            if running:
+                abort()

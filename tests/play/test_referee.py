@@ -1,0 +1,214 @@
+"""The referee: every way in which a game ends, and engines that fail while it watches."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
+from gonn_core.play.engine_player import RESIGN, EnginePlayer
+from gonn_core.play.engine_pool import EnginePool
+from gonn_core.play.engines import Engine
+from gonn_core.play.game import Game
+from gonn_core.play.gtp_client import EngineCrashed, EngineTimeout
+from gonn_core.play.referee import referee
+from gonn_core.play.rules import MOST_MOVES, Rules
+from gonn_core.play.seats import GuardedSeat
+from tests.boards import parse_board
+
+FAKE = Path(__file__).with_name("fake_engine.py")
+RULES = Rules()
+
+
+class Scripted:
+    """Plays a list of moves, then passes; an exception in the list is raised."""
+
+    def __init__(self, *moves):
+        self._moves = iter(moves)
+
+    def move(self, game, colour):
+        move = next(self._moves, PASS)
+        if isinstance(move, Exception):
+            raise move
+        return point(move) if isinstance(move, str) else move
+
+
+def setup_of(board):
+    """The stones of a drawing."""
+    return {p: int(colour) for p, colour in enumerate(parse_board(board)) if colour != EMPTY}
+
+
+def play(a, b, number=0, setup=None, to_move=BLACK, judge=None, rules=RULES):
+    return referee(number, {"A": a, "B": b}, rules, setup or {}, to_move, judge)
+
+
+def pool(*words, seeded=False, timeout=20.0):
+    seed = ("seed={seed}",) if seeded else ()
+    return EnginePool(Engine((sys.executable, "-S", str(FAKE), *words, *seed)), timeout)
+
+
+def test_two_passes_end_a_game_and_the_area_counts():
+    line, game = play(Scripted("D4"), Scripted())
+    assert (line.winner, line.result, line.end, line.moves) == ("A", "B+353.5", "passes", 3)
+    assert line.black == "A" and line.unsettled and game.over
+
+
+def test_colours_alternate():
+    line, _ = play(Scripted(), Scripted("D4"), number=1)
+    assert (line.black, line.winner, line.result) == ("B", "B", "B+353.5")
+
+
+def test_komi_decides_an_empty_board():
+    line, _ = play(Scripted(), Scripted())
+    assert (line.winner, line.result) == ("B", "W+7.5")
+
+
+def test_a_draw_has_no_winner():
+    line, _ = play(Scripted(), Scripted(), rules=Rules(komi=0.0))
+    assert (line.winner, line.result, line.end, line.void) == (None, "0", "passes", False)
+
+
+def test_resignation():
+    line, _ = play(Scripted("D4", RESIGN), Scripted("Q16"))
+    assert (line.winner, line.result, line.end, line.moves) == ("B", "W+R", "resign", 2)
+
+
+@pytest.mark.parametrize("again", ["D4", "Q16"])
+def test_a_refused_move_loses(again):
+    line, _ = play(Scripted("D4", again), Scripted("Q16"))
+    assert (line.winner, line.result, line.end) == ("B", "W+F", "illegal")
+    assert line.reason == f"A plays {again}: occupied"
+
+
+def test_suicide_loses():
+    line, _ = play(Scripted("C3", "D3", "A1"), Scripted("A2", "B1"))
+    assert (line.end, line.reason) == ("illegal", "A plays A1: suicide")
+
+
+def test_taking_back_a_ko_loses():
+    line, _ = play(Scripted("C18"), Scripted("B18"), setup=setup_of(ONE_KO))
+    assert (line.end, line.winner, line.reason) == ("illegal", "A", "B plays B18: ko")
+
+
+ONE_KO = """
+. X O .
+X O . O
+. X O .
+"""
+THREE_KOS = """
+. X O .
+X O . O
+. X O .
+. . . .
+. X O .
+X O . O
+. X O .
+. . . .
+. X O .
+X . X O
+. X O .
+"""
+
+
+def test_a_triple_ko_ends_by_superko():
+    """Each side takes the ko that the other has just not taken; the sixth capture would bring the first position back."""
+    black, white = Scripted("C18", "C14", "C10"), Scripted("B10", "B18", "B14")
+    line, game = play(black, white, setup=setup_of(THREE_KOS))
+    assert (line.end, line.winner, line.reason) == ("illegal", "A", "B plays B14: superko")
+    assert line.moves == 5
+
+
+def test_a_game_without_end_is_scored_as_it_stands():
+    class Shuffler:
+        """Fills and is never done: passes every other time, so that two passes never meet."""
+
+        def move(self, game, colour):
+            if colour == WHITE:
+                return PASS
+            legal = game.candidates(colour)
+            return int(legal.argmax()) if legal.any() and len(game) % 4 == 0 else PASS if not game.passes else int(game.legal_points(colour).argmax())
+
+    line, game = play(Shuffler(), Shuffler(), rules=Rules(most_moves=40))
+    assert (line.end, line.moves) == ("length", 40)
+    assert line.winner == "A" and line.unsettled == ()
+    assert MOST_MOVES == 722
+
+
+def test_dead_stones_in_an_unconditional_region_come_off():
+    """Black owns ten points and White two; with C19 alive it would be eight to three."""
+    board = """
+    . X O . X O
+    X X X X X O
+    """
+    line, _ = play(Scripted(), Scripted(), setup=setup_of(board))
+    assert (line.end, line.result) == ("passes", "B+0.5")
+    assert not {"A19", "C19", "D19"} & set(line.unsettled) and "F19" in line.unsettled
+
+
+def test_the_judge_decides_what_is_not_settled():
+    class Judge:
+        def dead(self, game):
+            return frozenset({point("Q16")})
+
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge())
+    assert (line.result, line.unsettled) == ("B+353.5", ())
+
+
+@pytest.mark.parametrize("error, end", [(EngineTimeout("too slow"), "timeout"), (EngineCrashed("gone"), "crash")])
+def test_a_failing_engine_voids_the_game(error, end):
+    line, _ = play(Scripted("D4"), Scripted(error))
+    assert (line.end, line.result, line.winner, line.void) == (end, "Void", None, True)
+    assert line.reason == f"B: {error}"
+
+
+def test_engines_play_a_whole_game():
+    with pool("stones=3") as engines, EnginePlayer(engines, 1) as one, EnginePlayer(engines, 2) as other:
+        line, game = play(one, other)
+    assert [move for _, move in game.moves] == [point(p) for p in ("A19", "A1", "B19", "B1", "C19", "C1")] + [PASS, PASS]
+    assert line.end == "passes"
+
+
+@pytest.mark.parametrize("does, end", [("refuse", "crash"), ("nonsense", "crash"), ("crash", "crash"), ("hang", "timeout"), ("junk", "crash")])
+def test_an_engine_that_keeps_failing(does, end):
+    with pool("at=2", f"does={does}", timeout=0.5) as engines, EnginePlayer(engines, 1) as bad:
+        line, _ = play(bad, Scripted("Q1", "R1", "S1", "T1"))
+    assert (line.end, line.void) == (end, True)
+    assert line.moves == (2 if does == "refuse" else 4)  # a refusal is final; else the engine started anew fails at its own second move
+
+
+@pytest.mark.parametrize("does", ["crash", "junk", "nonsense"])
+def test_an_engine_that_fails_once_is_shown_the_game_anew(does, tmp_path):
+    with pool("stones=3", "at=2", f"does={does}", f"once={tmp_path / 'once'}") as engines, EnginePlayer(engines, 1) as engine:
+        line, game = play(engine, Scripted("Q1"))
+    assert line.end == "passes"
+    assert [move for colour, move in game.moves if colour == BLACK] == [point(p) for p in ("A19", "B19", "C19")] + [PASS]
+
+
+def test_illegal_and_resigning_engines():
+    with pool("at=2", "does=illegal") as engines, EnginePlayer(engines, 1) as engine:
+        line, _ = play(engine, Scripted("Q1"))
+    assert (line.end, line.winner) == ("illegal", "B")
+    with pool("at=2", "does=resign") as engines, EnginePlayer(engines, 1) as engine:
+        line, _ = play(engine, Scripted("Q1"))
+    assert (line.end, line.winner) == ("resign", "B")
+
+
+def test_the_guard_passes_and_its_moves_are_taken_back():
+    """The fake guard plays three moves of its own, which nobody sees, and passes then; the net would go on."""
+    with pool("stones=2") as engines, EnginePlayer(engines, 1) as guard:
+        line, game = play(GuardedSeat(Scripted("D4", "D5", "D6", "D7"), guard), Scripted("Q1", "Q2", "Q3"))
+    assert line.end == "passes"
+    assert point("A19") not in [move for _, move in game.moves]
+
+
+def test_engines_are_kept_or_started_anew():
+    with pool() as engines:
+        with engines.lend(1) as first:
+            first.ask("name")
+        with engines.lend(2) as second:
+            assert second is first
+    with pool(seeded=True) as engines:
+        with engines.lend(1) as first:
+            first.ask("name")
+        with engines.lend(2) as second:
+            assert second is not first and second.argv[-1] == "seed=2"
