@@ -1,0 +1,45 @@
+"""A GTP engine in this process, for tests: a player that needs no net, sessions on it, streams in place of pipes."""
+
+import io
+
+import numpy as np
+
+from gonn_core.go.points import PASS, POINTS, point
+from gonn_core.play.choice import Choice
+from gonn_core.play.gtp_commands import command_table
+from gonn_core.play.gtp_server import serve
+from gonn_core.play.gtp_session import GtpSession
+
+
+class FixedPlayer:
+    """Has the same policy everywhere: plays the candidate with the highest probability, and sees whom it plays for."""
+
+    def __init__(self, favourites=("Q16", "D4", "Q4", "D16"), passing="no_candidates"):
+        self.choice = Choice(passing=passing)
+        self.policy = np.full(POINTS, 0.1 / POINTS)
+        for rank, name in enumerate(favourites):
+            self.policy[point(name)] += 0.9 * 2.0 ** -(rank + 1)
+        self.asked = []
+
+    def policies(self, games):
+        return np.tile(self.policy / self.policy.sum(), (len(games), 1))
+
+    def moves(self, games, draws):
+        self.asked.extend((game.to_move, float(draw)) for game, draw in zip(games, draws, strict=True))
+        candidates = [game.candidates() for game in games]
+        return [int(np.where(each, self.policy, -1).argmax()) if each.any() else PASS for each in candidates]
+
+
+def session(player=None, seed=1, guard=None) -> GtpSession:
+    """A session of a player, by default a `FixedPlayer`."""
+    return GtpSession(player or FixedPlayer(), seed, guard)
+
+
+def send(lines, at: GtpSession | None = None) -> list[str]:
+    """The answers of an engine to lines of commands, each without the empty line at its end; the engine ends with them."""
+    data = lines if isinstance(lines, bytes) else ("\n".join([lines] if isinstance(lines, str) else lines) + "\n").encode()
+    answers = io.BytesIO()
+    serve(io.BytesIO(data), answers, command_table(at or session(), "gonn", "test"))
+    text = answers.getvalue().decode("ascii")
+    assert text == "" or text.endswith("\n\n")
+    return text.split("\n\n")[:-1]

@@ -1,0 +1,188 @@
+"""What each command of the engine does, on drawn boards and with a player that needs no net."""
+
+import numpy as np
+import pytest
+
+from gonn_core.go.points import BLACK, PASS, WHITE, point
+from gonn_core.play.draws import game_draws
+from gonn_core.play.game import Game
+from tests.boards import parse_board
+from tests.play.gtp_board import FixedPlayer, send, session
+
+
+def at_board(text: str, player=None, to_move=BLACK):
+    """A session whose game starts from a drawn board."""
+    here = session(player)
+    colours = parse_board(text)
+    here.game = Game(setup={int(p): int(colours[p]) for p in np.flatnonzero(colours)}, to_move=to_move)
+    return here
+
+
+def test_who_it_is():
+    assert send(["protocol_version", "1 name", "version"]) == ["= 2", "=1 gonn", "= test"]
+
+
+def test_every_listed_command_is_known():
+    names = send("list_commands")[0][2:].split("\n")
+    required = (
+        "protocol_version name version list_commands known_command boardsize clear_board komi play genmove reg_genmove undo fixed_handicap "
+        "place_free_handicap set_free_handicap showboard final_score final_status_list time_settings time_left kgs-time_settings "
+        "kgs-genmove_cleanup kgs-game_over quit gogui-analyze_commands"
+    ).split()
+    assert set(required) <= set(names) and len(names) == len(set(names))
+    assert set(send([f"known_command {name}" for name in names])) == {"= true"}
+    assert send(["known_command nonsense", "known_command Name"]) == ["= false", "= false"]
+
+
+def test_moves_are_played_and_generated():
+    here = session()
+    assert send(["genmove b", "genmove w", "play b K10", "genmove white", "play w pass"], here) == ["= Q16", "= D4", "=", "= Q4", "="]
+    assert here.game.moves == [(BLACK, point("Q16")), (WHITE, point("D4")), (BLACK, point("K10")), (WHITE, point("Q4")), (WHITE, PASS)]
+
+
+def test_a_colour_may_move_twice_and_the_player_is_asked_for_it():
+    player = FixedPlayer()
+    here = session(player)
+    send(["genmove w", "genmove w", "play b K10", "genmove b"], here)
+    assert [colour for colour, _ in player.asked] == [WHITE, WHITE, BLACK]
+    assert [colour for colour, _ in here.game.moves] == [WHITE, WHITE, BLACK, BLACK]
+
+
+def test_reg_genmove_changes_nothing_and_says_what_genmove_will():
+    player = FixedPlayer()
+    here = session(player, seed=5)
+    assert send(["reg_genmove w", "reg_genmove w", "showboard"], here)[-1].endswith("move 1, black to move, komi 7.5")
+    assert send(["genmove w"], here) == ["= Q16"] and here.game.to_move == BLACK
+    assert {draw for _, draw in player.asked} == {float(game_draws(5, 0, 1)[0])}
+
+
+def test_draws_are_those_of_the_seed_the_game_and_the_move():
+    player = FixedPlayer()
+    here = session(player, seed=9)
+    send(["clear_board", "genmove b", "play w A1", "genmove b", "undo", "genmove b", "clear_board", "genmove b"], here)
+    first, second = game_draws(9, 1, 3), game_draws(9, 2, 1)
+    assert [draw for _, draw in player.asked] == [first[0], first[2], first[2], second[0]]
+
+
+def test_illegal_moves_are_refused_with_their_reason():
+    here = session()
+    assert send(["play b B19", "play b A18", "play w A19", "play b B19", "play b Z1", "play green A1", "play b resign"], here)[2:] == [
+        "? illegal move (suicide)", "? illegal move (occupied)", *["? invalid color or coordinate"] * 3,
+    ]  # fmt: skip
+    assert len(here.game) == 2
+
+
+def test_ko():
+    here = at_board("""
+        . X O .
+        X O . O
+        . X O .
+    """)
+    assert send(["play b C18", "play w B18", "play w A1", "play b A2", "play w B18"], here) == ["=", "? illegal move (ko)", "=", "=", "="]
+    assert send(["play b C18"], here) == ["? illegal move (ko)"]
+
+
+def test_undo_goes_back_to_the_start_and_no_further():
+    here = session()
+    assert send(["undo", "play b A1", "genmove w", "undo", "undo", "undo"], here) == ["? cannot undo", "=", "= Q16", "=", "=", "? cannot undo"]
+    assert not here.game.stones().any()
+
+
+def test_undo_brings_captured_stones_back():
+    here = at_board("""
+        . O X
+        X X .
+    """)
+    before = here.game.stones()
+    assert send(["play b A19", "undo"], here) == ["=", "="]
+    assert np.array_equal(here.game.stones(), before)
+
+
+def test_only_19x19():
+    here = session()
+    assert send(["play b A1", "boardsize 9", "boardsize 19.0", "boardsize", "boardsize 19"], here) == [
+        "=", "? unacceptable size", "? syntax error", "? syntax error: boardsize SIZE", "=",
+    ]  # fmt: skip
+    assert len(here.game) == 0
+
+
+def test_komi_stays_when_the_board_is_cleared():
+    here = session()
+    assert send(["komi 6.5", "clear_board", "komi nan", "komi 1e999", "komi -5"], here) == ["=", "=", "? syntax error", "? syntax error", "="]
+    assert here.game.komi == -5
+
+
+@pytest.mark.parametrize(
+    ("stones", "points"),
+    [(2, "D4 Q16"), (3, "D4 Q16 D16"), (4, "D4 Q16 D16 Q4"), (5, "D4 Q16 D16 Q4 K10"), (6, "D4 Q16 D16 Q4 D10 Q10"),
+     (7, "D4 Q16 D16 Q4 D10 Q10 K10"), (8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"), (9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10")],
+)  # fmt: skip
+def test_fixed_handicap(stones, points):
+    here = session()
+    assert send(f"fixed_handicap {stones}", here) == [f"= {points}"]
+    assert here.game.setup == {point(name): BLACK for name in points.split()} and here.game.to_move == WHITE
+    assert send("undo", here) == ["? cannot undo"]
+
+
+def test_handicaps_that_are_none():
+    for command in ("fixed_handicap 1", "fixed_handicap 10", "place_free_handicap 1", "place_free_handicap 0"):
+        assert send(command) == ["? invalid number of stones"]
+    for command in ("", " A1", " A1 A1", " A1 pass", " A1 I5", " A1 Q"):
+        assert send("set_free_handicap" + command) == ["? bad vertex list"]
+    for command in ("fixed_handicap 2", "place_free_handicap 2", "set_free_handicap A1 B1"):
+        assert send(["play b K10", command])[1] == send(["fixed_handicap 2", command])[1] == "? board not empty"
+        assert send(["play b K10", "undo", command])[2].startswith("=")
+
+
+def test_free_handicap():
+    here = session()
+    assert send(["set_free_handicap A1 T19 k10", "genmove w"], here) == ["=", "= Q16"]
+    assert here.game.setup == {point(name): BLACK for name in ("A1", "T19", "K10")}
+    assert send("place_free_handicap 4") == ["= D4 Q16 D16 Q4"]
+    assert len(send("place_free_handicap 30")[0].split()) == 1 + 9  # an engine may place fewer
+
+
+def test_the_board_is_drawn():
+    board = send(["fixed_handicap 2", "play w A19", "showboard"])[2].split("\n")
+    assert board[0] == "=" and board[1] == board[21] == "   A B C D E F G H J K L M N O P Q R S T"
+    assert board[2] == "19(O). . . . . . . . . . . . . . . . . . 19"
+    assert board[5] == "16 . . . . . . . . . . . . . . . X . . . 16"
+    assert board[22] == "move 2, black to move, komi 7.5"
+    assert send(["play w T1", "showboard"])[1].split("\n")[20] == " 1 . . . . . . . . . . . . . . . . . .(O)1"
+
+
+FINISHED = "\n".join([". O X . " + "X " * 15, *["X " * 19] * 9, *["O " * 19] * 8, ". O . " + "O " * 16])
+"""Black has the upper ten rows and White the lower nine, both for certain; B19 is dead."""
+
+
+def test_dead_stones_and_the_score():
+    here = at_board(FINISHED)
+    alive, dead, seki = (send(f"final_status_list {status}", here)[0] for status in ("alive", "DEAD", "seki"))
+    assert dead == "= B19" and seki == "="
+    chains = alive[2:].split("\n")
+    assert [len(chain.split()) for chain in chains] == [10 * 19 - 3, 9 * 19 - 2]  # a line for each chain
+    assert send("final_status_list black_territory", here) == ["? syntax error"]
+    assert send(["final_score", "komi 0.5", "final_score"], here) == [f"= B+{19 - 7.5:g}", "=", f"= B+{19 - 0.5:g}"]
+
+
+def test_a_draw():
+    assert send(["komi 0", "final_score"]) == ["=", "= 0"]
+
+
+def test_clean_up_takes_dead_stones_before_it_passes():
+    here = at_board(FINISHED)
+    assert send(["kgs-genmove_cleanup w", "kgs-genmove_cleanup b", "kgs-genmove_cleanup b", "final_status_list dead"], here) == [
+        "= pass", "= A19", "= pass", "=",
+    ]  # fmt: skip
+
+
+def test_clean_up_plays_on_where_nothing_is_certain():
+    assert send(["kgs-genmove_cleanup w", "reg_genmove w"]) == ["= Q16", "= D4"]
+
+
+def test_clocks_are_read_and_forgotten():
+    good = ["time_settings 600 30 25", "time_left b 57 0", "time_left white 29.5 3", "kgs-time_settings none", "kgs-time_settings absolute 600",
+            "kgs-time_settings byoyomi 600 30 5", "kgs-time_settings Canadian 600 300 25", "kgs-game_over"]  # fmt: skip
+    assert send(good) == ["="] * len(good)
+    bad = ["time_settings 600 30 many", "time_left green 57 0", "kgs-time_settings byoyomi 600", "kgs-time_settings hourglass 5", "kgs-time_settings absolute x"]
+    assert all(answer.startswith("? ") for answer in send(bad))
