@@ -6,13 +6,17 @@ GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR"
 
-.PHONY: help setup ablation match lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
+.PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
 	$(GO) setup
 ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 BASE=… DESIGN=… DEVICE=auto LR=… RUNNER=ray|local]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
+elo: ## Elo of a run's snapshots by games among them and with GNU Go: BASE=gonn-b5 [DATA=… BUDGET=cpu SEED=1 GAMES=3000]
+	$(GO) elo "$$BASE" --data "$$DATA" --budget "$$BUDGET" --seed "$$SEED" --games "$$GAMES"
+rate: ## Elo of all players that met in matches
+	$(GO) rate
 lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu TRIALS=16 SEED=1000 RATES=low,high]
 	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
 match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 SEED=1]

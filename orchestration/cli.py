@@ -279,6 +279,41 @@ def clean(**settings):
 
 
 @gonn.command()
+@click.argument("study")
+@click.option("--games", type=WholeNumber(1), default=100, show_default=True, help="of each pair of trials, with and without")
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="of the games")
+@click.option("--how", "choice", multiple=True, metavar="NAME=VALUE", help="how moves are chosen, e.g. history=none  [default: as published]")
+@click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
+def play(**settings):
+    """Win rates: STUDY's arms play each other, seed by seed."""
+    from orchestration import play_study
+
+    return play_study.play_study(**settings)
+
+
+@gonn.command()
+@click.argument("base", metavar="BASE")
+@click.option("--data", default="starter", show_default=True, help="data set that the run of BASE was trained on")
+@budget_option
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="of that run, and of the games")
+@click.option("--sizes", metavar="SAMPLES", help="which snapshots, e.g. 10k,100k  [default: all]")
+@click.option("--with", "with_", multiple=True, metavar="PLAYER", help="a further net, named as for gonn match")
+@click.option("--games", type=WholeNumber(1), default=3000, show_default=True, help="of two neighbours at most")
+@click.option("--within", type=WholeNumber(1), default=60, show_default=True, help="Elo to which two neighbours are to be known")
+@click.option("--link-games", type=WholeNumber(0), default=60, show_default=True, help="with GNU Go; 0: none")
+@click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
+def elo(**settings):
+    """Rate the snapshots of a trained BASE by games among them.
+
+    BASE is the name of a base, of which a finished run is taken, or the beginning of a trial's id. Neighbours play until the 95 % interval of
+    their difference is narrow enough; the strongest plays GNU Go. The same command goes on where it was stopped.
+    """
+    from orchestration import elo
+
+    return elo.run_elo(elo.EloRequest(**settings))
+
+
+@gonn.command()
 @click.argument("matches", nargs=-1, metavar="[MATCH …]")
 @click.option("--anchor", metavar="PLAYER", help="who is at 0: a player, trial or engine  [default: who played most]")
 @click.option("--colour", is_flag=True, help="estimate the advantage of Black too")

@@ -1,5 +1,6 @@
 """One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from rich.console import Console
 
 from ablations.study import Study
 from gonn_core.errors import markdown_escape
+from gonn_core.rating.matches import Match, load_matches
 from orchestration.study_folder import count_look, study_folder
 from orchestration.tracked import StudyReport
 from orchestration.workspace import Workspace
@@ -30,10 +32,12 @@ class ReportedStudy:
         console.print(f"report: {_near(self.files.markdown)}")
 
 
-def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:
-    """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it."""
+def report_study(workspace: Workspace, study: Study, command: str, look: bool = True, played: Sequence[Match] | None = None) -> ReportedStudy:
+    """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it; `played`: the
+    workspace's matches, None: read here."""
     folder = study_folder(workspace, study.id)
-    results = load_results(study, workspace.runs, folder)
+    matches = load_matches(workspace.matches) if played is None else played
+    results = replace(load_results(study, workspace.runs, folder), played=tuple(matches))
     if look:
         finished = [trial.id for trial in results.trials if trial not in results.unfinished]
         results = replace(results, looks=count_look(workspace, study, finished, command))

@@ -1,44 +1,56 @@
-"""Accuracy, loss and playing strength: the published correspondence, and where the nets measured here would stand in it."""
+"""Accuracy, loss and playing strength: the published correspondence, the ladders rated here, and where other nets would stand in them."""
 
 import math
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
-
 from ablations.registry import Registry
 from ablations.schema import EloPoint
 from reports import formats
+from reports.book_elo_picture import elo_picture
 from reports.book_nets import MeasuredNet, level
 from reports.book_section import Picture, Section
 from reports.cells import Cell, Column, Row, Table, text_cell
-from reports.correspondence import elo_of_nats, uncertainty
-from reports.figures import WIDTH, figure_bytes
-from reports.panels import COLOURS
+from reports.correspondence import Point, RatedPoint, elo_of_nats, uncertainty
+from reports.ladder import Ladder
+from reports.ladder_table import ladder_table, ladder_text
 
 _PUBLISHED = (Column("top1", "GoGoD top-1"), Column("nats", "GoGoD nats"), Column("perplexity", "perplexity"), Column("elo", "relative Elo"))
-_OURS = (Column("net", "net", "left"), Column("nats", "GoGoD nats"), Column("elo", "relative Elo, interpolated"))
+_READ = (Column("net", "net", "left"), Column("nats", "nats"), Column("elo", "relative Elo, interpolated"))
 TO_RATE = (
-    "Elo of our own: needs games between checkpoints of several sizes and against GNU Go; no games of trained nets are rated yet, so this part is"
-    " empty. Once games are there, their rated checkpoints stand here beside the published line."
+    "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: make elo BASE=gonn-b5 DATA=kgs plays them,"
+    " once such a net is trained. Then they stand here beside the published line."
 )
 
 
-def elo_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
-    """The published table with its picture; losses of ours on GoGoD read from it; how ours is made."""
+def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequence[Ladder] = ()) -> Section:
+    """The published table and those of our ladders, both in one picture; other losses of ours read from them; how ladders are made."""
     points = [point for published in registry.published.values() for point in published.correspondence]
+    rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
+    words, tables = [], []
     if len(points) < 3:
-        return Section("Elo correspondence", ("No correspondence is published.", TO_RATE))
-    margin = uncertainty(points)
+        words.append("No correspondence is published.")
+    else:
+        words += _published_words(points, any(net.study.data == "gogod" for net in nets))
+        tables.append(_published(points))
+    for ladder in rated:
+        words += ladder_text(ladder)
+        tables.append(ladder_table(ladder))
+    tables += _read_tables(points, rated, nets)
+    if not rated:
+        words.append(TO_RATE)
+    if len(points) < 3 and not rated:
+        return Section("Elo correspondence", tuple(words))
+    pictures = (Picture("elo", "Loss and strength: as published" + (", and as rated here" if rated else ""), elo_picture(points, rated)),)
+    return Section("Elo correspondence", tuple(words), pictures, tuple(tables))
+
+
+def _published_words(points: Sequence[EloPoint], measured: bool) -> list[str]:
     told = "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few thousand games, very roughly."
     read = (
-        f"Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by {margin:.0f} Elo (root mean square): that is taken for"
-        " the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
+        f"Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by {uncertainty(points):.0f} Elo (root mean square): that is"
+        " taken for the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
     )
-    ours = [net for net in nets if net.study.data == "gogod"]
-    tables = [_published(points)] + ([_ours(points, ours)] if ours else [])
-    if not ours:
-        read += " No net here was measured on GoGoD."
-    return Section("Elo correspondence", (told, read, TO_RATE), (Picture("elo", "Published correspondence of loss and strength", _picture(points)),), tuple(tables))
+    return [told, read if measured else f"{read} No net here was measured on GoGoD."]
 
 
 def _published(points: Sequence[EloPoint]) -> Table:
@@ -50,34 +62,34 @@ def _published(points: Sequence[EloPoint]) -> Table:
     return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows))
 
 
-def _ours(points: Sequence[EloPoint], nets: Sequence[MeasuredNet]) -> Table:
+def _read_tables(points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]) -> list[Table]:
+    """Losses of nets that no games rate, each read from the correspondences of its own data set."""
+    tables = []
+    if len(points) >= 3:
+        tables.append(_read("elo-ours", "Losses measured here, read from the published correspondence", points, None, [net for net in nets if net.study.data == "gogod"]))
+    for ladder in ladders:
+        if len(ladder.curve()) >= 3:
+            own = [RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number])) for number in ladder.curve()]
+            alike = [net for net in nets if net.study.data == ladder.file.data]
+            tables.append(_read(f"elo-read-{ladder.file.id}", f"Losses measured here, read from the ladder {ladder.file.title}", own, ladder.covariance(), alike))
+    return [table for table in tables if table.rows]
+
+
+def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequence[MeasuredNet]) -> Table:
     rows = []
     for net in nets:
         number = net.evaluation("full")
         found = None if number is None else level(net, number, "nats")
         if found is None:
             continue
-        strength = elo_of_nats(points, found.mean, found.interval95)
+        strength = elo_of_nats(points, found.mean, found.interval95, covariance)
         trials = tuple(trial.id for trial in net.evaluated(number))
-        text = "outside the table" if strength is None else f"{strength.elo:.0f} [{formats.minus(f'{strength.low:.0f}')}, {strength.high:.0f}]"
+        text = "outside the table" if strength is None else f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, {formats.minus(f'{strength.high:.0f}')}]"
         cells = {"net": text_cell(f"{net.name} ({net.study.budget})"), "nats": Cell(f"{found.mean:.4f}", found.mean, trials, number)}
         cells["elo"] = Cell(text, None if strength is None else [strength.elo, strength.low, strength.high], trials, number)
         rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
-    return Table("elo-ours", "Losses measured here, read from it", _OURS, tuple(rows))
-
-
-def _picture(points: Sequence[EloPoint]) -> dict[str, bytes]:
-    def paint(figure: Figure) -> None:
-        axes = figure.subplots()
-        ordered = sorted(points, key=lambda point: point.nats)
-        losses, elos, margin = [point.nats for point in ordered], [point.elo for point in ordered], uncertainty(points)
-        axes.fill_between(losses, [elo - margin for elo in elos], [elo + margin for elo in elos], color=COLOURS[0], alpha=0.15, linewidth=0, label="± its uncertainty")
-        axes.plot(losses, elos, marker="o", markersize=4.5, linewidth=1.6, color=COLOURS[0], label="published (GoGoD)")
-        for point in ordered:
-            axes.annotate(f"{100 * point.top1:.0f} %", (point.nats, point.elo), xytext=(-4, 6), textcoords="offset points", fontsize=8, ha="right")
-        axes.margins(x=0.08)
-        axes.invert_xaxis()
-        axes.set(xlabel="nats on GoGoD test games (better to the right; beside the points: top-1)", ylabel="relative Elo")
-        axes.legend(loc="upper left")
-
-    return figure_bytes("elo", (WIDTH, 3.4), paint)
+    note = (
+        "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and who sees no last moves, or only lost them now and"
+        " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % interval of the loss."
+    )
+    return Table(name, title, _READ, tuple(rows), (note,))

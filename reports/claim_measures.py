@@ -18,8 +18,10 @@ from reports.statistics import Effect
 from reports.tables import used_trials
 from reports.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
 from reports.weight_statistics import last_snapshot, snapshot_weights, statistic, untrained_weights
+from reports.win_rates import PUBLISHED, SMALLEST_WIN_RATE, win_rates
 
 NOT_MEASURED = "not measured yet"
+UNPLAYED = "the arms did not play each other: gonn play STUDY makes them"
 UNASKED = "the test positions were not put to these nets: gonn probe STUDY does it"
 _UNITS = {"top1": "share", "top4": "share", "probability": "share"}
 
@@ -240,7 +242,18 @@ def _probe_level(setting: Setting, case: str, move: int) -> Measured:
 
 
 def _win_rate(setting: Setting) -> Measured:
-    return Measured(formats.NONE, NOT_MEASURED, "no games are played yet")
+    """Games of the arms with each other, moves chosen as published; an effect of 0 is a win rate of 50 %."""
+    found = next((rate for rate in win_rates(setting.results) if (rate.card, rate.choice) == (setting.contrast.card, PUBLISHED)), None)
+    if found is None:
+        return Measured(formats.NONE, NOT_MEASURED, UNPLAYED)
+    claim, effect = setting.claim, found.effect
+    thresholds = study_thresholds(setting.results.study)
+    low, high = claim.bounds or (None, None)
+    claimed = ClaimedEffect(claim.direction, low, high, setting.differs, claim.evidence == "unverified_memory")
+    judged = judge_claim(effect, claimed, max(SMALLEST_WIN_RATE, thresholds.claim_share * (claimed.size or 0.0)), thresholds)
+    text = f"{formats.with_interval(effect.delta, effect.interval95, 'share')} points from 50 % at {formats.samples(setting.samples)} samples"
+    ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
+    return Measured(text, str(judged.verdict), f"{judged.note}; {found.games:,} games of {effect.n} seeds", [effect.delta, *ends], found.trials)
 
 
 MEASURES: Mapping[str, Callable[[Setting], Measured]] = {

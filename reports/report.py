@@ -14,6 +14,7 @@ from reports.compare import MAIN, StudyAnalysis, analyse_study
 from reports.earlier import EarlierNoise
 from reports.further import further_tables
 from reports.notes import table_notes
+from reports.play_table import play_table
 from reports.probe_tables import study_table
 from reports.results import StudyResults
 from reports.tables import UNIT, arms_table, describe, effects_table, rates_table, scores_table, short_effects_table
@@ -84,6 +85,8 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
     ]
     if (probes := study_table(results)) is not None:
         tables.insert(3, probes)
+    if (play := play_table(results)) is not None:
+        tables.insert(3, play)
     more = [_trials_table(results)]
     for number, evaluation in enumerate(study.evaluations):
         if number == MAIN:

@@ -15,10 +15,12 @@ from ablations.study import EvaluationRef, Study, TrialRef
 from gonn_core.errors import InputError, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
-from gonn_core.evaluation.stored import Evaluation, load_evaluations
+from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
 from reports.games import ArmResult
 from reports.study_notes import ArmSpeed, read_looks, read_speeds
+from reports.sums import SummedEvaluation, summed
 
 @dataclass(frozen=True)
 class TrialResult:
@@ -35,7 +37,7 @@ class TrialResult:
     """How it was last run: device, threads, commit, versions; empty for a trial that never started."""
     curve: tuple[dict, ...]
     """Lines of metrics.jsonl."""
-    evaluations: tuple[Evaluation | None, ...]
+    evaluations: tuple[SummedEvaluation | None, ...]
     """For each evaluation of the study, that of the final weights; None where it is missing."""
 
     @property
@@ -61,6 +63,8 @@ class StudyResults:
     """Arm -> its speed measured alone; empty when it was not measured."""
     looks: Mapping[str, int]
     """Command -> how many states of the test results it was the first to show."""
+    played: tuple[Match, ...] = ()
+    """Matches of the workspace; those between arms of this study are told from the others by their players."""
     _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
@@ -94,17 +98,17 @@ class StudyResults:
         return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
 
 
-def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str | None = None) -> StudyResults:
-    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies.
+def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None) -> StudyResults:
+    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`: see reports.sums.
 
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
-    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial) for ref in study.trials)
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, sums) for ref in study.trials)
     speeds, looks = ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
     return StudyResults(study, trials, speeds, looks)
 
 
-def _load_trial(study: Study, ref: TrialRef, folder: Path) -> TrialResult:
+def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) -> TrialResult:
     directory = TrialDirectory(folder)
     config, result = directory.config(), directory.result()
     failure = None if result is not None else directory.failure()
@@ -116,11 +120,11 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path) -> TrialResult:
         failure=failure["error"] if failure else None,
         session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
         curve=tuple(directory.metrics()),
-        evaluations=_evaluations(study, ref, folder, result),
+        evaluations=_evaluations(study, ref, folder, result, sums),
     )
 
 
-def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None) -> tuple[Evaluation | None, ...]:
+def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None, sums: Path | None) -> tuple[SummedEvaluation | None, ...]:
     """For each of the study's, the one of the final weights in which the policy is read as the trial's own configuration says."""
     if result is None:
         return (None,) * len(study.evaluations)
@@ -129,11 +133,11 @@ def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None)
     for evaluation in load_evaluations(folder):
         summary = evaluation.summary
         if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and evaluation.reading == reading:
-            found[summary["subset"], summary["history"]] = evaluation
+            found[summary["subset"], summary["history"]] = summed(evaluation, sums)
     return tuple(_checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations)
 
 
-def _checked(reference: EvaluationRef, evaluation: Evaluation | None) -> Evaluation | None:
+def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:
     if evaluation is None:
         return None
     counts = (evaluation.summary["positions"], evaluation.summary["games"])

@@ -1,0 +1,57 @@
+"""The figure of strength against loss: the published correspondence and the ladders rated here."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from ablations.schema import EloPoint
+from gonn_core.errors import printable
+from reports import formats
+from reports.correspondence import uncertainty
+from reports.figures import WIDTH, figure_bytes
+from reports.ladder import Ladder
+from reports.panels import COLOURS
+from reports.players import engine_text
+
+
+def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[str, bytes]:
+    """PNG and SVG. Every curve is relative to its own weakest net; each names the games that its losses were measured on."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        if len(points) >= 3:
+            _published(axes, points)
+        for number, ladder in enumerate(ladders, 1):
+            _rated(axes, ladder, COLOURS[number % len(COLOURS)])
+        axes.margins(x=0.08, y=0.1)
+        axes.invert_xaxis()
+        axes.set(xlabel="nats on test games of the data set named (better to the right; at the points: top-1)", ylabel="Elo above the curve's weakest net")
+        axes.legend(loc="upper left")
+
+    return figure_bytes("elo", (WIDTH, 3.9), paint)
+
+
+def _published(axes, points: Sequence[EloPoint]) -> None:
+    ordered = sorted(points, key=lambda point: point.nats)
+    losses, elos, margin = [point.nats for point in ordered], [point.elo for point in ordered], uncertainty(points)
+    axes.fill_between(losses, [elo - margin for elo in elos], [elo + margin for elo in elos], color=COLOURS[0], alpha=0.15, linewidth=0, label="± its uncertainty")
+    axes.plot(losses, elos, marker="o", markersize=4.5, linewidth=1.6, color=COLOURS[0], label="published, GoGoD")
+    _name_points(axes, [(point.nats, point.elo, point.top1) for point in ordered])
+
+
+def _rated(axes, ladder: Ladder, colour: str) -> None:
+    chosen = sorted(ladder.curve(), key=lambda number: ladder.file.rungs[number].nats)
+    losses, elos = [ladder.file.rungs[number].nats for number in chosen], [float(ladder.ratings.elo[number]) for number in chosen]
+    halves = [ladder.ratings.half_width(number) for number in chosen]
+    label = printable(f"rated here, {ladder.file.data}: {ladder.file.title} (95 %)", 70)
+    axes.errorbar(losses, elos, halves, marker="s", markersize=4.5, linewidth=1.6, capsize=3, color=colour, label=label)
+    _name_points(axes, [(ladder.file.rungs[number].nats, elo, ladder.file.rungs[number].top1) for number, elo in zip(chosen, elos)])
+    engine = ladder.file.link.player if ladder.file.link else None
+    for number, player in enumerate(ladder.tally.ids):
+        if ladder.tally.identities[player] == engine and ladder.ratings.component[number] == ladder.ratings.component[0]:
+            axes.axhline(float(ladder.ratings.elo[number]), linestyle="--", linewidth=1.2, color=colour, label=printable(f"{engine_text(engine)}, on that curve's scale", 70))
+
+
+def _name_points(axes, named: Sequence[tuple[float, float, float]]) -> None:
+    for nats, elo, top1 in named:
+        axes.annotate(formats.minus(f"{100 * top1:.0f} %"), (nats, elo), xytext=(-4, 6), textcoords="offset points", fontsize=8, ha="right")
