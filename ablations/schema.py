@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from ablations.published_looks import PublishedLooks
 from gonn_core.config import Strict, TrialConfig
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
@@ -274,3 +275,4 @@ class Published(Strict):
     section: Text
     rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
     correspondence: tuple[EloPoint, ...] = ()
+    looks: PublishedLooks | None = None

@@ -9,28 +9,31 @@ from pathlib import Path
 import jinja2
 
 from ablations.registry import Registry
-from reports import book_accuracy, book_cost, book_weights, serial
+from reports import book_cost, serial
 from reports.book_claims import claims_section
 from reports.book_elo import elo_section
+from reports.book_looks import looks_section
 from reports.book_nets import measured_nets, worth_telling
 from reports.book_published import comparison_section, stats_section
+from reports.book_rates import rates_section
 from reports.book_section import Picture, Section
 from reports.latex import latex_table
 from reports.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
 from reports.report import Report
+from reports.search_report import SearchReport
 
 FORMAT = 1
 
 
-def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path) -> Path:
-    """Write the report over the studies whose reports were `written` into `folder`; index.md's path.
+def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path, searches: Sequence[SearchReport] = ()) -> Path:
+    """Write the report over the studies whose reports were `written`, and over searches for learning rates, into `folder`; index.md's path.
 
     Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
     """
     told, left = worth_telling([each.report for each in written])
     curves = [_curves(each) for each in written if each.report in told]
-    sections = book_sections(told, registry, [picture for picture in curves if picture is not None])
-    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told))}
+    sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches)
+    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told, searches))}
     for section in sections:
         for table in section.all_tables:
             contents |= {f"{table.name}.csv": serial.csv_text(table).encode(), f"{table.name}.tex": latex_table(table).encode()}
@@ -51,7 +54,7 @@ def _curves(written: ReportFiles) -> Picture | None:
     return Picture(name, written.report.study.title, {f"{name}{path.suffix}": path.read_bytes() for path in written.figures})
 
 
-def book_sections(reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = ()) -> list[Section]:
+def book_sections(reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = (), searches: Sequence[SearchReport] = ()) -> list[Section]:
     """The report as plain data."""
     nets = measured_nets(reports)
     return [
@@ -60,7 +63,8 @@ def book_sections(reports: Sequence[Report], registry: Registry, curves: Sequenc
         elo_section(registry, nets),
         claims_section(registry, reports),
         _cost_section(reports, curves),
-        _looks_section(nets),
+        rates_section(searches),
+        looks_section(registry, nets),
     ]
 
 
@@ -73,18 +77,6 @@ def _cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Secti
     return Section("Curves, gain and cost", (told,), (picture, *curves), (book_cost.cost_table(found),))
 
 
-def _looks_section(nets) -> Section:
-    bases = [net for net in nets if net.base]
-    if not bases:
-        return Section("Looks inside a net", ("No base is trained yet.",))
-    weights = book_weights.net_weights(bases)
-    pictures = (book_weights.slopes_picture(weights), book_weights.taps_picture(weights), book_accuracy.accuracy_picture(bases))
-    tables = (book_accuracy.guesses_table(bases), book_accuracy.gap_table(bases))
-    folded = (book_weights.slopes_table(weights), book_weights.taps_table(weights), book_accuracy.moves_table(bases))
-    kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
-    return Section("Looks inside a net", ("Of the bases as they stand, over all their seeds.",), *kept)
-
-
 def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Report]) -> str:
     """The text of index.md; `told`: the studies it is made of, `left`: those left out."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
@@ -94,13 +86,15 @@ def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Re
     return environment.get_template("index.md.j2").render(sections=sections, told=told, left=left, finished=finished, trials=len(trials))
 
 
-def manifest(sections: Sequence[Section], reports: Sequence[Report]) -> dict:
-    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations."""
+def manifest(sections: Sequence[Section], reports: Sequence[Report], searches: Sequence[SearchReport] = ()) -> dict:
+    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations, or with its search and rate."""
     trials = {trial.id: (report, trial) for report in reports for trial in report.results.trials}
     tables = {}
     for table in (table for section in sections for table in section.all_tables):
         rows = {row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
         tables[table.name] = {key: row for key, row in rows.items() if row}
     used = {trial for rows in tables.values() for row in rows.values() for cell in row.values() for trial in cell}
-    about = {name: {"study": trials[name][0].study.id, **serial.trial_tree(trials[name][1])} for name in sorted(used)}
-    return {"format": FORMAT, "studies": sorted(report.study.id for report in reports), "tables": tables, "trials": about}
+    about = {tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state} for found in searches for tried in found.tried}
+    about |= {name: {"study": report.study.id, **serial.trial_tree(trial)} for name, (report, trial) in trials.items()}
+    studies, searched = sorted(report.study.id for report in reports), sorted(found.search.id for found in searches)
+    return {"format": FORMAT, "studies": studies, "searches": searched, "tables": tables, "trials": {name: about[name] for name in sorted(used)}}

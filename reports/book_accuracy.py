@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from ablations.registry import Registry
 from gonn_core.errors import printable
-from gonn_core.evaluation.derived import MOVES_A_BIN, by_move_number
+from gonn_core.evaluation.derived import MOVES_A_BIN
 from reports import formats
 from reports.book_nets import MeasuredNet, level
 from reports.book_section import Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.figures import WIDTH, figure_bytes
-from reports.panels import COLOURS
+from reports.panels import COLOURS, DASHES
 
 GUESSES = (1, 2, 3, 4, 5, 10, 20, 50)
 FEWEST_POSITIONS = 200
@@ -38,14 +39,14 @@ def guesses(net: MeasuredNet) -> np.ndarray | None:
     trials = () if number is None else net.evaluated(number)
     if not trials:
         return None
-    counts = [np.bincount(trial.evaluations[number].scores.rank.astype(np.int64), minlength=361) for trial in trials]
+    counts = [trial.evaluations[number].guesses for trial in trials]
     return np.mean([np.cumsum(each) / each.sum() for each in counts], axis=0)
 
 
 def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
     """First move of a bin -> positions, mean top-1 over seeds; empty where the evaluations do not hold the numbers of moves."""
     number = net.evaluation("full")
-    bins = [] if number is None else [by_move_number(trial.evaluations[number]) for trial in net.evaluated(number)]
+    bins = [] if number is None else [trial.evaluations[number].by_move_number for trial in net.evaluated(number)]
     if not bins or None in bins:
         return {}
     found = {each[0][0]: (each[0][1], float(np.mean([share for _, _, share in each]))) for each in zip(*bins)}
@@ -60,10 +61,10 @@ def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
         if shares is not None:
             number = net.evaluation("full")
             trials = tuple(trial.id for trial in net.evaluated(number))
-            cells = {str(k): Cell(f"{100 * shares[k - 1]:.1f} %", float(shares[k - 1]), trials, number) for k in GUESSES}
+            cells = {str(k): Cell(f"{100 * shares[k - 1]:.1f}", float(shares[k - 1]), trials, number) for k in GUESSES}
             rows.append(Row(_key(net), {"net": text_cell(net_title(net)), **cells}))
     columns = (Column("net", "net", "left"), *(Column(str(k), str(k)) for k in GUESSES))
-    return Table("guesses", "Accuracy by number of guesses", columns, tuple(rows), ("Share of test positions in which so many guesses are enough.",)) if rows else None
+    return Table("guesses", "Accuracy by number of guesses", columns, tuple(rows), ("Share of test positions, in percent, in which so many guesses are enough.",)) if rows else None
 
 
 def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
@@ -95,16 +96,16 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if by_move else 1, 1, squeeze=False)[:, 0]
-        colours = {net_title(net): COLOURS[index % len(COLOURS)] for index, (net, _) in enumerate(by_guesses)}
+        styles = {net_title(net): {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]} for index, (net, _) in enumerate(by_guesses)}
         for net, shares in by_guesses:
-            panels[0].plot(range(1, 51), 100 * shares[:50], linewidth=1.6, color=colours[net_title(net)], label=printable(net_title(net), 60))
+            panels[0].plot(range(1, 51), 100 * shares[:50], linewidth=1.6, **styles[net_title(net)], label=printable(net_title(net), 60))
         panels[0].set_xscale("log")
         panels[0].set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
         panels[0].minorticks_off()
         panels[0].set(xlabel="guesses", ylabel="move among them (%)", ylim=(0, 100))
         for net, bins in by_move:
             middles = [first + MOVES_A_BIN / 2 - 0.5 for first in bins]
-            panels[1].plot(middles, [100 * share for _, share in bins.values()], marker="o", markersize=3.5, linewidth=1.4, color=colours[net_title(net)])
+            panels[1].plot(middles, [100 * share for _, share in bins.values()], marker="o", markersize=3.5, linewidth=1.4, **styles[net_title(net)])
         if by_move:
             panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="top-1 (%)")
         handles, labels = panels[0].get_legend_handles_labels()
@@ -117,8 +118,8 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
     return Picture("accuracy", title, figure_bytes("accuracy", size, paint))
 
 
-def gap_table(nets: Sequence[MeasuredNet]) -> Table | None:
-    """Loss at the end of training beside that on test games; None while no net has both."""
+def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
+    """Loss at the end of training beside that on test games, with what is published of such gaps; None while no net has both."""
     rows = []
     for net in nets:
         number = net.evaluation("full")
@@ -141,7 +142,20 @@ def gap_table(nets: Sequence[MeasuredNet]) -> Table | None:
         "Training loss: mean over the samples since the last but one progress point, on the weights of that time, as the net sees them then (with dropped history and"
         " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not memory but the difference between the games."
     )
-    return Table("gap", "Training and test loss", _GAP, tuple(rows), (note,)) if rows else None
+    return Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
+
+
+def _published_gaps(registry: Registry) -> list[str]:
+    """Published nets of which an accuracy on training positions is told, beside that on test positions."""
+    found = []
+    for row in (row for published in registry.published.values() for row in published.rows):
+        data, _, split = row.data.partition(" ")
+        if split == "training" and row.top1 is not None:
+            test = next((other.top1 for each in registry.published.values() for other in each.rows if (other.source, other.data) == (row.source, f"{data} test")), None)
+            if test is not None:
+                mark = ", from memory" if row.evidence == "unverified_memory" else ""
+                found.append(f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test games{mark}")
+    return [f"Published: {'; '.join(found)}."] if found else []
 
 
 def _key(net: MeasuredNet) -> str:

@@ -12,15 +12,17 @@ from reports.book_section import Picture, Section
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.claims import ClaimFinding, claimed_text, conditions_text, source_text
 from reports.report import Report
-from reports.summary import SYSTEMS, summary_lines, summary_table
+from reports.summary import SYSTEMS, SummaryLine, summary_lines, summary_table
 from reports.summary_figure import draw_summary
 
+FOREST_AT_MOST = 40
+"""Effects in one picture."""
 _UNTESTED = ("not tested here", "compared only", "not measured yet")
 _MEASURED = (
     Column("claim", "claim", "left"),
     Column("claimed", "claimed", "left"),
     Column("ours", "ours", "left"),
-    Column("seeds", "seeds"),
+    Column("seeds", "seeds", under="verdict"),
     Column("verdict", "verdict", "left"),
     Column("conditions", "claimed for", "left", brief=False),
     Column("source", "document, section", "left", brief=False),
@@ -65,12 +67,21 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
     sentences = (
         "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then samples, then seeds. “Not tested here”: net, planes or"
         " samples are not those of the claim. The conditions, sources and reasons of every verdict are in the CSV files.",
-        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command.",
+        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without GoGoD's games DATA=kgs serves as well: the data set is"
+        " told beside the verdict, not weighed.",
     )
     lines = summary_lines(reports, registry)
-    pictures = draw_summary(lines, "forest")
-    found = (Picture("forest", "All effects on the loss, with what the documents claim", pictures),) if pictures else ()
-    return Section("Claims", sentences, found, (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),), tuple(waiting))
+    return Section("Claims", sentences, _forests(lines), (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),), tuple(waiting))
+
+
+def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
+    """One picture of all effects, or one a system where they are too many for one."""
+    title = "Effects on the loss, with what the documents claim"
+    parts = {"forest": (lines, title)}
+    if len(lines) > FOREST_AT_MOST:
+        parts = {f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}") for system, name in SYSTEMS.items()}
+    drawn = {name: (title, draw_summary(chosen, name)) for name, (chosen, title) in parts.items()}
+    return tuple(Picture(name, title, files) for name, (title, files) in drawn.items() if files)
 
 
 def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _Found]:
@@ -133,7 +144,9 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
     """What has to be done for a number: the command, unless a finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
-        return f"make ablation NAME={card.id} DATA=kgs"
+        data = "gogod" if "GoGoD" in claim.data and "KGS" not in claim.data else "kgs"
+        command = f"make ablation NAME={card.id} DATA={data}"
+        return f"{command}, then gonn probe {card.id}" if claim.metric == "probe" else command
     if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
         return f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} BUDGET={study.study.budget}"
     return found.finding.measured.note.replace("gonn probe STUDY", f"gonn probe {found.report.study.id}")

@@ -20,11 +20,11 @@ from reports.tables import used_trials
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("base", "base", "left"),
+    Column("base", "base", "left", under="card"),
     Column("delta", "Δ nats"),
     Column("flops", "FLOPs"),
-    Column("time", "time per sample"),
-    Column("parameters", "Δ parameters"),
+    Column("time", "time per sample", under="flops"),
+    Column("parameters", "Δ parameters", under="flops"),
     Column("front", "on the front", "left"),
     Column("study", "study", "left", brief=False),
 )
@@ -179,7 +179,8 @@ def _label(axes, points: list[tuple[float, float, str]]) -> None:
         taken.append((start, start + width, height))
         arrow = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
         end = start if right else start + width
-        axes.annotate(name, (x, y), xytext=(end, height), textcoords="axes fraction", fontsize=7.5, color="0.25", ha="left" if right else "right", va="center", arrowprops=arrow)
+        axes.annotate(name, (x, y), xytext=(end, height), textcoords="axes fraction", fontsize=7.5, color="0.25", ha="left" if right else "right", va="center", arrowprops=arrow, bbox=_PLATE)
 
 
+_PLATE = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
 _LETTER, _LINE = 0.0115, 0.05  # of a panel's width and height: a letter, a line of text

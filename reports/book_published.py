@@ -18,25 +18,25 @@ _MARKS = {"stated": "", "read_from_code": " †", "unverified_memory": " ‡"}
 _LEGEND = "† read from the document's code; ‡ from memory, not verified."
 _COMPARISON = (
     Column("source", "system", "left"),
-    Column("structure", "structure", "left"),
-    Column("parameters", "parameters"),
+    Column("structure", "structure", "left", under="source"),
+    Column("parameters", "parameters", under="source"),
     Column("kgs", "KGS top-1"),
     Column("gogod", "GoGoD top-1"),
     Column("steps", "training steps"),
     Column("gnugo", "vs GNU Go"),
-    Column("pachi", "vs Pachi"),
+    Column("pachi", "vs Pachi", under="gnugo"),
     Column("where", "document, section, remarks", "left", brief=False),
 )
 _STATS = (
     Column("source", "system", "left"),
-    Column("structure", "structure", "left"),
+    Column("structure", "structure", "left", under="source"),
     Column("data", "data set", "left"),
-    Column("parameters", "parameters"),
+    Column("parameters", "parameters", under="source"),
     Column("top1", "top-1"),
-    Column("top4", "top-4"),
+    Column("top4", "top-4", under="top1"),
     Column("nats", "nats"),
-    Column("perplexity", "perplexity"),
-    Column("steps", "training steps"),
+    Column("perplexity", "perplexity", under="nats"),
+    Column("steps", "training steps", under="data"),
 )
 
 

@@ -23,13 +23,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from files."""
+    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from files.
+
+    under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep it narrow.
+    """
 
     key: str
     title: str
     align: Literal["left", "right"] = "right"
     brief: bool = True
     words: bool = False
+    under: str | None = None
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ COLUMNS = (
     Column("ours", "ours", "left"),
     Column("verdict", "verdict", "left"),
     Column("conditions", "claimed for", "left", brief=False),
-    Column("source", "document, section", "left", brief=False),
+    Column("source", "document, section", "left", brief=False, under="conditions"),
     Column("note", "why", "left", brief=False),
 )
 

@@ -49,24 +49,24 @@ def figure_style() -> dict:
     return dict(_STYLE)
 
 
-def figure_bytes(name: str, size: tuple[float, float], paint: Callable[[Figure], None]) -> dict[str, bytes]:
+def figure_bytes(name: str, size: tuple[float, float], paint: Callable[[Figure], None], dpi: int = DPI) -> dict[str, bytes]:
     """`<name>.png` and `<name>.svg` of a figure of `size` inches that `paint` fills, whatever the user's settings of matplotlib are."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": name})
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
-        return figure_files(figure, name)
+        return figure_files(figure, name, dpi)
 
 
-def figure_files(figure: Figure, name: str) -> dict[str, bytes]:
+def figure_files(figure: Figure, name: str, dpi: int = DPI) -> dict[str, bytes]:
     """`<name>.png` and `<name>.svg`, without dates."""
-    return {f"{name}.png": _bytes(figure, "png", {"Software": None}), f"{name}.svg": _bytes(figure, "svg", {"Date": None, "Creator": None})}
+    return {f"{name}.png": _bytes(figure, "png", dpi, {"Software": None}), f"{name}.svg": _bytes(figure, "svg", dpi, {"Date": None, "Creator": None})}
 
 
-def _bytes(figure: Figure, kind: str, metadata: dict) -> bytes:
+def _bytes(figure: Figure, kind: str, dpi: int, metadata: dict) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+    figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
     return buffer.getvalue()
 
 

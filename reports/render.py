@@ -13,7 +13,7 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import InputError, SettingError, markdown_escape, printable
 from reports import serial
-from reports.cells import Table
+from reports.cells import Cell, Table
 from reports.earlier import EarlierNoise
 from reports.report import Report, make_report
 from reports.results import StudyResults
@@ -105,12 +105,46 @@ def _code(text: str) -> str:
 
 
 def markdown_table(table: Table, brief: bool = False) -> str:
-    """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for."""
+    """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for.
+
+    Columns that stand `under` another share its cells, a line each. What would still be wider than WIDEST is continued in further tables that repeat
+    the first column.
+    """
     columns = table.shown(brief)
-    head = [markdown_text(column.title) if column.words else column.title for column in columns]
-    rule = ["---:" if column.align == "right" else ":---" for column in columns]
-    body = [[markdown_text(cell.text) if cell.words else cell.text for cell in row] for row in table.body(brief)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
+    keys = {column.key for column in columns}
+    stacks = [[head, *(each for each in columns if each.under == head.key)] for head in columns if head.under not in keys]
+    titles = ["<br>".join(markdown_text(column.title) if column.words else column.title for column in stack) for stack in stacks]
+    body = [["<br>".join(_shown(row.cells[column.key]) for column in stack) for stack in stacks] for row in table.rows]
+    rules = ["---:" if stack[0].align == "right" else ":---" for stack in stacks]
+    printed = []
+    for chosen in _that_fit([_least_width(column) for column in zip(titles, *body)]):
+        printed.append("\n".join(f"| {' | '.join(cells[index] for index in chosen)} |" for cells in (titles, rules, *body)))
+    return "\n\n".join(printed)
+
+
+WIDEST = 90
+"""Characters beside each other that a page has room for once every cell is broken at its spaces."""
+
+
+def _shown(cell: Cell) -> str:
+    return markdown_text(cell.text) if cell.words else cell.text
+
+
+def _least_width(texts: tuple[str, ...]) -> int:
+    """Of a column: its longest word, and the room between columns."""
+    return 3 + max(len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in (line.split() or [""]))
+
+
+def _that_fit(widths: list[int]) -> list[list[int]]:
+    """Columns of each part of a table, by their widths; the first column is in all of them."""
+    parts, room = [[0]], WIDEST - widths[0]
+    for index, width in enumerate(widths[1:], 1):
+        if width > room and len(parts[-1]) > 1:
+            parts.append([0])
+            room = WIDEST - widths[0]
+        parts[-1].append(index)
+        room -= width
+    return parts
 
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> None:

@@ -24,16 +24,16 @@ SYSTEMS = {"gonn": "GoNN", "go_nn": "go-NN", "clark_storkey": "Clark & Storkey",
 _COLUMNS = (
     Column("system", "system", "left", brief=False),
     Column("card", "enhancement", "left"),
-    Column("base", "base", "left", brief=False),
+    Column("base", "base", "left", brief=False, under="card"),
     Column("delta", "Δ nats"),
-    Column("interval", "95 % interval"),
+    Column("interval", "95 % interval", under="delta"),
     Column("shown", "could show"),
     Column("verdict", "verdict", "left"),
     Column("top1", "Δ top-1 (points)", brief=False),
-    Column("cost", "FLOPs", brief=False),
-    Column("seeds", "seeds", brief=False),
+    Column("cost", "FLOPs", brief=False, under="top1"),
+    Column("seeds", "seeds", brief=False, under="verdict"),
     Column("claimed", "the document", "left", brief=False),
-    Column("judged", "on that claim", "left", brief=False),
+    Column("judged", "on that claim", "left", brief=False, under="claimed"),
 )
 
 

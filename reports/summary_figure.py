@@ -9,11 +9,11 @@ from matplotlib.lines import Line2D
 from gonn_core.errors import printable
 from reports.figures import figure_files, figure_style
 from reports.panels import COLOURS, claim_ends, nats_axis, same_conditions
-from reports.summary import SYSTEMS, SummaryLine, leading_finding
+from reports.summary import SYSTEMS, SummaryLine
 
 WIDTH = 7.0
-TICKS = (-3, -0.8, -0.2, -0.05, -0.02, 0, 0.02, 0.05, 0.2, 0.8, 3)
-"""Of an axis that is linear to 0.05 nats and logarithmic beyond."""
+TICKS = (0, 0.02, -0.02, 0.05, -0.05, 0.8, -0.8, 0.2, -0.2, 3, -3)
+"""Of an axis that is linear to 0.05 nats and logarithmic beyond, the most telling first."""
 
 
 def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:
@@ -39,7 +39,7 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
         if effect.interval95:
             axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=colour, linewidth=1.8)
         axes.plot([effect.delta], [row], marker="o", markersize=4.5, color=colour)
-        claimed |= _draw_claim(axes, row + 0.26, line)
+        claimed |= _draw_claims(axes, row + 0.26, line)
         if row and lines[row - 1].report.study.base != line.report.study.base:
             axes.axhline(row - 0.5, color="0.8", linewidth=0.7)
     names = [f"{printable(line.card, 40)}  ({SYSTEMS.get(line.system, line.system)})" for line in lines]
@@ -49,7 +49,7 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
     axes.set_xscale("symlog", linthresh=0.05, linscale=1.5)
     axes.margins(x=0.06)
     axes.set_xlabel("Δ nats, with − without, test games (left of 0: helps)")
-    axes.set_xticks([tick for tick in TICKS if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]])
+    axes.set_xticks(spaced_ticks(axes))
     axes.minorticks_off()
     nats_axis(axes.xaxis)
     handles = [
@@ -62,15 +62,32 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
     return figure
 
 
-def _draw_claim(axes, y: float, line: SummaryLine) -> set[bool]:
-    """The claim on the loss that stands beside the effect, if there is one with a number; whether it was tested as it was made."""
-    finding = leading_finding(line.report, line.card)
-    if finding is None or finding.claim.metric != "nats" or finding.claim.quantity != "difference" or finding.claim.bounds is None:
-        return set()
-    (low, high), filled = claim_ends(finding), same_conditions(finding)
-    axes.plot([low, high], [y, y], color=COLOURS[1], linewidth=1.2)
-    axes.plot([(low + high) / 2], [y], **_diamond(filled))
-    return {filled}
+def spaced_ticks(axes) -> list[float]:
+    """Those of TICKS within the horizontal axis whose labels do not touch one of a more telling tick."""
+    low, high = axes.get_xlim()
+    found: dict[float, float] = {}
+    for tick in TICKS:
+        place = axes.transAxes.inverted().transform(axes.transData.transform((tick, 0.0)))[0]
+        if low <= tick <= high and all(abs(place - other) > _LABEL for other in found.values()):
+            found[tick] = place
+    return sorted(found)
+
+
+_LABEL = 0.085  # of the axis' width
+
+
+def _draw_claims(axes, y: float, line: SummaryLine) -> set[bool]:
+    """The claims on the loss that tell a number; whether they were tested as they were made."""
+    kinds = set()
+    for finding in line.report.findings:
+        claim = finding.claim
+        if (finding.card, claim.metric, claim.quantity) != (line.card, "nats", "difference") or claim.bounds is None:
+            continue
+        (low, high), filled = claim_ends(finding), same_conditions(finding)
+        axes.plot([low, high], [y, y], color=COLOURS[1], linewidth=1.2)
+        axes.plot([(low + high) / 2], [y], **_diamond(filled))
+        kinds.add(filled)
+    return kinds
 
 
 def _diamond(filled: bool) -> dict:

@@ -1,6 +1,7 @@
 """The tables of a study: arms, effects on the loss, effects on the hit rates with their cost."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ablations.study import Contrast, EvaluationRef
 from reports import formats
@@ -18,43 +19,43 @@ HISTORY = {"full": "full history", "as_published": "history dropped as in the pu
 _ARM_COLUMNS = (
     Column("arm", "arm", "left"),
     Column("parameters", "parameters"),
-    Column("flops", "FLOPs per sample"),
-    Column("speed", "samples/s"),
+    Column("flops", "FLOPs per sample", under="parameters"),
+    Column("speed", "samples/s", under="parameters"),
     Column("samples", "samples"),
-    Column("seeds", "seeds", "left"),
+    Column("seeds", "seeds", "left", under="samples"),
     Column("nats", "nats"),
-    Column("sd", "sd of seeds", brief=False),
+    Column("sd", "sd of seeds", brief=False, under="nats"),
     Column("top1", "top-1"),
-    Column("top4", "top-4"),
+    Column("top4", "top-4", under="top1"),
 )
 _SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "nats", "sd", "top1", "top4"))
 _COST_COLUMNS = (
     Column("parameters", "Δ parameters"),
-    Column("flops", "FLOPs"),
-    Column("speed", "samples/s"),
+    Column("flops", "FLOPs", under="parameters"),
+    Column("speed", "samples/s", under="parameters"),
 )
 _EFFECT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("delta", "Δ nats"),
-    Column("interval", "95 % interval"),
-    Column("own", "from its own seeds", brief=False),
+    Column("interval", "95 % interval", under="delta"),
+    Column("own", "from its own seeds", brief=False, under="delta"),
     Column("parts", "s.e.: seeds, games"),
-    Column("p", "p (Holm)"),
+    Column("p", "p (Holm)", under="verdict"),
     Column("verdict", "verdict", "left"),
-    Column("seeds", "seeds", "left"),
-    *(Column(column.key, column.title, brief=False) for column in _COST_COLUMNS),
+    Column("seeds", "seeds", "left", under="verdict"),
+    *(replace(column, brief=False) for column in _COST_COLUMNS),
 )
 _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("top1", "Δ top-1 (points)"),
-    Column("top4", "Δ top-4 (points)"),
+    Column("top4", "Δ top-4 (points)", under="top1"),
     *_COST_COLUMNS,
 )
 _SHORT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("nats", "Δ nats"),
     Column("top1", "Δ top-1 (points)"),
-    Column("top4", "Δ top-4 (points)"),
+    Column("top4", "Δ top-4 (points)", under="top1"),
 )
 
 

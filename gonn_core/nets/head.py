@@ -38,6 +38,10 @@ class PolicyHead(nn.Module):
         # fan-in counts both halves, present or not: the shared weights start equal
         self.out = parameter(OUT_SCALE * draws.he(f"{name}.out", (1, inputs, 5, 5), 25 * 2 * channels))
 
+    def channels_to_pool(self, t: torch.Tensor) -> torch.Tensor | None:
+        """(N, pooled channels, 19, 19) just before pooling; None without any."""
+        return None if self.pooled is None else self.pooled.channels(F.conv2d(t, self.pooled_conv, padding=1))
+
     def forward(self, t: torch.Tensor) -> torch.Tensor:
         z = F.conv2d(t, self.conv, padding=1)
         if self.pooled is not None:

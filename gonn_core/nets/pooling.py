@@ -48,5 +48,8 @@ class PooledBias(nn.Module):
         self.matrix = parameter(np.concatenate(columns, 1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        pooled = pool_board(activate(self.norm(x), self.slopes), self.statistics)
-        return F.linear(pooled, self.matrix)[:, :, None, None]
+        return F.linear(pool_board(self.channels(x), self.statistics), self.matrix)[:, :, None, None]
+
+    def channels(self, x: torch.Tensor) -> torch.Tensor:
+        """(N, channels, 19, 19) what is pooled."""
+        return activate(self.norm(x), self.slopes)

@@ -1,0 +1,35 @@
+"""Looks inside the bases' nets: where they are right, slopes, kernels, channels before pooling; published figures beside ours."""
+
+from collections.abc import Sequence
+
+from ablations.registry import Registry
+from reports import book_accuracy, book_channels, book_slopes, book_taps
+from reports.book_nets import MeasuredNet
+from reports.book_section import Section
+from reports.net_weights import net_weights, published_looks
+from reports.render import markdown_text
+
+TITLE = "Looks inside a net"
+
+
+def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
+    """Of the bases as they stand. Raises InputError for a snapshot that cannot be read."""
+    bases = [net for net in nets if net.base]
+    if not bases:
+        return Section(TITLE, ("No base is trained yet.",))
+    weights, looks, channels = net_weights(bases), published_looks(registry), book_channels.published_channels(registry)
+    maps = book_channels.maps_of(bases, channels)
+    pictures = (
+        book_accuracy.accuracy_picture(bases),
+        book_slopes.slopes_picture(weights, looks),
+        book_taps.taps_picture(weights, looks),
+        *book_channels.channel_pictures(maps, channels),
+    )
+    tables = (book_accuracy.guesses_table(bases), book_accuracy.gap_table(bases, registry), book_channels.channels_table(maps, channels))
+    folded = (book_slopes.slopes_table(weights, looks), book_taps.taps_table(weights, looks), book_accuracy.moves_table(bases))
+    kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
+    sentences = ["Of the bases as they stand, over all their seeds."]
+    gone = [f"{net.name} ({net.study.budget}, {net.study.data})" for net in bases if net.trials[0].id not in {trial for each in weights for trial in each.trials}]
+    if gone:
+        sentences.append(f"Without looks at their weights, for their snapshots are not here: {markdown_text(', '.join(gone))}.")
+    return Section(TITLE, tuple(sentences), *kept)

@@ -1,0 +1,119 @@
+"""Channels of the policy head just before they are pooled, on the documents' positions, and how near they come to the published ones."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ablations.published_looks import PublishedChannel
+from gonn_core.config import TrialConfig, parse_config
+from gonn_core.evaluation.probes.published import Published, published
+from gonn_core.go.points import point
+from gonn_core.trial.directory import TrialDirectory
+from reports.book_nets import MeasuredNet
+from reports.weight_statistics import last_snapshot
+
+
+@dataclass(frozen=True)
+class ChannelMaps:
+    """maps, untrained: (trials, positions, channels, 361) float32, of the trained nets and of the same nets before training."""
+
+    net: MeasuredNet
+    trials: tuple[str, ...]
+    positions: tuple[Published, ...]
+    maps: np.ndarray
+    untrained: np.ndarray
+
+    def nearest(self, channel: PublishedChannel) -> "Nearest":
+        """The channel of each trial that answers most like a published one."""
+        place = [each.case.name for each in self.positions].index(channel.position)
+        trained, before = (likeness(maps[:, place], channel) for maps in (self.maps, self.untrained))
+        return Nearest(channel, np.abs(trained).argmax(1), trained, before)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """chosen (trials,): our channel; likeness, before: (trials, channels), trained and not."""
+
+    published: PublishedChannel
+    chosen: np.ndarray
+    likeness: np.ndarray
+    before: np.ndarray
+
+    @property
+    def best(self) -> np.ndarray:
+        """(trials,) size of the likeness of the chosen channels."""
+        return np.abs(self.likeness).max(1)
+
+    @property
+    def best_before(self) -> np.ndarray:
+        """(trials,) the same of untrained nets: what choosing among as many channels gives by chance."""
+        return np.abs(self.before).max(1)
+
+
+def likeness(maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
+    """(...) of maps (..., 361): their mean at the points where the published channel is high, less that where it is low (else that of the
+    board), in standard deviations over the board; negative for a channel that says the same with the other sign, 0 for a flat one. Ours."""
+    scaled = maps - maps.mean(-1, keepdims=True, dtype=np.float64)
+    spread = scaled.std(-1, keepdims=True)
+    scaled = np.divide(scaled, spread, out=np.zeros_like(scaled), where=spread > 1e-6)
+    high, low = ([point(name) for name in points] for points in (channel.high, channel.low))
+    return scaled[..., high].mean(-1) - (scaled[..., low].mean(-1) if low else 0.0)
+
+
+def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
+    """Of the trials of a net whose last snapshot is there; None where there is none, or where the net pools nothing in its head.
+
+    Raises InputError for a snapshot that is damaged or was made by other numerics.
+    """
+    if net.config.net.family != "gonn" or net.config.net.head.pooling == "none":
+        return None
+    trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists()]
+    wanted = {channel.position for channel in channels}
+    positions = tuple(each for each in published() if each.case.name in wanted)
+    if not trials or not positions:
+        return None
+    from gonn_core.nets import trial_net  # torch and numba, only where channels are asked for
+    from gonn_core.trial.weights import load_net
+
+    pairs = []
+    for trial in trials:
+        start = trial_net(_config(trial.folder)).eval()
+        trained, config = load_net(trial.folder)
+        pairs.append([_ask(each, config, positions) for each in (trained, start)])
+    maps, untrained = (np.stack(each) for each in zip(*pairs))
+    return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
+
+
+def _config(folder) -> TrialConfig:
+    return parse_config(TrialDirectory(folder).config()["config"])
+
+
+def _ask(net, config: TrialConfig, positions: Sequence[Published]) -> np.ndarray:
+    """(positions, channels, 361)."""
+    from gonn_core.evaluation.probes.measure import on_positions
+
+    maps = []
+
+    def ask(planes):
+        body = net.body(planes)
+        maps.append(net.head.channels_to_pool(body).flatten(2).numpy())
+        return net.head(body)
+
+    with _one_thread():
+        on_positions(config.features, [each.case.position for each in positions], ask)
+    return np.concatenate(maps)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums are made in one order, whatever the number of cores."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
