@@ -1,5 +1,7 @@
 """`gonn search`: find the learning rate of a net, show what was found. Whatever is there already is not done again."""
 
+from dataclasses import replace
+
 from ablations.search import Search
 from orchestration.ablate import make_runner, warm_kernels
 from orchestration.console import notes, output
@@ -13,6 +15,7 @@ from orchestration.search_tracked import search_info, tracked_report
 from orchestration.stopping import StoppableRunner
 from orchestration.workspace import Workspace
 from reports.search_report import SearchFiles, search_report, sentences, table_of, write_search_report
+from reports.render import write_files
 from reports.terminal import rich_table
 
 
@@ -58,7 +61,7 @@ def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: 
             with tracker.following():
                 part.run(stoppable, slots)
         tried = optimiser.tried()
-    files = write_search_report(search_report(search, tried), workspace.out)
+    files = write_files_of(workspace, search)
     if tracker is not None:
         tracker.study_finished(search_info(search, tried), tracked_report(files))
     for failed, error in part.failures:
@@ -80,7 +83,17 @@ def show_search(beginning: str | None) -> None:
             report = search_report(search, tried_rates(workspace, search))
             output().print(f"{search.id}: {'no rate yet' if report.rate is None else f'{report.rate:g}'}{f', {report.unfinished} trials to come' if report.unfinished else ''}")
     search = find_search(workspace, beginning) if beginning else searches[-1]
-    show_files(write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out))
+    show_files(write_files_of(workspace, search))
+
+
+def write_files_of(workspace: Workspace, search: Search) -> SearchFiles:
+    """Write a search's report as it stands, with Optuna's plots beside it. Raises InputError when the disk does not take it."""
+    tried = tried_rates(workspace, search)
+    files = write_search_report(search_report(search, tried), workspace.out)
+    plots = open_journal(workspace, search).plots() if tried else {}
+    folder = files.markdown.parent
+    write_files(folder, plots)
+    return replace(files, figures=(*files.figures, *(folder / name for name in plots)))
 
 
 def show_files(files: SearchFiles) -> None:
@@ -95,5 +108,5 @@ def show_files(files: SearchFiles) -> None:
 
 def search_records(workspace: Workspace) -> list:
     """Every search and its report, for MLflow's records made anew."""
-    written = [write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out) for search in all_searches(workspace)]
+    written = [write_files_of(workspace, search) for search in all_searches(workspace)]
     return [(search_info(files.report.search, files.report.tried), tracked_report(files)) for files in written]

@@ -3,13 +3,14 @@
 from ablations.search import Search, rate_range
 from gonn_core.errors import UserError
 from gonn_core.trial.job import RunSettings
+from orchestration.console import notes
 from orchestration.planning import Plan
 from orchestration.runner import Runner
 from orchestration.search_adopt import AdoptedRate
 from orchestration.search_folder import tried_rates
 from orchestration.search_plan import SearchRequest, Target, search_of
 from orchestration.workspace import Workspace
-from reports.search_report import SearchReport, search_report
+from reports.search_report import SearchReport, search_report, sentences
 
 
 def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, tuple[Search, RunSettings]]:
@@ -31,6 +32,7 @@ def search_arms(plan: Plan, device: str, workspace: Workspace, engine: Runner, s
     found = {}
     for arm, (search, settings) in arm_searches(plan, device, workspace).items():
         report = carry_out(workspace, search, settings, plan.prepared, engine, slots, track).report
+        notes().print(" ".join(sentences(report)))
         found[arm] = _found(report)
         if found[arm] is None:
             raise UserError(f"search {search.id}: {report.unfinished} of {search.trials} trials are still to come; the same command goes on")

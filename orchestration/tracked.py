@@ -1,7 +1,7 @@
 """What MLflow is told about a study and its trials, read from files alone; knows nothing of MLflow's client."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -52,6 +52,8 @@ class StudyReport:
     table: str
     figures: tuple[Path, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
+    points: Sequence[tuple[int, int, Mapping[str, float]]] = ()
+    """(step, unix milliseconds, metrics) of the parent run itself."""
 
 
 def study_info(study: Study) -> StudyInfo:

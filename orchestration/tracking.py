@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -284,7 +284,7 @@ class Tracker:
             self._write_dataset(run.info.run_id, study, content)
         tags = {**content.tags, "arm": trial.arm, "seed": str(trial.seed), "control": str(trial.control).lower(), "mlflow.source.git.commit": content.tags["commit"]}
         self._write_values(run, content.params, tags)
-        self._write_points(run, content)
+        self._write_points(run, content.points)
         self._write_files(run, content.files)
         self._write_status(run, content.state, content.ended)
         return content.state
@@ -300,12 +300,12 @@ class Tracker:
         if changed:
             self._client.log_batch(run.info.run_id, tags=changed)
 
-    def _write_points(self, run, content: TrialContent) -> None:
+    def _write_points(self, run, points: Iterable[tuple[int, int, Mapping[str, float]]]) -> None:
         """Points that are missing; a point's metrics are written together, so one of them tells whether it is there."""
         from mlflow.entities import Metric
 
         steps, batch = {}, []
-        for samples, moment, metrics in content.points:
+        for samples, moment, metrics in points:
             first = next(iter(metrics))
             if first not in steps:
                 known = first in run.data.metrics
@@ -333,10 +333,11 @@ class Tracker:
         self._client.set_tag(run.info.run_id, _ARTIFACTS, digest.hexdigest()[:16])
 
     def _write_report(self, run, report: StudyReport) -> None:
-        """Table, figures, tags; the table also as the description of the run and of the experiment, so that their pages show it."""
+        """Table, figures, tags, points; the table also as the description of the run and of the experiment, so that their pages show it."""
         note = report.table if len(report.table) <= _NOTE_CHARACTERS else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
         self._write_values(run, {}, {**report.tags, "mlflow.note.content": note})
         self._client.set_experiment_tag(run.info.experiment_id, "mlflow.note.content", note)
+        self._write_points(run, report.points)
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)]  # first in the list of artifacts
             for path, copy in zip(report.figures, files, strict=True):

@@ -5,6 +5,7 @@ ended. The first rates are spread over the range; then the tree-structured Parze
 on the journal and the search's seed alone.
 """
 
+import io
 import math
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ from gonn_core.config import trial_id
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 
+_NATS = "nats (validation)"
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
 
 
@@ -78,6 +80,30 @@ class RateOptimiser:
         """All rates asked for so far, in the order of asking."""
         waiting = self._optuna.trial.TrialState.WAITING
         return [self._tried(trial) for trial in self._study.get_trials(deepcopy=False) if trial.state != waiting]
+
+    def plots(self) -> dict[str, bytes]:
+        """Optuna's own plots as PNG, by file name; none before a trial is done."""
+        if not any(trial.state.name == "COMPLETE" for trial in self._study.get_trials(deepcopy=False)):
+            return {}
+        import matplotlib
+        from matplotlib import pyplot
+        from optuna.visualization import matplotlib as optunas
+
+        pyplot.switch_backend("agg")
+        drawn = {}
+        with matplotlib.rc_context():  # Optuna sets a style for the whole process
+            values = {"history": optunas.plot_optimization_history, "slice": optunas.plot_slice, "edf": optunas.plot_edf}
+            axes = {name: plot(self._study, target_name=_NATS) for name, plot in values.items()}
+            axes["intermediate"] = optunas.plot_intermediate_values(self._study)
+            axes["intermediate"].set(xlabel="samples", ylabel=_NATS)
+            for name, each in axes.items():
+                figure = each.figure
+                figure.set_size_inches(8, 5)
+                stream = io.BytesIO()
+                figure.savefig(stream, dpi=110, bbox_inches="tight", metadata={"Software": None})
+                drawn[f"optuna_{name}.png"] = stream.getvalue()
+                pyplot.close(figure)
+        return drawn
 
     def _tried(self, trial) -> Tried:
         rate = trial.params[_RATE]

@@ -110,6 +110,20 @@ def test_another_tool_reads_the_journal(tmp_path):
     assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
 
 
+def test_optunas_own_plots_are_drawn_once_a_trial_is_done(tmp_path):
+    import matplotlib
+
+    search, style = made_search(trials=5), matplotlib.rcParams.copy()
+    optimiser = RateOptimiser(tmp_path / "journal.log", search)
+    optimiser.ask()
+    assert optimiser.plots() == {}
+    run(tmp_path, search, FakeRunner())
+    plots = RateOptimiser(tmp_path / "journal.log", search).plots()
+    assert set(plots) == {"optuna_history.png", "optuna_slice.png", "optuna_edf.png", "optuna_intermediate.png"}
+    assert all(content.startswith(b"\x89PNG") for content in plots.values())
+    assert {name: value for name, value in matplotlib.rcParams.items() if name != "backend"} == {name: value for name, value in style.items() if name != "backend"}
+
+
 def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
     search = made_search(trials=8)
     run(tmp_path, search, FakeRunner(slots=1, kill_after=4 * 12))

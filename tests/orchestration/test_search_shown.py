@@ -64,6 +64,9 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     assert len(runs) == 6 and runs["rate 0.9 s1000"].info.status == "KILLED" and runs["rate 0.1 s1000"].info.status == "FINISHED"
     assert {run.data.tags["mlflow.parentRunId"] for run in runs.values()} == {parent.info.run_id}
     assert parent.info.status == "FINISHED", "a trial that was given up leaves nothing to do"
+    history = client.get_metric_history(parent.info.run_id, "search/best_nats")
+    assert [(point.step, point.value) for point in history] == [(1, 3.2), (2, 3.03), (3, 3.0), (4, 3.0), (5, 3.0), (6, 3.0)]
+    assert parent.data.metrics["search/best_rate"] == 0.1
     tags = parent.data.tags
     assert 0.05 < float(tags["best_rate"]) < 0.2 and tags["best_trial"] == trials[2] and tags["best_trial_nats"] == "3.0000"
     assert "Best learning rate" in tags["mlflow.note.content"]
