@@ -10,6 +10,7 @@ from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.twins import plainest_first
+from orchestration.accounting import AccountedRunner
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.planning import Request, check, lay_out
@@ -19,7 +20,7 @@ from orchestration.reporting import report_study
 from orchestration.runner import Outcome, Runner
 from orchestration.search_adopt import SEARCH
 from orchestration.stopping import StoppableRunner
-from orchestration.study_folder import keep_study, measure_speeds
+from orchestration.study_folder import keep_study, measure_speeds, study_folder
 from orchestration.tracked import study_info
 from orchestration.workspace import Workspace
 
@@ -58,12 +59,15 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
         warm_kernels([arm.config for arm in plan.study.arms], plan.prepared, request.device, aside.print)
-    outcomes = _run(study, jobs, StoppableRunner(engine, workspace, study.id), slots, tracker)
+    accounted = AccountedRunner(StoppableRunner(engine, workspace, study.id), study_folder(workspace, study.id))
+    outcomes = _run(study, jobs, accounted, slots, tracker)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     report = report_study(workspace, study, "ablate")
     if tracker is not None:
         tracker.study_finished(study_info(study), report.tracked)
     report.show(output())
+    if accounted.spent is not None:
+        aside.print(accounted.spent.line)
     for outcome in failed:
         _tell_failure(study, outcome)
     if failed:

@@ -7,22 +7,17 @@ A worker that dies takes down only the attempt it was at: another process carrie
 import os
 import signal
 import threading
-import traceback
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import contextmanager
+from itertools import chain
 from multiprocessing import connection, get_context, parent_process
 from typing import NamedTuple
 
-from gonn_core.errors import UserError
 from gonn_core.trial.job import Job
-from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, describe, distinct, ended, load_function, places, retried
-
-
-class Task(NamedTuple):
-    """A job at its first or a later attempt."""
-
-    job: Job
-    attempt: int
+from orchestration.gpu_slots import shared_gpus
+from orchestration.job_queue import JobQueue
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, distinct, ended, failure, load_function, places, retried
 
 
 class LocalRunner:
@@ -33,69 +28,102 @@ class LocalRunner:
 
     def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next call."""
-        tasks = (Task(job, 1) for job in distinct(jobs))
-        first = next(tasks, None)
+        source = distinct(jobs)
+        first = next(source, None)
         if first is None:
             return []
-        where = places(jobs, slots, first.job.run.device)
-        retries, outcomes = [first], {}
-        workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.slots)]
+        where = places(jobs, slots, first.run.device)
+        study = _Study(JobQueue(chain([first], source), on_event, shared_gpus(where, slots)))
+        workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.most)]
         try:
             while True:
-                for worker in workers:
-                    if worker.task is None and (task := retries.pop() if retries else next(tasks, None)):
-                        outcomes.setdefault(task.job.id, None)
-                        worker.give(task)
-                busy = {worker.pipe: worker for worker in workers if worker.task}
+                _hand_out(study, workers)
+                busy = {worker.pipe: worker for worker in workers if worker.job}
                 if not busy:
-                    return list(outcomes.values())
+                    return list(study.outcomes.values())
                 for pipe in connection.wait(busy):
-                    said = busy[pipe].listen()
-                    task = busy[pipe].task
-                    if isinstance(said, dict):
-                        if on_event(said) is False:
-                            busy[pipe].ask_to_pause()
-                        continue
-                    busy[pipe].task = None
-                    if isinstance(said, Death) and task.attempt < ATTEMPTS:
-                        retries.append(Task(task.job, task.attempt + 1))
-                        on_event(retried(task.job, said.why))
-                        continue
-                    if isinstance(said, Death):
-                        said = Outcome(task.job.id, "failed", f"{said.why}, {ATTEMPTS} times")
-                    elif said.state == "failed":
-                        busy[pipe].stop()  # a CUDA error or an exhausted heap outlives the trial that met it
-                    outcomes[task.job.id] = said
-                    on_event(ended(task.job, said))
+                    study.hear(busy[pipe], busy[pipe].listen())
         finally:
             for worker in workers:
                 worker.stop()
 
 
+def _hand_out(study: "_Study", workers: list["_Worker"]) -> None:
+    """Give jobs to idle workers while there is room, on the GPU that has the fewest."""
+    while idle := [worker for worker in workers if worker.job is None]:
+        job = study.next_job()
+        if job is None:
+            for worker in idle:
+                worker.release()
+            return
+        load = Counter(worker.gpu for worker in workers if worker.job)
+        min(idle, key=lambda worker: load[worker.gpu]).give(job)
+
+
+class _Study:
+    """Jobs and their outcomes; what workers say of them."""
+
+    def __init__(self, queue: JobQueue):
+        self._queue = queue
+        self._deaths = Counter()
+        self.outcomes: dict[str, Outcome | None] = {}
+        """By trial id, in the order of the jobs; None while it runs."""
+
+    def next_job(self) -> Job | None:
+        """The next job for which there is room."""
+        job = self._queue.take()
+        if job is not None:
+            self.outcomes.setdefault(job.id, None)
+        return job
+
+    def hear(self, worker: "_Worker", said: "dict | Outcome | Death") -> None:
+        """Take in what a worker said."""
+        job = worker.job
+        if isinstance(said, dict):
+            if self._queue.tell(said) is False:
+                worker.ask_to_pause()
+            return
+        worker.job = None
+        if isinstance(said, Death):
+            self._deaths[job.id] += 1
+            if self._deaths[job.id] < ATTEMPTS:
+                self._queue.again(job)
+                self._queue.tell(retried(job, said.why))
+                return
+            said = Outcome(job.id, "failed", f"{said.why}, {ATTEMPTS} times")
+        elif said.state == "failed":
+            worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
+        if again := self._queue.again_with_fewer(job, said):
+            self._queue.tell(retried(job, again))
+            return
+        self.outcomes[job.id] = said = self._queue.over(job, said)
+        self._queue.tell(ended(job, said))
+
+
 class Death(NamedTuple):
-    """A worker's process ended in the middle of a task."""
+    """A worker's process ended in the middle of a trial."""
 
     why: str
 
 
 class _Worker:
-    """The driver's side of a worker process; `task` is what it is at, None when idle."""
+    """The driver's side of a worker process; `job` is what it is at, None when idle."""
 
     def __init__(self, function: str, gpu: str | None):
-        self._function, self._gpu = function, gpu
-        self.task = self._process = None
+        self._function, self.gpu = function, gpu
+        self.job = self._process = None
 
-    def give(self, task: Task) -> None:
-        """Hand over a task; the process is started with the first."""
+    def give(self, job: Job) -> None:
+        """Hand over a job; the process is started with the first."""
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
             self._process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
-            with _environment({**ONE_THREAD, **({"CUDA_VISIBLE_DEVICES": self._gpu} if self._gpu is not None else {})}):
+            with _environment({**ONE_THREAD, **({"CUDA_VISIBLE_DEVICES": self.gpu} if self.gpu is not None else {})}):
                 self._process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
-        self.task = task
-        self._send(task.job)
+        self.job = job
+        self._send(job)
 
     def ask_to_pause(self) -> None:
         """Have the trial stop at its next checkpoint."""
@@ -114,7 +142,7 @@ class _Worker:
             return Death(f"the worker process was killed by {signal.Signals(-code).name}" if code < 0 else f"the worker process ended with code {code}")
 
     def stop(self) -> None:
-        """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next task starts another."""
+        """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next job starts another."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -122,11 +150,16 @@ class _Worker:
             self.pipe.close()
             self._process = None
 
+    def release(self) -> None:
+        """Idle for now: what its process holds of a GPU's memory is for the others."""
+        if self.gpu is not None:
+            self.stop()
+
     def _send(self, message) -> None:
         try:
             self.pipe.send(message)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it just died: `listen` finds out, and the task is retried
+            pass  # it just died: `listen` finds out, and the job is tried again
 
 
 @contextmanager
@@ -168,10 +201,8 @@ def _run(run_trial, job: Job, pipe) -> Outcome:
 
     try:
         result = run_trial(job, tell)
-    except UserError as error:
-        return Outcome(job.id, "failed", describe(error))
     except Exception as error:  # whatever a trial raises is its outcome: the study goes on
-        return Outcome(job.id, "failed", describe(error), traceback.format_exc())
+        return failure(job, error)
     return Outcome(job.id, result["state"])
 
 

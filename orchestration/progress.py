@@ -53,6 +53,7 @@ class StudyProgress:
         line.rate = event["samples_per_s"] or line.rate
         line.nats = event["nats"] if event["nats"] is not None else line.nats
         line.note = {
+            "begun": lambda: "starting",
             "waiting": lambda: "trained by another command, waiting for its result",
             "evaluating": lambda: f"evaluating {event['split']} {event['positions']:,}/{event['of']:,}",
         }.get(line.state, lambda: printable(event.get("message", "")))()

@@ -5,7 +5,6 @@ its directory, so Ray's own checkpoints, loggers and result folders stay unused.
 """
 
 import logging
-import math
 import os
 import queue
 import secrets
@@ -13,16 +12,18 @@ import shutil
 import sys
 import tempfile
 import threading
-import traceback
 from collections.abc import Iterable
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.job import Job
+from orchestration.gpu_slots import GpuSlots, shared_gpus
+from orchestration.job_queue import JobQueue
 from orchestration.ray_cluster import CHECK_SECONDS, SETTING, check_nodes, node_problem, shipped, token_in
 from orchestration.ray_study import RayStudy
-from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, load_function, places
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, failure, load_function, places
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -66,14 +67,14 @@ class RayRunner:
 
             if self._address:
                 _check_cluster(first)
-            gpu = _gpu_share(slots, first.run.device) if self._address else where.gpu_share
-            study = RayStudy(first, source, on_event)
+            sharing = _cluster_slots(slots, first.run.device) if self._address else shared_gpus(where, slots)
+            study = RayStudy(JobQueue(chain([first], source), on_event, sharing))
             tune.Tuner(
-                tune.with_resources(_trainable(self._function), {"cpu": 1, **({"gpu": gpu} if gpu else {})}),
+                tune.with_resources(_trainable(self._function), lambda config: {"cpu": 1, **({"gpu": config["gpu"]} if config["gpu"] else {})}),
                 tune_config=tune.TuneConfig(
                     search_alg=_searcher(study),
                     num_samples=-1,
-                    max_concurrent_trials=slots if self._address else where.slots,
+                    max_concurrent_trials=slots if self._address else where.most,
                     reuse_actors=True,
                     trial_name_creator=lambda trial: trial.trial_id,
                     trial_dirname_creator=lambda trial: trial.trial_id,
@@ -128,12 +129,10 @@ def _trainable(function: str):
             job = self.config["job"]
             try:
                 outcome = Outcome(job.id, load_function(function)(job, self._tell)["state"])
-            except UserError as error:
-                outcome = Outcome(job.id, "failed", describe(error))
             except Exception as error:  # whatever a trial raises is its outcome: the study goes on
-                if not _cuda_works():
+                if not isinstance(error, UserError) and not _cuda_works():
                     os._exit(1)
-                outcome = Outcome(job.id, "failed", describe(error), traceback.format_exc())
+                outcome = failure(job, error)
             self._said.put(outcome)
 
         def _tell(self, event):
@@ -163,7 +162,9 @@ def _searcher(study: RayStudy):
     class Jobs(tune.search.Searcher):
         def suggest(self, trial_id):
             job = study.next_job(trial_id)
-            return self.FINISHED if job is None else {"job": job}
+            if job is None:
+                return self.FINISHED if study.is_over else None  # None: Tune asks again
+            return {"job": job, "gpu": _gpu_share(study.queue.slots)}
 
         def on_trial_complete(self, trial_id, result=None, error=False):
             pass
@@ -218,12 +219,24 @@ def _check_cluster(job: Job) -> None:
             raise SettingError(SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})") from None
 
 
-def _gpu_share(slots: int | None, device: str) -> float:
-    """Share of a GPU that a trial takes on a cluster: whole ones, or less where more slots are asked for than there are."""
+def _gpu_share(slots: GpuSlots | None) -> float:
+    """Share of a GPU that a trial is told to take, so that Ray puts it where it belongs; how many there are is decided by `slots`.
+
+    On one GPU as little as leaves room for all there may ever be. On several a trial keeps the share that its time had, or Ray would
+    fill up one GPU before it took the next.
+    """
+    if slots is None:
+        return 0.0
+    return 1 / (slots.ceiling if slots.gpus == 1 else slots.level)
+
+
+def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
+    """What shares the GPUs of the cluster, None where there are none or they are not wanted."""
     import ray
 
-    gpus = int(ray.cluster_resources().get("GPU", 0)) if device != "cpu" else 0
-    return 1 / math.ceil(max(slots or gpus, gpus) / gpus) if gpus else 0.0
+    all_of_it = ray.cluster_resources()
+    gpus = int(all_of_it.get("GPU", 0)) if device != "cpu" else 0
+    return GpuSlots(gpus, max(1, int(all_of_it.get("CPU", 1)) // gpus), slots) if gpus else None
 
 
 @contextmanager
@@ -282,7 +295,7 @@ def _cluster(address: str | None, where: Places, folder: Path):
         else:
             ray.init(
                 address="local",
-                num_cpus=where.slots,
+                num_cpus=where.most,
                 num_gpus=len(where.gpus),
                 include_dashboard=False,
                 object_store_memory=_OBJECT_STORE_BYTES,

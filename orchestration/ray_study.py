@@ -1,18 +1,18 @@
 """The driver's side of a study under Ray Tune; knows Tune's trials by their ids, and nothing else of Ray."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
-from orchestration.runner import ATTEMPTS, OnEvent, Outcome, ended, retried
+from orchestration.job_queue import JobQueue
+from orchestration.runner import ATTEMPTS, Outcome, ended, retried
 
 
 class RayStudy:
     """The driver's side: which job is next, what Tune's trials say, how they ended. Knows Tune's trials by their ids."""
 
-    def __init__(self, first: Job, rest: Iterator[Job], on_event: OnEvent):
-        self._first, self._rest, self._on_event = first, rest, on_event
+    def __init__(self, queue: JobQueue):
+        self.queue = queue
         self._jobs: dict[str, Job] = {}
         self.outcomes: dict[str, Outcome | None] = {}
         """By trial id, in the order of the jobs; None while it runs."""
@@ -21,12 +21,17 @@ class RayStudy:
         return {}  # Tune writes everything it is given to disk, for a restore that never comes
 
     def next_job(self, tune_id: str) -> Job | None:
-        """The job of a new trial of Tune's, None when there is no more."""
-        job, self._first = self._first or next(self._rest, None), None
+        """The job of a new trial of Tune's, None when there is none now."""
+        job = self.queue.take()
         if job is not None:
             self._jobs[tune_id] = job
-            self.outcomes[job.id] = None
+            self.outcomes.setdefault(job.id, None)
         return job
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there will be no more jobs."""
+        return self.queue.is_empty and not self.queue.may_fill
 
     def hear(self, tune_id: str, said: list) -> bool:
         """Pass on what a trial said; True when it is to stop."""
@@ -35,8 +40,8 @@ class RayStudy:
             if isinstance(item, Outcome):
                 self._end(tune_id, item)
             else:
-                go_on = (self._on_event(item) is not False) and go_on
-        if not go_on and self.outcomes[self._jobs[tune_id].id] is None:
+                go_on = (self.queue.tell(item) is not False) and go_on
+        if not go_on and not isinstance(said[-1], Outcome):
             self._end(tune_id, Outcome(self._jobs[tune_id].id, "paused"))
         return not go_on
 
@@ -44,7 +49,7 @@ class RayStudy:
         """A trial's process died, for the first time or too often."""
         job = self._jobs[tune_id]
         if not for_good:
-            self._on_event(retried(job, "the worker process died"))
+            self.queue.tell(retried(job, "the worker process died"))
             return
         failure = TrialDirectory(Path(job.run.runs) / job.id).failure()  # what it left, if it had the time
         text = failure["traceback"] if failure else ""
@@ -52,5 +57,9 @@ class RayStudy:
         self._end(tune_id, Outcome(job.id, "failed", why, text))
 
     def _end(self, tune_id: str, outcome: Outcome) -> None:
-        self.outcomes[outcome.trial] = outcome
-        self._on_event(ended(self._jobs[tune_id], outcome))
+        job = self._jobs[tune_id]
+        if again := self.queue.again_with_fewer(job, outcome):
+            self.queue.tell(retried(job, again))
+            return
+        self.outcomes[outcome.trial] = outcome = self.queue.over(job, outcome)
+        self.queue.tell(ended(job, outcome))

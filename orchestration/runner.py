@@ -5,10 +5,10 @@ runner keeps no state of its own: the same call after any interruption carries o
 """
 
 import importlib
-import math
 import os
 import shutil
 import subprocess
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.events import event
 from gonn_core.trial.job import Job
+from gonn_core.trial.memory import OutOfMemory
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
 """What a worker calls with `(job, on_progress)`: an importable path, so that it can be named to another process."""
@@ -27,8 +28,9 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 """Environment of a worker, set before it imports torch: trials run side by side with one thread each."""
 
 OnEvent = Callable[[dict], bool | None]
-"""Told the events of `gonn_core.trial.events` and three more: `retried` (its process died, another one carries on), `failed`, both
-with a `message` of one line, and `paused`. Returning False pauses the trial as it does in `run_trial`."""
+"""Told the events of `gonn_core.trial.events` and four more: `begun` (a slot takes it), `retried` (its process died or ran out of memory,
+another one carries on) and `failed`, both with a `message` of one line, and `paused`. Returning False, except to `begun` and when it is
+over, pauses the trial as it does in `run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Outcome:
     """One line; empty unless failed."""
     traceback: str = ""
     """Full text; empty unless failed, for an error the user can cause, and when the process died without a word."""
+    out_of_memory: bool = False
+    """Failed for lack of a GPU's memory; it may be tried again with fewer beside it."""
 
 
 class Runner(Protocol):
@@ -73,9 +77,21 @@ def load_function(path: str) -> Callable:
     return getattr(importlib.import_module(module), name)
 
 
+def begun(job: Job) -> dict:
+    """The event that a slot takes a trial: its process is about to start, or free."""
+    return event("begun", job.id, 0, job.config.training.samples, None, None)
+
+
 def retried(job: Job, why: str) -> dict:
     """The event that a trial's process died and another one carries on."""
     return event("retried", job.id, 0, job.config.training.samples, None, None, message=why)
+
+
+def failure(job: Job, error: Exception) -> Outcome:
+    """The outcome of a trial that raised, with the traceback unless a user can put the error right; called while it is being handled."""
+    if isinstance(error, UserError):
+        return Outcome(job.id, "failed", describe(error), out_of_memory=isinstance(error, OutOfMemory))
+    return Outcome(job.id, "failed", describe(error), traceback.format_exc())
 
 
 def ended(job: Job, outcome: Outcome) -> dict:
@@ -113,23 +129,27 @@ class Places:
     """How many trials run at a time, and on which GPUs."""
 
     slots: int
+    """On GPUs: to begin with."""
     gpus: tuple[str, ...]
+    most: int
+    """How many it may become."""
 
     def gpu(self, slot: int) -> str | None:
         """The GPU of a slot: GPUs are dealt in turn."""
         return self.gpus[slot % len(self.gpus)] if self.gpus else None
 
-    @property
-    def gpu_share(self) -> float:
-        """Share of a GPU that a trial takes: 1 with a slot per GPU or fewer, a fraction when slots share one."""
-        return 1 / math.ceil(self.slots / len(self.gpus)) if self.gpus else 0
-
 
 def places(jobs: Iterable[Job], slots: int | None, device: str = "auto") -> Places:
-    """Slots and GPUs for `jobs` on `device`. By default a slot per GPU, or one per CPU core where none is wanted or there is none."""
+    """Slots and GPUs for `jobs` on `device`.
+
+    `slots` as asked for; else one per CPU core where no GPU is wanted or there is none, and one per GPU to begin with where there are
+    some, up to one per core.
+    """
     if slots is not None and slots < 1:
         raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
     gpus = visible_gpus() if device != "cpu" else []
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = slots or len(gpus) or cores
-    return Places(max(1, min(wanted, len(jobs))) if isinstance(jobs, Sized) else wanted, tuple(gpus))
+    most = slots or max(cores, len(gpus))
+    first = slots or len(gpus) or cores
+    useful = max(1, len(jobs)) if isinstance(jobs, Sized) else most
+    return Places(min(first, useful), tuple(gpus), min(most, useful))

@@ -4,18 +4,19 @@ from dataclasses import replace
 
 from ablations.search import Search
 from orchestration.ablate import make_runner, warm_kernels
+from orchestration.accounting import AccountedRunner
 from orchestration.console import notes, output
 from orchestration.games import prepare_shown
 from orchestration.runner import Runner
-from orchestration.search_folder import all_searches, alone, find_search, keep_search, open_journal, tried_rates
+from orchestration.search_folder import all_searches, alone, find_search, keep_search, open_journal, search_folder, tried_rates
 from orchestration.search_plan import SearchRequest, check_search, lay_out_search
 from orchestration.search_progress import SearchLines
 from orchestration.search_run import FAILURES, SearchRun
 from orchestration.search_tracked import search_info, tracked_report
 from orchestration.stopping import StoppableRunner
 from orchestration.workspace import Workspace
-from reports.search_report import SearchFiles, search_report, sentences, table_of, write_search_report
 from reports.render import write_files
+from reports.search_report import SearchFiles, search_report, sentences, table_of, write_search_report
 from reports.terminal import rich_table
 
 
@@ -52,18 +53,20 @@ def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: 
             if tracker is not None:
                 tracker.study_grew(search_info(search, optimiser.tried()))
 
-        stoppable = StoppableRunner(engine, workspace, search.id)
+        accounted = AccountedRunner(StoppableRunner(engine, workspace, search.id), search_folder(workspace, search.id))
         part = SearchRun(search, settings, optimiser, lines, asked)
         if tracker is None:
-            part.run(stoppable, slots)
+            part.run(accounted, slots)
         else:
             tracker.study_started(search_info(search, optimiser.tried()))
             with tracker.following():
-                part.run(stoppable, slots)
+                part.run(accounted, slots)
         tried = optimiser.tried()
     files = write_files_of(workspace, search)
     if tracker is not None:
         tracker.study_finished(search_info(search, tried), tracked_report(files))
+    if accounted.spent is not None:
+        aside.print(accounted.spent.line)
     for failed, error in part.failures:
         aside.print(f"rate {failed.rate:.4g} (trial {failed.trial}) failed: {error}")
     if len(part.failures) >= FAILURES:

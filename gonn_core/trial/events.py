@@ -9,9 +9,10 @@
 and by event:
 
     waiting        waiting (True), holder: pid and host of the process that works on the trial (told once)
-    started        device, resumed: samples done by earlier sessions
-    tick           train_nats: mean since the last point; seconds_left; about once a second
+    started        device, resumed: samples done by earlier sessions; training_seconds that they took; on a GPU free_bytes: of its memory
+    tick           train_nats: mean since the last point; seconds_left; training_seconds: in steps, of all sessions; about once a second
     point          all of a line of metrics.jsonl
+    tick, point    on a GPU also peak_bytes: the most in tensors so far; reserved_bytes: what this took of the GPU's memory
     evaluating     split, history, positions: how many done, of: how many; about once a second
     finished       all of the result
 """

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import torch
+
 from gonn_core.errors import InputError, UserError, printable
 
 from .data import TrialData
@@ -15,6 +17,7 @@ from .evaluations import find_evaluation, make_evaluations
 from .events import OnProgress, Paused, event
 from .job import Job
 from .lease import Lease, LeaseHeld, LeaseLost
+from .memory import OutOfMemory, shortage
 from .session import Session
 from .twins import take_over
 
@@ -31,9 +34,20 @@ def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True
     The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests; or "paused",
     with `samples`, after `on_progress` returned False. When another process works on the trial, waits for it and takes its result,
     or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A failure leaves failure.json and is raised;
-    UserError (bad data folder, disk full, files of another version) leaves none: putting it right and calling again goes on.
+    UserError (bad data folder, disk or GPU memory full, files of another version) leaves none: putting it right and calling again goes on.
     """
-    on_progress = on_progress or (lambda event: None)
+    try:
+        return _bring_to_its_end(job, on_progress or (lambda event: None), wait)
+    except Exception as error:
+        words = shortage(error)
+        if words is None:
+            raise
+    # Only here is the error gone, and with it the frames that hold the trial's tensors.
+    torch.cuda.empty_cache()
+    raise OutOfMemory(words)
+
+
+def _bring_to_its_end(job: Job, on_progress: OnProgress, wait: bool) -> dict:
     directory = TrialDirectory(Path(job.run.runs) / job.id)
     with _one_line_when_full(directory):
         ready = _ready(job, directory)
@@ -105,7 +119,7 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
     except (UserError, LeaseLost):
         raise
     except Exception as error:
-        if not _is_full(error):
+        if not _is_full(error) and shortage(error) is None:
             _write_failure(job, directory, lease, error)
         raise
     total = job.config.training.samples

@@ -29,6 +29,7 @@ from .directory import TrialDirectory
 from .events import OnProgress, event
 from .job import Job, progress_points, resumed_settings, snapshot_points
 from .lease import Lease
+from .memory import forget_peak, free_memory, peak_memory
 
 TICK_SECONDS = 1.0
 
@@ -49,6 +50,8 @@ class Session:
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, asked))
         self.device = choose_device(settings.device)
         reset_torch(settings.threads)
+        forget_peak(self.device)
+        self._free = free_memory(self.device)
         if job.config.data.games != GamesConfig():
             raise SettingError("data.games", job.config.data.games.model_dump(exclude_defaults=True), "a study turns filters into a view; a trial has the view's digest alone", "no filter")
         view = data.view(job.config.data.view)
@@ -102,7 +105,7 @@ class Session:
     def train(self) -> bool:
         """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the state."""
         trainer, training = self.trainer, self.job.config.training
-        self._tell("started", device=describe_device(self.device), resumed=trainer.samples)
+        self._tell("started", device=describe_device(self.device), resumed=trainer.samples, training_seconds=self.clock.training_seconds, **self._free)
         next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
         first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
@@ -144,6 +147,7 @@ class Session:
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
+            **{name: value for name, value in peak_memory(self.device).items() if name == "peak_bytes"},
         }
 
     def weights(self) -> str:
@@ -177,14 +181,15 @@ class Session:
             trainer.forget_loss()
             self._lines.append(line)
             self.directory.write_metrics(self._lines, self.lease)
-            return self._tell("point", **{name: value for name, value in line.items() if name not in ("samples", "nats")})
+            return self._tell("point", **{name: value for name, value in line.items() if name not in ("samples", "nats")}, **peak_memory(self.device))
 
     def _tick(self) -> bool:
         if self.trainer.samples in self._points:
             return True  # the point has just told everything
         rate = self._rate()
         left = (self.job.config.training.samples - self.trainer.samples) / rate
-        return self._tell("tick", samples_per_s=rate, train_nats=self.trainer.train_nats(), seconds_left=left)
+        spent = {"training_seconds": self.clock.training_seconds, **peak_memory(self.device)}
+        return self._tell("tick", samples_per_s=rate, train_nats=self.trainer.train_nats(), seconds_left=left, **spent)
 
     def _snapshot(self) -> None:
         with self.clock.aside():

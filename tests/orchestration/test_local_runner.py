@@ -37,8 +37,8 @@ def test_trials_reuse_one_process_per_slot_with_one_thread_each(tmp_path):
     assert 1 <= len({lines[0][0] for lines in ran}) <= 2
     assert {lines[0][1] for lines in ran} == {"1"}
     first = [event for event in events if event["trial"] == outcomes[0].trial]
-    assert [event["event"] for event in first] == ["started", "point", "point", "finished"]
-    assert [first[2][name] for name in ("samples", "nats", "samples_per_s")] == [20, 5.3, 50.0]
+    assert [event["event"] for event in first] == ["begun", "started", "point", "point", "finished"]
+    assert [first[3][name] for name in ("samples", "nats", "samples_per_s")] == [20, 5.3, 50.0]
 
 
 def test_a_trial_named_twice_runs_once(tmp_path):
@@ -58,7 +58,7 @@ def test_a_failed_trial_shows_its_traceback_and_the_others_run(tmp_path):
     assert "in run_fake" in failed.traceback
     assert done.state == "done"
     assert refused.error == "STORE=/nowhere: no such folder" and refused.traceback == ""
-    assert [event["event"] for event in events if event["trial"] == failed.trial] == ["failed"]
+    assert [event["event"] for event in events if event["trial"] == failed.trial] == ["begun", "failed"]
     assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], "a process that failed is not used again"
 
 
@@ -69,7 +69,7 @@ def test_a_killed_worker_fails_no_other_trial_and_its_own_is_retried_once(tmp_pa
     assert [len(attempts(tmp_path, job)) for job in jobs] == [2, 1, 2, 2]
     assert outcomes[2].error == "the worker process was killed by SIGKILL, 2 times"
     assert outcomes[3].error == "the worker process ended with code 7, 2 times"
-    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == ["retried", "started", "point", "point", "finished"]
+    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == ["begun", "retried", "begun", "started", "point", "point", "finished"]
 
 
 def wait_for(condition, seconds=20):
@@ -124,21 +124,24 @@ def test_a_trial_is_paused_when_told_so_and_jobs_are_asked_for_one_by_one(tmp_pa
 
     outcomes = LocalRunner(RUN_FAKE).run(ask(), 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["paused"] * 3
-    assert told == ["asked for 0", "started", "paused", "asked for 1", "started", "paused", "asked for 2", "started", "paused"]
+    assert told == [*(word for seed in range(3) for word in (f"asked for {seed}", "begun", "started", "paused"))]
     assert run([fake_job(tmp_path, 0, "goes on until told")])[0][0].state == "done"
 
 
 def test_places(tmp_path, monkeypatch):
     jobs = [fake_job(tmp_path, seed) for seed in range(8)]
-    assert places(jobs, 3) == Places(3, ())
-    assert places(jobs[:2], 5) == Places(2, ())
-    assert places(jobs, None).slots == min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    cores = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    assert places(jobs, 3) == Places(3, (), 3)
+    assert places(jobs[:2], 5) == Places(2, (), 2)
+    assert places(jobs, None) == Places(cores, (), cores), "a trial per core"
     with pytest.raises(SettingError, match="SLOTS=0: not a number of trials to run at a time; valid: 1 or more"):
         places(jobs, 0)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2")
+    assert places(jobs, None) == Places(1, ("2",), cores) and places(jobs, 3) == Places(3, ("2",), 3)
+    assert places(jobs, None, "cpu") == Places(cores, (), cores)
 
 
-def test_gpus_are_dealt_in_turn_and_shared_by_fractions():
-    two = Places(4, ("0", "3"))
-    assert [two.gpu(slot) for slot in range(4)] == ["0", "3", "0", "3"] and two.gpu_share == 0.5
-    assert Places(2, ("0", "1")).gpu_share == 1 and Places(3, ("0", "1")).gpu_share == 0.5
-    assert Places(2, ()).gpu(1) is None and Places(2, ()).gpu_share == 0
+def test_gpus_are_dealt_in_turn():
+    two = Places(4, ("0", "3"), 4)
+    assert [two.gpu(slot) for slot in range(4)] == ["0", "3", "0", "3"]
+    assert Places(2, (), 2).gpu(1) is None

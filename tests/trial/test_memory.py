@@ -1,0 +1,60 @@
+"""GPU memory: what counts as a lack of it, and what a trial that meets one leaves behind. No GPU is needed: the errors are raised by hand."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.memory import OutOfMemory, forget_peak, free_memory, peak_memory, shortage
+from gonn_core.trial.run import run_trial
+from gonn_core.training.loop import Trainer
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+
+WORDS = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB"
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (torch.OutOfMemoryError(WORDS), "CUDA out of memory"),
+        (RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA`"), "CUDA error: out of memory"),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        (RuntimeError("the loss is not finite"), None),
+        (ValueError("out of memory"), None),
+    ],
+)
+def test_what_is_a_lack_of_memory(error, words):
+    assert shortage(error) == words
+
+
+def test_a_cpu_tells_nothing():
+    cpu = torch.device("cpu")
+    forget_peak(cpu)
+    assert free_memory(cpu) == peak_memory(cpu) == {}
+
+
+def test_a_trial_that_runs_out_of_memory_lets_go_of_it_and_goes_on_later(tmp_path, monkeypatch):
+    whole = tiny_job(tmp_path / "whole", tiny_config())
+    run_trial(whole)
+    job = tiny_job(tmp_path / "short", tiny_config(), checkpoint_seconds=0.0)
+    step, nets = Trainer.step, []
+
+    def short_of_memory(self, batch):
+        nets.append(weakref.ref(self.net))
+        if len(nets) == 4:
+            raise torch.OutOfMemoryError(WORDS)
+        return step(self, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "step", short_of_memory)
+        with pytest.raises(OutOfMemory) as caught:
+            run_trial(job)
+    assert str(caught.value) == "out of GPU memory (CUDA out of memory)" and caught.value.__context__ is None
+    gc.collect()
+    assert nets[-1]() is None, "nothing holds the trial's tensors any more"
+    directory = TrialDirectory(tmp_path / "short" / job.id)
+    assert directory.failure() is None and directory.state() == "paused"
+    assert run_trial(job)["state"] == "done"
+    assert_same_trial(tmp_path / "whole" / whole.id, tmp_path / "short" / job.id)
