@@ -26,8 +26,9 @@ class Choice(Strict):
     symmetries: Literal[1, 8] = 1
     """8: logits averaged over the symmetries of the position (spec: other systems 1.7)."""
     passing: Literal["pass_alive", "after_pass", "no_candidates", "guard"] = "pass_alive"
-    """no_candidates: when there is none, as GoNN (spec: GoNN 5.3); the others pass then too. after_pass: after a pass, as Clark & Storkey (spec:
-    other systems 2.7). pass_alive: when all candidates lie in somebody's unconditionally alive region (ours). guard: when GNU Go would
+    """When it passes. no_candidates: when there is none, as GoNN (spec: GoNN 5.3); the others pass then too. after_pass: after a pass, as Clark & Storkey (spec:
+    other systems 2.7). pass_alive: points in somebody's unconditionally alive region are no candidates and
+    get no probability (ours). guard: when GNU Go would
     (spec: other systems 1.7)."""
 
 

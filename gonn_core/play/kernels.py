@@ -32,7 +32,7 @@ from gonn_core.records.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, PLY, WH
 
 _ONE = np.uint64(1)
 _BY_ITSELF, _AFTER_PASS, _PASS_ALIVE = range(3)
-"""Passing rules, as `survey` takes them: without a candidate; also after a pass; also when all candidates are settled."""
+"""Passing rules, as `survey` takes them: without a candidate; also after a pass; also when all of them are settled."""
 
 _KEYS = np.random.Generator(np.random.PCG64(361)).integers(0, 2**64, (3, PADDED), np.uint64)
 """Zobrist keys by colour and padded point. Two positions of one game with equal hashes are taken for the same (1 in 2^64)."""
@@ -96,6 +96,16 @@ def play_on(table, game, move, colour):
     table.hashes[game, row + 1] = key
     table.played[game] = row + 1
     _write_row(table, game, row + 1, FROM_PADDED[ko], WHITE_TO_MOVE if colour == BLACK else 0)
+
+
+@kernel
+def play_moves(table, games, moves, most_moves, over):
+    """Plays the legal `moves` (B,) of the sides to move in `games` (B,); `over` (B,) bool: two passes, or as many moves as there may be."""
+    for j in range(len(games)):
+        game = games[j]
+        row = table.played[game]
+        play_on(table, game, moves[j], WHITE if table.moves[game, row, FLAGS] & WHITE_TO_MOVE else BLACK)
+        over[j] = row + 1 >= most_moves or (moves[j] == PASS and row > 0 and table.moves[game, row - 1, MOVE] == PASS)
 
 
 @kernel
@@ -164,38 +174,28 @@ def find_moves(table, game, colour, superko, legal, candidates):
 
 
 @kernel
-def survey(table, games, superko, passing, candidates, passes):
-    """For each of `games` (B,) what its side to move may choose from: `candidates` (B, 361), and whether it passes by `passing`: `passes` (B,)."""
+def survey(table, games, superko, passing, candidates, settled, passes):
+    """What the side to move in each of `games` (B,) may choose from: `candidates` (B, 361), and whether it passes by `passing`: `passes` (B,).
+
+    By _PASS_ALIVE points that are somebody's for certain are no candidates; `settled` (B, 361) says which these are, else none.
+    """
     legal, owner = np.empty(POINTS, np.bool_), np.empty(POINTS, np.uint8)
     for j in range(len(games)):
         game = games[j]
         row = table.played[game]
         colour = WHITE if table.moves[game, row, FLAGS] & WHITE_TO_MOVE else BLACK
         count = find_moves(table, game, colour, superko, legal, candidates[j])
+        settled[j] = False
+        if passing == _PASS_ALIVE:
+            find_settled(table.boards[game], owner)
+            for at in range(POINTS):
+                settled[j, at] = owner[at] != EMPTY
+                if settled[j, at] and candidates[j, at]:
+                    candidates[j, at] = False
+                    count -= 1
         passes[j] = count == 0
         if passing == _AFTER_PASS and row > 0 and table.moves[game, row - 1, MOVE] == PASS:
             passes[j] = True
-        if passing == _PASS_ALIVE and not passes[j] and _all_beside_stones(table.boards[game], candidates[j]):
-            find_settled(table.boards[game], owner)
-            passes[j] = True
-            for at in range(POINTS):
-                if candidates[j, at] and owner[at] == EMPTY:
-                    passes[j] = False
-                    break
-
-
-@kernel
-def _all_beside_stones(board, candidates):
-    """True when every candidate has a stone beside it, as every empty point of a settled region has: else Benson's rule need not be asked."""
-    for at in range(POINTS):
-        if candidates[at]:
-            p = PADDED_POINT[at]
-            beside = False
-            for q in neighbours(p):
-                beside |= board[q] == BLACK or board[q] == WHITE
-            if not beside:
-                return False
-    return True
 
 
 @kernel
@@ -226,6 +226,8 @@ def find_settled(board, owner):
                         region[q] = n_regions
                         waiting[count] = q
                         count += 1
+        if n_regions < 2:
+            continue
         n_chains = 0
         for p in PADDED_POINT:
             if board[p] == colour and board[HEAD + p] == p:

@@ -18,7 +18,7 @@ from .game import Game
 from .kernels import add_ladders, survey
 from .rows import Table, copy_game, make_table, plane_rows, present_rows
 
-CHUNK = 64
+CHUNK = 32
 """Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else is asked about,
 for a convolution may take another algorithm, and give other bits, for another number of positions."""
 
@@ -54,12 +54,13 @@ class NetPlayer:
 
     def table_moves(self, table: Table, which: np.ndarray, draws: np.ndarray, superko: bool) -> np.ndarray:
         """As `moves`, of the games `which` (N,) int64 of a table: (N,) int64."""
-        candidates, passes = np.empty((len(which), POINTS), np.bool_), np.empty(len(which), np.bool_)
-        survey(table, which, superko, PASSING[self.choice.passing], candidates, passes)
+        (candidates, settled), passes = np.empty((2, len(which), POINTS), np.bool_), np.empty(len(which), np.bool_)
+        survey(table, which, superko, PASSING[self.choice.passing], candidates, settled, passes)
         chosen = np.full(len(which), PASS, np.int64)
         asked = np.flatnonzero(~passes)
         if len(asked):
             logits = self.table_logits(table, which[asked])
+            logits[settled[asked]] = -np.inf
             chosen[asked] = choose(self.choice, logits, candidates[asked], table.played[which[asked]], draws[asked])
         return chosen
 

@@ -73,7 +73,11 @@ def pass_alive(stones: np.ndarray) -> dict[int, np.ndarray]:
 
 def benson_cleanup(game: Game) -> tuple[frozenset[int], frozenset[int]]:
     """(dead, unsettled) points of a game's position: stones inside the enemy's unconditional regions; what is nobody's for certain."""
-    stones = game.stones()
+    return cleanup(game.stones())
+
+
+def cleanup(stones: np.ndarray) -> tuple[frozenset[int], frozenset[int]]:
+    """As `benson_cleanup`, of stones (12,) uint64."""
     colours, owned = colours_of(stones), pass_alive(stones)
     dead = (owned[BLACK] & (colours == WHITE)) | (owned[WHITE] & (colours == BLACK))
     unsettled = ~(owned[BLACK] | owned[WHITE])

@@ -14,7 +14,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.weights import load_net
 
 from .choice import Choice
-from .net_player import NetPlayer
+from .net_player import CHUNK, NetPlayer
 from .record import identity_digest
 
 _TRIAL = re.compile(r"[0-9a-f]{3,16}")
@@ -81,12 +81,12 @@ def parse_choice(options: list[str], text: str) -> Choice:
         raise SettingError(key, values[name], f"not possible for player {text}", valid) from None
 
 
-def load_player(spec: NetSpec) -> tuple[NetPlayer, dict]:
-    """The net of a spec, ready to play, and the player's identity. Raises UserError when there are no such weights."""
+def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
+    """The net of a spec, ready to play `chunk` positions at a time, and the player's identity. Raises UserError when there are no such weights."""
     net, config = load_net(spec.directory, spec.samples)
     samples = spec.samples if spec.samples is not None else TrialDirectory(spec.directory).result()["samples"]
     identity = {"kind": "net", "trial": trial_id(config), "samples": samples, "weights": weights_digest(net.state_dict())}
-    return NetPlayer(net, config.features, spec.choice), identity | {"choice": spec.choice.model_dump()}
+    return NetPlayer(net, config.features, spec.choice, chunk), identity | {"choice": spec.choice.model_dump()}
 
 
 def player_id(identity: Mapping) -> str:
