@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from gonn_core.errors import UserError
 from gonn_core.json_files import read_record
@@ -142,7 +143,7 @@ class AccountedRunner:
         finally:
             self.spent = account.close()
             with suppress(UserError):  # a full disk has been told already, by the trials
-                add_session(self._folder, {"started": started, "seconds": asdict(self.spent), "errors": account.errors})
+                add_session(self._folder, {"started": started, "unix_time": time.time(), "seconds": asdict(self.spent), "errors": account.errors})
 
 
 def add_session(folder: Path, session: dict) -> None:
@@ -157,7 +158,14 @@ def sessions(folder: Path) -> list[dict]:
     return tree["sessions"] if tree else []
 
 
-def last_errors(folder: Path) -> dict[str, str]:
-    """Trial -> why it failed in the last command that ran it, if it did: also where its process died without a word."""
-    last = {trial: error for session in sessions(folder) for trial, error in session["errors"].items()}
-    return {trial: error for trial, error in last.items() if error is not None}
+class Failure(NamedTuple):
+    """Why a trial failed as its runner saw it, and when its command ended, in seconds since 1970."""
+
+    error: str
+    unix_time: float
+
+
+def last_failures(folder: Path) -> dict[str, Failure]:
+    """Trials that failed in the last command that ran them and was not killed: also where their processes died without a word."""
+    last = {trial: (error, session["unix_time"]) for session in sessions(folder) for trial, error in session["errors"].items()}
+    return {trial: Failure(error, ended) for trial, (error, ended) in last.items() if error is not None}

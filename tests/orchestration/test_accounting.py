@@ -3,7 +3,7 @@
 import pytest
 
 from gonn_core.trial.events import event
-from orchestration.accounting import Account, AccountedRunner, Spent, add_session, last_errors, sessions
+from orchestration.accounting import Account, AccountedRunner, Spent, add_session, last_failures, sessions
 from orchestration.local_runner import LocalRunner
 from tests.orchestration.fakes import fake_job
 
@@ -61,13 +61,14 @@ def test_a_real_runner_is_accounted_for_in_full_and_noted(tmp_path):
     spent = engine.spent
     assert spent.slots == 2 and spent.start > 0
     assert spent.training + spent.evaluation + spent.start + spent.waiting == pytest.approx(2 * spent.wall)
-    assert last_errors(folder) == {jobs[1].id: "the worker process was killed by SIGKILL, 2 times"}
+    ((trial, failure),) = last_failures(folder).items()
+    assert (trial, failure.error) == (jobs[1].id, "the worker process was killed by SIGKILL, 2 times") and failure.unix_time > 0
     (session,) = sessions(folder)
     assert session["seconds"]["slots"] == 2 and set(session["errors"]) == {job.id for job in jobs}
 
 
 def test_an_error_is_forgotten_once_the_trial_was_begun_again(tmp_path):
-    add_session(tmp_path, {"errors": {"a": "died", "b": None}})
-    assert last_errors(tmp_path) == {"a": "died"}
-    add_session(tmp_path, {"errors": {"a": None}})
-    assert last_errors(tmp_path) == {} and len(sessions(tmp_path)) == 2
+    add_session(tmp_path, {"unix_time": 1.0, "errors": {"a": "died", "b": None}})
+    assert last_failures(tmp_path) == {"a": ("died", 1.0)}
+    add_session(tmp_path, {"unix_time": 2.0, "errors": {"a": None}})
+    assert last_failures(tmp_path) == {} and len(sessions(tmp_path)) == 2
