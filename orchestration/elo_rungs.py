@@ -1,9 +1,14 @@
 """Who stands on a ladder: snapshots of a trained net and further nets, each with what it is worth on test games."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ablations.arms import budget_config
+from ablations.registry import load_registry
+from ablations.study import seeded
+from gonn_core.config import parse_config, with_values
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.play.spec import NetSpec, load_player, parse_player
 from gonn_core.trial.directory import TrialDirectory
@@ -17,6 +22,7 @@ from reports.costs import net_cost
 from reports.ladder import Rung
 from reports.players import player_names
 
+_TRIAL = re.compile(r"[0-9a-f]{6,16}")
 FEWEST_SAMPLES = 10_000
 """Earlier snapshots hardly play Go."""
 
@@ -30,21 +36,25 @@ class Standing:
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:
-    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises SettingError (BASE)."""
+    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises SettingError."""
+    registry = load_registry()
+    if base not in registry.bases and _TRIAL.fullmatch(base):
+        return find_trial(workspace, base, "BASE")
+    stand, plan = registry.base(base), registry.budget(budget)
     for study in reversed(all_studies(workspace)):
         if (study.base, study.budget, study.data) == (base, budget, data):
             for ref in study.trials:
                 if ref.seed == seed and not study.arm(ref.arm).values and _done(workspace.runs / ref.trial):
                     return workspace.runs / ref.trial
+    plain = budget_config(stand, plan, stand.schedule_end if plan.samples == "claim" else plan.samples)
     for path in sorted(workspace.runs.glob("*/config.json")):
-        labels = (TrialDirectory(path.parent).config() or {}).get("labels", {})
-        told = (labels.get("base"), labels.get("budget"), labels.get("data", "").split(",")[0], labels.get("seed"))
+        tree = TrialDirectory(path.parent).config()
+        told = (tree["labels"].get("base"), tree["labels"].get("budget"), tree["labels"].get("data", "").split(",")[0], tree["labels"].get("seed"))
         if told == (base, budget, data, str(seed)) and _done(path.parent):
-            return path.parent
-    if len(base) >= 6 and set(base) <= set("0123456789abcdef"):
-        return find_trial(workspace, base, "BASE")
-    found = f"no finished trial of it on {data} games at budget {budget} with seed {seed}"
-    raise SettingError("BASE", base, found, "a trained base or the id of a trial; gonn train or make ablation trains one")
+            config = parse_config(tree["config"])
+            if config == seeded(with_values(plain, {"data.view": config.data.view}), seed):  # gonn train --set makes other nets of a base
+                return path.parent
+    raise SettingError("BASE", base, f"no finished trial of it on {data} games at budget {budget} with seed {seed}", "a trained base or the id of a trial; gonn train or make ablation trains one")
 
 
 def _done(folder: Path) -> bool:

@@ -52,5 +52,11 @@ def _name(identity: Mapping, nets: Mapping[str, str]) -> str:
         return engine_text(identity)
     trial, samples = str(identity.get("trial", "?")), identity.get("samples")
     name = nets.get(trial, trial[:8])
-    name += f" @{formats.samples(samples)}" if isinstance(samples, int) else ""
+    name += f" @{_about(samples)}" if isinstance(samples, int) else ""
     return ", ".join(part for part in (name, choice_text(identity)) if part)
+
+
+def _about(samples: int) -> str:
+    """`10k` for 10,016 too: snapshots are taken after whole batches."""
+    thousands = round(samples / 1000) * 1000
+    return formats.samples(thousands if samples >= 10_000 and abs(samples - thousands) < 0.005 * samples else samples)
