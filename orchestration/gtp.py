@@ -30,7 +30,6 @@ def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | 
     guard: an engine asked before every move whether it would pass, and about dead stones and results. seed: of the draws; by chance
     without one. choice: kind, history, symmetries and passing as a player's options, None for the default.
     """
-    answers = _private_output()
     if guard is not None and choice["passing"] is None:
         choice["passing"] = "guard"
     spec = _net(model, choice)
@@ -41,7 +40,7 @@ def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | 
     beside = _guard(guard, seed) if guard is not None else None
     try:
         print(f"{NAME} {version}, seed {seed}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
-        serve(sys.stdin.buffer, answers, command_table(GtpSession(player, seed, beside), NAME, version))
+        serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, beside), NAME, version))
     except KeyboardInterrupt:
         return 130
     finally:
@@ -83,4 +82,4 @@ def _guard(engine: str, seed: int) -> Guard:
     try:
         return Guard(parse_engine(engine), seed)
     except EngineError as error:
-        raise SettingError("guard", engine, f"does not answer as a GTP engine: {error}") from None
+        raise SettingError("guard", engine, f"does not answer as a GTP engine: {error}", "gnugo, gnugo:1 … gnugo:10 or a GTP command") from None

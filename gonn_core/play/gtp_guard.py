@@ -6,9 +6,11 @@ engine does both at the level of its command.
 """
 
 from gonn_core.go.points import BLACK, SIZE, point_name
+
 from .engines import Engine
 from .game import Game
 from .gtp_client import CommandFailed, EngineError, GtpClient
+
 from .gtp_parsing import GtpError, vertex
 
 RESIGN = -2

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import BinaryIO, NamedTuple
 
 from gonn_core.errors import printable
+
 from .gtp_parsing import Command, GtpError, read_commands
 
 

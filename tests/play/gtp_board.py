@@ -1,6 +1,7 @@
 """A GTP engine in this process, for tests: a player that needs no net, sessions on it, streams in place of pipes."""
 
 import io
+import sys
 
 import numpy as np
 
@@ -43,3 +44,7 @@ def send(lines, at: GtpSession | None = None) -> list[str]:
     text = answers.getvalue().decode("ascii")
     assert text == "" or text.endswith("\n\n")
     return text.split("\n\n")[:-1]
+
+
+if __name__ == "__main__":  # an engine on pipes
+    serve(sys.stdin.buffer, sys.stdout.buffer, command_table(session(), "gonn", "test"))
