@@ -11,6 +11,7 @@ from gonn_core.rating.tally import Tally, tally
 from orchestration.console import output
 from orchestration.study_folder import all_studies
 from orchestration.workspace import Workspace
+from reports.played import trial_names
 from reports.players import player_names
 from reports.ratings import rating_tables
 from reports.terminal import print_table
@@ -57,10 +58,5 @@ def find_player(table: Tally, names: Mapping[str, str], asked: str) -> int:
 
 
 def net_names(workspace: Workspace) -> dict[str, str]:
-    """Trial -> `gonn-b5 s1` or `gonn-b5 without last_move_input s1`, as the first study that has it calls it."""
-    names: dict[str, str] = {}
-    for study in all_studies(workspace):
-        for trial in study.trials:
-            arm = study.arm(trial.arm)
-            names.setdefault(trial.trial, f"{study.base}{f' {arm.label}' if arm.values else ''} s{trial.seed}")
-    return names
+    """Trial -> what it is, of all studies."""
+    return trial_names(all_studies(workspace))

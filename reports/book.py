@@ -14,10 +14,12 @@ from reports.book_claims import claims_section
 from reports.book_elo import elo_section
 from reports.book_looks import looks_section
 from reports.book_nets import measured_nets, worth_telling
+from reports.book_play import play_section
 from reports.book_published import comparison_section, stats_section
 from reports.book_rates import rates_section
 from reports.book_section import Picture, Section
 from reports.latex import latex_table
+from reports.played import Played
 from reports.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
 from reports.report import Report
 from reports.search_report import SearchReport
@@ -25,14 +27,14 @@ from reports.search_report import SearchReport
 FORMAT = 1
 
 
-def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path, searches: Sequence[SearchReport] = ()) -> Path:
-    """Write the report over the studies whose reports were `written`, and over searches for learning rates, into `folder`; index.md's path.
+def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path, searches: Sequence[SearchReport] = (), played: Played = Played()) -> Path:
+    """Write the report over the studies whose reports were `written`, over searches for learning rates and over games into `folder`; index.md's path.
 
     Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
     """
     told, left = worth_telling([each.report for each in written])
     curves = [_curves(each) for each in written if each.report in told]
-    sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches)
+    sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches, played)
     contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told, searches))}
     for section in sections:
         for table in section.all_tables:
@@ -54,13 +56,16 @@ def _curves(written: ReportFiles) -> Picture | None:
     return Picture(name, written.report.study.title, {f"{name}{path.suffix}": path.read_bytes() for path in written.figures})
 
 
-def book_sections(reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = (), searches: Sequence[SearchReport] = ()) -> list[Section]:
+def book_sections(
+    reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = (), searches: Sequence[SearchReport] = (), played: Played = Played()
+) -> list[Section]:
     """The report as plain data."""
     nets = measured_nets(reports)
     return [
-        comparison_section(registry, nets),
+        comparison_section(registry, nets, played),
         stats_section(registry, nets),
-        elo_section(registry, nets),
+        elo_section(registry, nets, played.ladders),
+        play_section(played, [report.study for report in reports]),
         claims_section(registry, reports),
         _cost_section(reports, curves),
         rates_section(searches),

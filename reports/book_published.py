@@ -10,6 +10,7 @@ from reports.book_nets import MeasuredNet, level, level_cell, perplexity_cell, s
 from reports.book_section import Section
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.costs import net_cost
+from reports.played import Played, against_engine
 
 HERE = "here"
 _Accuracies = tuple[float | None, float | None]
@@ -40,10 +41,10 @@ _STATS = (
 )
 
 
-def comparison_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
+def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: Played = Played()) -> Section:
     """System, structure, parameters, accuracies, training steps, games: published, and the bases as measured here."""
     ours = [net for net in nets if net.base and _data_set(net.study.data) is not None]
-    rows = [*_published_rows(registry), *(_own_comparison(net) for net in ours)]
+    rows = [*_published_rows(registry), *(_own_comparison(net, played) for net in ours)]
     both = [kgs - gogod for (kgs, gogod), _ in rows if kgs is not None and gogod is not None]
     easier = sum(both) / len(both) if both else 0.0
     rows.sort(key=lambda pair: pair[0][0] if pair[0][0] is not None else (pair[0][1] or 0.0) + easier)
@@ -53,6 +54,8 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Secti
         *_coverage_notes(ours),
         f"{_LEGEND} Each published row's document, section and remarks are in comparison.csv.",
     ]
+    if played.with_engines:
+        notes.append("GoNN’s published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how.")
     if not ours:
         notes.insert(1, "Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs.")
     table = Table("comparison", "Comparison with published results", _COMPARISON, tuple(row for _, row in rows), tuple(notes))
@@ -103,13 +106,14 @@ def _published_row(key: tuple, columns: Mapping[str, list[tuple[Published, Publi
     return (best["kgs"], best["gogod"]), Row(f"{found[0][0].id}: {source}, {structure_}, {'/'.join(steps)} {evidence}", cells)
 
 
-def _own_comparison(net: MeasuredNet) -> tuple[_Accuracies, Row]:
+def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]:
     """A base measured here, with the history dropped as in the published test rows where that was evaluated."""
     number = _as_published(net)
     column = _data_set(net.study.data)
     found = None if number is None else level(net, number, "top1")
     cells = {**_own_start(net), "kgs": Cell(formats.NONE), "gogod": Cell(formats.NONE)}
-    cells |= {column: level_cell(net, number, "top1"), "gnugo": Cell(formats.NONE), "pachi": Cell(formats.NONE)}
+    trials = {trial.id: trial.result["samples"] for trial in net.trials}
+    cells |= {column: level_cell(net, number, "top1"), "gnugo": against_engine(played, trials, "GNU Go"), "pachi": against_engine(played, trials, "Pachi")}
     cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {net.study.coverage}")
     mean = found.mean if found else None
     return (mean, None) if column == "kgs" else (None, mean), Row(_key(net), cells)
