@@ -326,7 +326,7 @@ def rate(**settings):
 
 @gonn.command()
 @click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
-@click.option("--study", help="open at that study  [default: the latest]")
+@click.option("--study", help="open at that study or search  [default: the latest]")
 def ui(port, study):
     """The MLflow UI on 127.0.0.1, opened at a study."""
     from orchestration import status

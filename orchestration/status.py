@@ -5,8 +5,8 @@ from rich.table import Table
 
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.reporting import report_study
-from orchestration.study_folder import all_studies, find_study
+from orchestration.reporting import Reporter
+from orchestration.study_folder import all_studies, find_study, latest_of
 from orchestration.tracked import study_info
 from orchestration.workspace import Workspace
 
@@ -34,9 +34,18 @@ def print_status() -> None:
         console.print(line)
 
 
+def _searches(workspace: Workspace) -> list:
+    """Reports of all searches of the workspace, as they stand."""
+    from orchestration.search_folder import all_searches, tried_rates
+    from reports.search_report import search_report
+
+    return [search_report(search, tried_rates(workspace, search)) for search in all_searches(workspace)]
+
+
 def _line(workspace: Workspace, study, trial, state: str) -> str:
     directory = TrialDirectory(workspace.runs / trial.trial)
     start = f"{trial.trial} {study.arm(trial.arm).label} s{trial.seed}: {state}"
+    from orchestration.search_folder import all_searches
     if state == "failed":
         failure = directory.failure() or {}
         return f"{start}: {failure.get('error', 'no word why')} ({directory.path / 'failure.json'})"
@@ -77,13 +86,13 @@ def write_reports(studies: tuple[str, ...]) -> None:
 
 
 def open_ui(port: int, study: str | None) -> int:
-    """Serve the MLflow UI until interrupted, opened at a study (the latest unless named)."""
+    """Serve the MLflow UI until interrupted, opened at a study or search (the latest unless named)."""
     from orchestration.mlflow_ui import serve
 
     workspace = Workspace.here()
-    studies = all_studies(workspace)
-    chosen = find_study(workspace, study).id if study else (studies[-1].id if studies else None)
-    return serve(workspace.root, workspace.runs, port, chosen, output().print)
+    known = sorted([*all_studies(workspace), *all_searches(workspace)], key=lambda each: each.created)
+    chosen = latest_of(known, study, "STUDY", "no such study or search", "none yet: make ablation NAME=… makes one") if study else (known[-1] if known else None)
+    return serve(workspace.root, workspace.runs, port, chosen and chosen.id, output().print)
 
 
 def sync() -> int:

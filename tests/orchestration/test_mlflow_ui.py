@@ -12,10 +12,14 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import SettingError
-from orchestration import mlflow_view
+from orchestration import cli, mlflow_ui, mlflow_view
 from orchestration.mlflow_ui import serve
+from orchestration.search_folder import keep_search
+from orchestration.status import open_ui
 from orchestration.tracking import Tracker
+from orchestration.workspace import Workspace
 from tests.orchestration.fakes import write_trial
+from tests.orchestration.search_fakes import made_search
 from tests.orchestration.test_tracking import REPORT, study
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +73,12 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
     with socket.create_server(("127.0.0.1", port)):
         pass
     assert not os.environ.get("MLFLOW_TRACKING_URI")
+
+
+def test_it_opens_at_a_search_too_and_without_a_name_at_the_latest(tmp_path, monkeypatch):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    search, opened = keep_search(Workspace(tmp_path), made_search()), []
+    monkeypatch.setattr(mlflow_ui, "serve", lambda root, runs, port, study, say: opened.append(study) or 0)
+    assert cli.run(["ui"]) == cli.run(["ui", "--study", "lr-gonn-b5"]) == 0 and opened == [search.id] * 2
+    with pytest.raises(SettingError, match=f"STUDY=x: no such study or search; valid: {search.id}"):
+        open_ui(5000, "x")
