@@ -88,6 +88,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
 def open_ui(port: int, study: str | None) -> int:
     """Serve the MLflow UI until interrupted, opened at a study or search (the latest unless named)."""
     from orchestration.mlflow_ui import serve
+    from orchestration.search_folder import all_searches
 
     workspace = Workspace.here()
     known = sorted([*all_studies(workspace), *all_searches(workspace)], key=lambda each: each.created)

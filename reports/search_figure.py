@@ -90,6 +90,7 @@ def _ways(axes, report: SearchReport) -> None:
     from matplotlib.cm import ScalarMappable
 
     bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes, label="learning rate")
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
