@@ -1,0 +1,133 @@
+"""Games of an engine against itself: made from their number, resumed, scored; engines' names; setup stones."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonn_core.errors import SettingError
+from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point
+from gonn_core.play.engines import parse_engine
+from gonn_core.play.gtp_client import EngineError, GtpClient
+from gonn_core.play.openings import Openings, random_setup
+from gonn_core.play.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
+from gonn_core.records.sgf_games import read_game
+from orchestration.cli import run
+
+FAKE = Path(__file__).with_name("fake_engine.py")
+COMMAND = f"{sys.executable} -S {FAKE} stones=3 seed={{seed}}"
+
+
+def fake(*words):
+    return GtpClient([sys.executable, "-S", str(FAKE), *words])
+
+
+def test_a_game_is_read_back_as_it_was_played():
+    start = Start(6.5, {point("D4"): BLACK, point("Q16"): WHITE, point("K10"): BLACK}, WHITE)
+    with fake("stones=2") as engine:
+        moves, result = play_game(engine, start)
+    assert moves == [(WHITE, point("A1")), (BLACK, point("A19")), (WHITE, point("B1")), (BLACK, point("B19")), (WHITE, PASS), (BLACK, PASS)]
+    game = read_game(selfplay_sgf(7, start, moves, result, "Fake ]\\ 1"), "kgs")
+    assert (game.komi, game.margin, game.winner) == (6.5, 12.5, BLACK)
+    assert list(zip(game.colours.tolist(), game.moves.tolist())) == moves
+    assert sorted(game.setup) == sorted([BLACK * POINTS + point("D4"), BLACK * POINTS + point("K10"), WHITE * POINTS + point("Q16")])
+
+
+@pytest.mark.parametrize("does, said", [("illegal", "illegal move"), ("nonsense", "no move: z77"), ("crash", "ended")])
+def test_games_that_fail(does, said):
+    with fake("at=3", f"does={does}") as engine, pytest.raises(EngineError, match=said):
+        play_game(engine, Start(7.5, {}, BLACK))
+
+
+def test_resignation():
+    with fake("at=2", "does=resign") as engine:
+        assert play_game(engine, Start(7.5, {}, BLACK)) == ([(BLACK, point("A19"))], "B+R")
+
+
+def test_starts_are_pure_and_varied():
+    starts = [start_of(number) for number in range(300)]
+    assert starts == [start_of(number) for number in range(300)]
+    stones = Counter(len(start.setup) for start in starts)
+    assert set(stones) == {0, 1, 2, 3, 4} and 70 < stones[0] < 130
+    assert {start.komi for start in starts} == set(KOMIS)
+    assert all((start.to_move == WHITE) == (len(start.setup) % 2 == 1) for start in starts)
+
+
+def test_setup_stones_lie_on_the_third_to_fifth_lines_or_the_centre():
+    generator = np.random.default_rng(1)
+    lines = Counter()
+    for _ in range(500):
+        setup = random_setup(generator)
+        assert list(setup.values()) == [BLACK, WHITE, BLACK, WHITE][: len(setup)]
+        for stone in setup:
+            row, col = divmod(stone, SIZE)
+            lines[min(row, col, SIZE - 1 - row, SIZE - 1 - col) + 1] += 1
+    assert set(lines) == {3, 4, 5, 10}
+
+
+def test_both_games_of_a_pair_begin_alike():
+    openings = Openings(kind="stones")
+    assert openings.of_game(3, 8) == openings.of_game(3, 9)
+    assert len({str(openings.of_game(3, 2 * pair)) for pair in range(30)}) > 10
+    assert Openings().of_game(3, 8) == ({}, BLACK)
+
+
+def test_engines_by_name(tmp_path, monkeypatch):
+    program = tmp_path / "gnugo"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    engine = parse_engine("gnugo:3")
+    assert engine.seeded and engine.level == 3 and engine.argv(42)[0] == str(program)
+    assert engine.argv(42)[-2:] == ["--seed", "42"] and "{seed}" in engine.command
+    assert parse_engine("gnugo").level == 10 and parse_engine("gnugo", 5).level == 5
+    monkeypatch.undo()
+    assert parse_engine("sh -c 'exit 1'").argv(1)[1:] == ["-c", "exit 1"] and not parse_engine("sh").seeded
+
+
+@pytest.mark.parametrize("text, level, said", [("gnugo:11", None, "level=11"), ("gnugo:x", None, "no level"), ("gnugo:1", 2, "no level"), ("", None, "no command"), ("'open", None, "split"), ("no-such-engine --gtp", None, "no such program")])
+def test_what_is_no_engine(text, level, said, monkeypatch):
+    monkeypatch.setattr("gonn_core.play.engines.find_program", lambda name: name) if text.startswith("gnugo") else None
+    with pytest.raises(SettingError, match=said):
+        parse_engine(text, level)
+
+
+def test_a_missing_gnugo_names_the_package(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("gonn_core.play.engines._FURTHER_FOLDERS", ())
+    with pytest.raises(SettingError, match="apt install gnugo"):
+        parse_engine("gnugo")
+
+
+def test_the_command_makes_what_is_missing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    out = tmp_path / "games"
+    command = ["data", "selfplay", "--engine", COMMAND, "--out", str(out), "--seed", "5", "--workers", "2", "--games"]
+    assert run([*command, "3"]) == 0
+    files = {path.name: path.read_bytes() for path in out.glob("*.sgf")}
+    assert len(files) == 3 and all(name.endswith(f"-{number:06d}.sgf") for name, number in zip(sorted(files), (5, 6, 7)))
+    (out / sorted(files)[1]).unlink()
+    assert run([*command, "4"]) == 0
+    again = {path.name: path.read_bytes() for path in out.glob("*.sgf")}
+    assert len(again) == 4 and {name: again[name] for name in files} == files
+    assert "2 of 4 games are there" in capsys.readouterr().err
+
+
+def test_failed_games_are_counted_and_left_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    command = f"{sys.executable} -S {FAKE} stones=2 at={{seed}} does=illegal"
+    arguments = ["data", "selfplay", "--engine", command, "--out", str(tmp_path / "games"), "--games", "8", "--workers", "2"]
+    assert run(arguments) == 1  # the engine is asked for six moves a game: from game 7 on it comes to no harm
+    told = capsys.readouterr()
+    assert "6 failed and are tried again by the same command: 1, 2, 3, 4, 5, 6" in told.out and "game 2 failed: illegal move" in told.err
+    assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
+
+
+def test_a_folder_with_other_games_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "mine.sgf").touch()
+    assert run(["data", "selfplay", "--engine", COMMAND, "--out", str(tmp_path / "games"), "--games", "1"]) == 2
+    assert "holds other files" in capsys.readouterr().err
