@@ -34,6 +34,8 @@ class InputError(UserError):
 
 def printable(text: str, limit: int = 200) -> str:
     """`text` on one line without control, formatting or surrogate characters (each shown as an escape), cut at `limit` characters."""
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
     out = []
     for character in text[: limit + 1]:
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):

@@ -1,18 +1,19 @@
 """One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from rich.console import Console
 
+from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape
 from gonn_core.rating.matches import Match, load_matches
 from orchestration.study_folder import count_look, study_folder
 from orchestration.tracked import StudyReport
 from orchestration.workspace import Workspace
-from reports.earlier import pool_from_studies
+from reports.earlier import StudyShelf
 from reports.formats import interval, signed
 from reports.render import ReportFiles, write_report
 from reports.results import load_results
@@ -32,20 +33,39 @@ class ReportedStudy:
         console.print(f"report: {_near(self.files.markdown)}")
 
 
-def report_study(workspace: Workspace, study: Study, command: str, look: bool = True, played: Sequence[Match] | None = None) -> ReportedStudy:
-    """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it; `played`: the
-    workspace's matches, None: read here."""
-    folder = study_folder(workspace, study.id)
-    matches = load_matches(workspace.matches) if played is None else played
-    results = replace(load_results(study, workspace.runs, folder), played=tuple(matches))
-    if look:
-        finished = [trial.id for trial in results.trials if trial not in results.unfinished]
-        results = replace(results, looks=count_look(workspace, study, finished, command))
-    earlier = pool_from_studies(workspace.studies, workspace.runs, study)
-    files = write_report(study, results, workspace.out, earlier=earlier)
-    # A run's page shows only the first lines of its description at once: they say what was found.
-    findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
-    return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
+class Reporter:
+    """Makes reports of a workspace's studies; what several of them need is read once."""
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._shelf = StudyShelf(workspace.studies, workspace.runs, workspace.sums)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The declarations."""
+        return load_registry()
+
+    @cached_property
+    def _played(self) -> tuple[Match, ...]:
+        return tuple(load_matches(self._workspace.matches))
+
+    def report(self, study: Study, command: str, look: bool = True) -> ReportedStudy:
+        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it."""
+        workspace = self._workspace
+        results = load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums)
+        results = replace(results, played=self._played)
+        if look:
+            finished = [trial.id for trial in results.trials if trial not in results.unfinished]
+            results = replace(results, looks=count_look(workspace, study, finished, command))
+        files = write_report(study, results, workspace.out, self.registry, self._shelf.pool(study), workspace.sums)
+        # A run's page shows only the first lines of its description at once: they say what was found.
+        findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
+        return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
+
+
+def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:
+    """The report of one study: see `Reporter`."""
+    return Reporter(workspace).report(study, command, look)
 
 
 def _tags(files: ReportFiles) -> dict[str, str]:

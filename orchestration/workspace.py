@@ -37,6 +37,11 @@ class Workspace:
         return self.root / "out"
 
     @property
+    def sums(self) -> Path:
+        """What reports need of each evaluation: see reports.sums."""
+        return self.out / ".sums"
+
+    @property
     def matches(self) -> Path:
         """Matches and their games."""
         return self.root / "matches"

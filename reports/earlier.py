@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ablations.study import Study, read_study
 from gonn_core.errors import UserError
+from reports.analysis import TableAnalysis
 from reports.compare import MAIN, analyse_study, comparison, study_thresholds
 from reports.power import smallest_effect
 from reports.results import load_results
@@ -34,35 +36,64 @@ class EarlierNoise:
         return pool_seed_noise(self.differences, thresholds.outlier_ratio, thresholds.outlier_level)
 
 
-def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats") -> EarlierNoise:
-    """What the studies below `studies_folder` (`<id>/study.json`) tell of the seed noise of `study`, which need not have begun.
+class StudyShelf:
+    """The studies of a workspace, each read and analysed once, however many reports and pools ask for it."""
 
-    A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with all its seeds.
-    """
-    own = {frozenset(comparison(study, contrast).weights.items()) for contrast in study.contrasts}
-    found: dict[frozenset, tuple[str, Differences]] = {}
-    variances, used, skipped = [], [], []
-    for path in sorted(Path(studies_folder).glob("*/study.json")):
-        try:
-            other = read_study(path)
+    def __init__(self, studies_folder: Path | str, runs_folder: Path | str, sums: Path | None = None):
+        """`studies_folder`: holds `<id>/study.json`; `sums`: see reports.sums."""
+        self._studies, self._runs, self._sums = Path(studies_folder), Path(runs_folder), sums
+        self._tables: dict[tuple[str, str], TableAnalysis | None] = {}
+
+    @cached_property
+    def _read(self) -> tuple[dict[Path, Study], dict[Path, str]]:
+        """Studies by their files, and why the others cannot be used."""
+        studies, skipped = {}, {}
+        for path in sorted(self._studies.glob("*/study.json")):
+            try:
+                studies[path] = read_study(path)
+            except UserError as error:
+                skipped[path] = str(error)
+        return studies, skipped
+
+    def pool(self, study: Study, metric: str = "nats") -> EarlierNoise:
+        """What the other studies tell of the seed noise of `study`, which need not have begun.
+
+        A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with all its seeds.
+        """
+        own = {frozenset(comparison(study, contrast).weights.items()) for contrast in study.contrasts}
+        found: dict[frozenset, tuple[str, Differences]] = {}
+        studies, unread = self._read
+        skipped, variances, used = dict(unread), [], []
+        for path, other in studies.items():
             if other.id == study.id or not other.evaluations or not other.arms or not alike(other, study):
                 continue
-            table = analyse_study(load_results(other, runs_folder), metric).table
-        except UserError as error:
-            skipped.append(str(error))
-            continue
-        if table is None:
-            continue
-        for card, differences in table.differences.items():
-            key = frozenset(differences.weights.items())
-            if key in own:
+            try:
+                table = self._table(other, metric)
+            except UserError as error:
+                skipped[path] = str(error)
                 continue
-            name, before = found.get(key, (f"{card} of {other.id}", Differences({}, {})))
-            found[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
-            variances.append(table.effects[card].se_eval ** 2)
-            used.append(other.id)
-    median = float(np.median(variances)) if variances else None
-    return EarlierNoise(dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped))
+            if table is None:
+                continue
+            for card, differences in table.differences.items():
+                key = frozenset(differences.weights.items())
+                if key in own:
+                    continue
+                name, before = found.get(key, (f"{card} of {other.id}", Differences({}, {})))
+                found[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
+                variances.append(table.effects[card].se_eval ** 2)
+                used.append(other.id)
+        median = float(np.median(variances)) if variances else None
+        return EarlierNoise(dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped[path] for path in sorted(skipped)))
+
+    def _table(self, study: Study, metric: str) -> TableAnalysis | None:
+        if (study.id, metric) not in self._tables:
+            self._tables[study.id, metric] = analyse_study(load_results(study, self._runs, sums=self._sums), metric).table
+        return self._tables[study.id, metric]
+
+
+def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", sums: Path | None = None) -> EarlierNoise:
+    """What the studies below `studies_folder` tell of the seed noise of one study: see `StudyShelf`."""
+    return StudyShelf(studies_folder, runs_folder, sums).pool(study, metric)
 
 
 def alike(other: Study, study: Study) -> bool:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gonn_core.evaluation.derived import METRICS, MOVES_A_BIN, by_move_number
-from gonn_core.evaluation.stored import Evaluation
+from gonn_core.evaluation.derived import METRICS, MOVES_A_BIN
 from reports import formats
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.compare import MAIN, further_effects
 from reports.results import StudyResults
+from reports.sums import SummedEvaluation
 from reports.tables import describe, used_trials
 
 FURTHER = tuple(name for name in METRICS if name != "nats")
@@ -68,9 +68,9 @@ def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
     return Table("metric-effects", title, columns, tuple(rows), (_NO_VERDICTS,))
 
 
-def _by_number(evaluations: Sequence[Evaluation]) -> Mapping[int, tuple[int, float]]:
+def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[int, float]]:
     """First move of a bin -> positions, mean top-1 over seeds; empty when one of the evaluations holds no move numbers."""
-    found = [by_move_number(evaluation) for evaluation in evaluations]
+    found = [evaluation.by_move_number for evaluation in evaluations]
     if None in found:
         return {}
     return {bins[0][0]: (bins[0][1], float(np.mean([share for _, _, share in bins]))) for bins in zip(*found)}

@@ -36,22 +36,29 @@ class ReportFiles:
 
 
 def write_report(
-    study: Study, results: StudyResults, out_folder: Path | str, registry: Registry | None = None, earlier: EarlierNoise | None = None
+    study: Study,
+    results: StudyResults,
+    out_folder: Path | str,
+    registry: Registry | None = None,
+    earlier: EarlierNoise | None = None,
+    keys: Path | None = None,
 ) -> ReportFiles:
-    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given. Raises UserError."""
+    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `keys`: see reports.kept_figure,
+    None: the figure is drawn anew. Raises UserError."""
     if results.study != study:
         raise ValueError("these are the results of another study")
     folder = Path(out_folder) / study.id
     if folder.name != study.id or study.id in (".", ".."):
         raise SettingError("STUDY", study.id, "not a name of a folder")
-    report = make_report(results, registry or load_registry(), earlier)
-    from reports.figures import draw  # matplotlib, only where a figure is made
+    from reports.kept_figure import kept_figure  # which needs this module
 
-    pictures = draw(results, report.analyses[0, "nats"], report.findings) or {}
+    report = make_report(results, registry or load_registry(), earlier)
+    numbers = serial.json_bytes(serial.report_tree(report))
+    pictures = _figure(report) if keys is None else kept_figure(folder, keys, report, numbers, lambda: _figure(report))
     tables = {f"{table.name}.csv": serial.csv_text(table).encode() for table in report.all_tables}
     contents = {
         "report.md": markdown(report, bool(pictures)).encode(),
-        "report.json": serial.json_bytes(serial.report_tree(report)),
+        "report.json": numbers,
         "manifest.json": serial.json_bytes(serial.manifest(report)),
         **tables,
         **pictures,
@@ -68,6 +75,12 @@ def write_report(
         figures=tuple(folder / name for name in pictures),
         report=report,
     )
+
+
+def _figure(report: Report) -> dict[str, bytes]:
+    from reports.figures import draw  # matplotlib, only where a figure is made
+
+    return draw(report.results, report.analyses[0, "nats"], report.findings) or {}
 
 
 def markdown(report: Report, figure: bool = False) -> str:
