@@ -186,3 +186,15 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
     with pytest.raises(UserError) as error:
         load_registry(tmp_path / "ablations")
     assert told in str(error.value)
+
+
+def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
+    plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
+    for tells, (search, _) in zip((16, 4), search_arms.arm_searches(plan, "cpu", home).values()):
+        journal = open_journal(home, keep_search(home, search))
+        for _ in range(tells):
+            tried = journal.ask()
+            journal.tell_done(tried.number, 3.0 + abs(tried.rate - 0.02))
+    (control, found), (other, none) = search_arms.rates_so_far(plan, "cpu", home).values()
+    assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
+    assert none is None and other.unfinished == 12 and not home.runs.exists()
