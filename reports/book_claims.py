@@ -21,10 +21,11 @@ _UNTESTED = ("not tested here", "compared only", "not measured yet")
 _MEASURED = (
     Column("claim", "claim", "left"),
     Column("claimed", "claimed", "left"),
+    Column("conditions", "claimed for", "left", under="claimed"),
+    Column("document", "document", "left", under="claimed"),
     Column("ours", "ours", "left"),
     Column("seeds", "seeds", under="verdict"),
     Column("verdict", "verdict", "left"),
-    Column("conditions", "claimed for", "left", brief=False),
     Column("source", "document, section", "left", brief=False),
     Column("study", "study", "left", brief=False),
     Column("note", "why", "left", brief=False),
@@ -66,7 +67,7 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
             waiting.append(Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows)))
     sentences = (
         "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then samples, then seeds. “Not tested here”: net, planes or"
-        " samples are not those of the claim. The conditions, sources and reasons of every verdict are in the CSV files.",
+        " samples are not those of the claim. The section of the document and the reason of every verdict are in the CSV files.",
         "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without GoGoD's games DATA=kgs serves as well: the data set is"
         " told beside the verdict, not weighed.",
     )
@@ -119,9 +120,10 @@ def _measured_row(found: _Found) -> Row:
         "claim": text_cell(finding.name),
         "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, words=True),
         "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
-        "seeds": Cell(str(n) if n else formats.NONE, n or None, measured.trials),
+        "seeds": Cell(f"{n} seed{'s' * (n != 1)}" if n else formats.NONE, n or None, measured.trials),
         "verdict": text_cell(measured.verdict, measured.trials),
-        "conditions": text_cell(conditions_text(claim)),
+        "conditions": text_cell(f"for {conditions_text(claim)}"),
+        "document": text_cell(claim.document),
         "source": text_cell(source_text(claim)),
         "study": text_cell(found.report.study.id),
         "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),

@@ -164,11 +164,12 @@ def _draw_group(axes, chosen: list[Gain], cost: str, colour: str, label: str) ->
 
 
 def _label(axes, points: list[tuple[float, float, str]]) -> None:
-    """Names beside points (x, y, name), pushed down where they would lie on another; a thin line leads to each."""
+    """Names beside points (x, y, name), pushed down where they would lie on another or on a point; a thin line leads to each."""
     def place(x: float, y: float) -> tuple[float, float]:
         return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
 
-    taken: list[tuple[float, float, float]] = []
+    places = [place(x, y) for x, y, _ in points]
+    taken = [(across - _DOT, across + _DOT, height) for across, height in places]
     for x, y, name in sorted(points, key=lambda point: (-point[1], point[0], point[2])):
         across, height = place(x, y)
         width = _LETTER * len(name)
@@ -179,8 +180,8 @@ def _label(axes, points: list[tuple[float, float, str]]) -> None:
         taken.append((start, start + width, height))
         arrow = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
         end = start if right else start + width
-        axes.annotate(name, (x, y), xytext=(end, height), textcoords="axes fraction", fontsize=7.5, color="0.25", ha="left" if right else "right", va="center", arrowprops=arrow, bbox=_PLATE)
+        axes.annotate(name, (x, y), xytext=(end, height), textcoords="axes fraction", fontsize=7.5, color="0.25", ha="left" if right else "right", va="center", arrowprops=arrow, bbox=_PLATE, zorder=1.5)
 
 
 _PLATE = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
-_LETTER, _LINE = 0.0115, 0.05  # of a panel's width and height: a letter, a line of text
+_LETTER, _LINE, _DOT = 0.0115, 0.05, 0.012  # of a panel's width and height: a letter, a line of text, half a point

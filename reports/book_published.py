@@ -23,7 +23,7 @@ _COMPARISON = (
     Column("parameters", "parameters", under="source"),
     Column("kgs", "KGS top-1"),
     Column("gogod", "GoGoD top-1"),
-    Column("steps", "training steps"),
+    Column("steps", "training steps", under="source"),
     Column("gnugo", "vs GNU Go"),
     Column("pachi", "vs Pachi", under="gnugo"),
     Column("where", "document, section, remarks", "left", brief=False),
@@ -55,7 +55,7 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
         f"{_LEGEND} Each published row's document, section and remarks are in comparison.csv.",
     ]
     if played.with_engines:
-        notes.append("GoNN’s published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how.")
+        notes.append("GoNN's published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how.")
     if not ours:
         notes.insert(1, "Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs.")
     table = Table("comparison", "Comparison with published results", _COMPARISON, tuple(row for _, row in rows), tuple(notes))

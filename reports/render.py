@@ -140,12 +140,13 @@ WIDEST = 90
 
 
 def _shown(cell: Cell) -> str:
-    return markdown_text(cell.text) if cell.words else cell.text
+    text = markdown_text(cell.text) if cell.words else cell.text
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _least_width(texts: tuple[str, ...]) -> int:
     """Of a column: its longest word, and the room between columns."""
-    return 3 + max(len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in (line.split() or [""]))
+    return 3 + max(len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in line.split(" "))
 
 
 def _that_fit(widths: list[int]) -> list[list[int]]:
