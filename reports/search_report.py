@@ -99,7 +99,7 @@ def notes(search: Search) -> list[str]:
         f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from the best of {rule.others} or more finished ones as their median is.",
         "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; interval and band are bootstraps over trials (95 %).",
         "Interval and curve hold for this seed and these games.",
-        f"Optuna's journal is searches/{search.id}/journal.log; optuna-dashboard opens it.",
+        f"Optuna's journal: optuna-dashboard searches/{search.id}/journal.log shows it (pip install optuna-dashboard).",
     ]
 
 
