@@ -64,7 +64,7 @@ def _done(folder: Path) -> bool:
 def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
     """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from 10,000 samples on. Raises SettingError."""
     kept = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
-    batch = read_job(trial / "config.json").config.training.batch_size
+    batch = parse_config(TrialDirectory(trial).config()["config"]).training.batch_size
     chosen = kept if sizes is None else [whole_batches(_number(each, sizes), batch) for each in sizes.split(",")]
     missing = [samples for samples in chosen if samples not in kept]
     if missing or not chosen:
