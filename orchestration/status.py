@@ -23,11 +23,12 @@ def write_reports(studies: tuple[str, ...]) -> None:
     if not written:
         return
     from reports.book import write_book
+    from reports.played import load_played
     from reports.summary import write_summary
 
     registry = reporter.registry
     if not studies:
-        book = write_book([each.files for each in written], registry, workspace.out / "report", _searches(workspace))
+        book = write_book([each.files for each in written], registry, workspace.out / "report", _searches(workspace), load_played(workspace.matches, workspace.elo))
         output().print(f"over all studies: {book}")
     if len(written) > 1:
         path = write_summary([each.files.report for each in written], registry, workspace.out / "summary")
