@@ -38,8 +38,8 @@ _OPEN = (
 _COUNTS = (
     Column("system", "system", "left"),
     Column("cards", "enhancements"),
-    Column("claims", "claims"),
-    Column("measured", "measured here"),
+    Column("claims", "claims", under="cards"),
+    Column("measured", "measured here", under="cards"),
     Column("verdicts", "verdicts", "left"),
 )
 

@@ -20,7 +20,7 @@ _COLUMNS = (
     Column("own", "rate without a search", under="rate"),
     Column("nats", "validation nats there"),
     Column("gain", "against that without", under="nats"),
-    Column("search", "search", "left", brief=False),
+    Column("search", "search", "left", under="net"),
 )
 
 
@@ -33,7 +33,10 @@ def rates_section(searches: Sequence[SearchReport]) -> Section:
         " with all its trials, is made by `gonn search show SEARCH`."
     )
     pictures = [_picture(each) for each in searches if any(tried.points for tried in each.tried)]
-    note = "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the trials; its interval is a bootstrap over trials."
+    note = (
+        "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the trials; its interval is a bootstrap over trials."
+        " Nats are the parabola's; the trial without a search, whose nats are compared, scatters around it as every single trial does."
+    )
     table = Table("rates", TITLE, _COLUMNS, tuple(_row(each) for each in searches), (note,))
     return Section(TITLE, (told,), tuple(pictures), (table,))
 

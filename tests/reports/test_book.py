@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from ablations.schema import EloPoint
+from reports import book_claims
 from reports.book import book_sections, write_book
 from reports.book_claims import claims_section
 from reports.book_cost import Gain, front
@@ -18,6 +20,7 @@ from reports.latex import latex_table, latex_text
 from reports.render import write_report
 from reports.results import load_results
 from reports.statistics import Interval
+from reports.summary import summary_lines
 from tests.reports.made_studies import plan_study, registry, train
 
 
@@ -155,6 +158,24 @@ def test_looks_inside_have_layers_in_order_and_every_kernel(sections):
     assert shares == sorted(shares)
     gap = table(sections, "gap").rows[0].cells
     assert gap["gap"].value == pytest.approx(gap["test"].value - gap["train"].value)
+
+
+def test_published_figures_stand_beside_ours(sections):
+    told = {row.cells["layer"].text: row.cells for row in table(sections, "taps").rows if not row.cells["corners"].trials}
+    assert len(told) == 8 and told["blocks.1.conv1"]["ratio"].value == pytest.approx(0.157 / 0.090)
+    slopes = [row.cells for row in table(sections, "slopes").rows if not row.cells["mean"].trials]
+    assert [cells["mean"].text for cells in slopes] == ["−0.40 to −0.15", "0.30"]
+    assert any("45.2 % in training, 44.4 % on test games, from memory" in note for note in table(sections, "gap").notes)
+    assert [row.cells["position"].text for row in table(sections, "channels").rows] == ["kothreatpolicy", "territorydetector", "unfinishedborderdetector"]
+    assert "No search yet" in sections["Learning rates"].sentences[0]
+
+
+def test_many_effects_are_drawn_by_system(written, monkeypatch):
+    lines = summary_lines([each.report for each in written], registry())
+    monkeypatch.setattr(book_claims, "draw_summary", lambda chosen, name: {f"{name}.png": b""} if chosen else {})
+    assert [picture.name for picture in book_claims._forests(lines)] == ["forest"]
+    many = lines * 20 + [replace(lines[0], system="lczero")]
+    assert [picture.name for picture in book_claims._forests(many)] == ["forest-gonn", "forest-lczero"]
 
 
 def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(written, tmp_path):
