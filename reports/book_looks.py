@@ -6,6 +6,7 @@ from ablations.registry import Registry
 from reports import book_accuracy, book_channels, book_slopes, book_taps
 from reports.book_nets import MeasuredNet
 from reports.book_section import Section
+from reports.channels import pools
 from reports.net_weights import net_weights, published_looks
 from reports.render import markdown_text
 
@@ -29,7 +30,15 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     folded = (book_slopes.slopes_table(weights, looks), book_taps.taps_table(weights, looks), book_accuracy.moves_table(bases))
     kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
     sentences = ["Of the bases as they stand, over all their seeds."]
-    gone = [f"{net.name} ({net.study.budget}, {net.study.data})" for net in bases if net.trials[0].id not in {trial for each in weights for trial in each.trials}]
+    seen, drawn = ([each.net for each in found] for found in (weights, maps))
+    gone = [net for net in bases if net not in seen]
     if gone:
-        sentences.append(f"Without looks at their weights, for their snapshots are not here: {markdown_text(', '.join(gone))}.")
+        sentences.append(f"Without looks at their weights, for their snapshots are not here: {_titles(gone)}.")
+    older = [net for net in seen if pools(net) and net not in drawn]
+    if older:
+        sentences.append(f"Without channels, for this version computes other numbers than the one that trained them: {_titles(older)}.")
     return Section(TITLE, tuple(sentences), *kept)
+
+
+def _titles(nets: Sequence[MeasuredNet]) -> str:
+    return markdown_text(", ".join(f"{net.name} ({net.study.budget}, {net.study.data})" for net in nets))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ablations.published_looks import PublishedChannel
-from gonn_core.config import TrialConfig, parse_config
+from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.evaluation.probes.published import Published, published
 from gonn_core.go.points import point
 from gonn_core.trial.directory import TrialDirectory
@@ -62,14 +62,17 @@ def likeness(maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
     return scaled[..., high].mean(-1) - (scaled[..., low].mean(-1) if low else 0.0)
 
 
-def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
-    """Of the trials of a net whose last snapshot is there; None where there is none, or where the net pools nothing in its head.
+def pools(net: MeasuredNet) -> bool:
+    """Whether a net pools channels in its head."""
+    return net.config.net.family == "gonn" and net.config.net.head.pooling != "none"
 
-    Raises InputError for a snapshot that is damaged or was made by other numerics.
-    """
-    if net.config.net.family != "gonn" or net.config.net.head.pooling == "none":
+
+def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
+    """Of the trials of a net whose last snapshot is there and whose numerics this version computes; None where there is none, or where the net
+    pools nothing in its head. Raises InputError for a snapshot that is damaged."""
+    if not pools(net):
         return None
-    trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists()]
+    trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists() and trial_id(_config(trial.folder)) == trial.id]
     wanted = {channel.position for channel in channels}
     positions = tuple(each for each in published() if each.case.name in wanted)
     if not trials or not positions:

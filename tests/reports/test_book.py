@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 
 from ablations.schema import EloPoint
-from reports import book_claims
+from reports import book_claims, channels
 from reports.book import book_sections, write_book
 from reports.book_claims import claims_section
 from reports.book_cost import Gain, front
+from reports.book_looks import looks_section
 from reports.book_nets import level, measured_nets, structure, worth_telling
 from reports.cells import Column, Row, Table, text_cell
 from reports.correspondence import elo_of_nats, uncertainty
@@ -168,6 +169,14 @@ def test_published_figures_stand_beside_ours(sections):
     assert any("45.2 % in training, 44.4 % on test games, from memory" in note for note in table(sections, "gap").notes)
     assert [row.cells["position"].text for row in table(sections, "channels").rows] == ["kothreatpolicy", "territorydetector", "unfinishedborderdetector"]
     assert "No search yet" in sections["Learning rates"].sentences[0]
+
+
+def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
+    nets = measured_nets([each.report for each in written])
+    monkeypatch.setattr(channels, "trial_id", lambda config: "another")
+    section = looks_section(registry(), nets)
+    assert "other numbers than the one that trained them: gonn-b5" in section.sentences[1]
+    assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(each.name == "slopes" for each in section.folded)
 
 
 def test_many_effects_are_drawn_by_system(written, monkeypatch):
