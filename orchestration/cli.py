@@ -301,6 +301,7 @@ def play(**settings):
 @click.option("--games", type=WholeNumber(1), default=3000, show_default=True, help="of two neighbours at most")
 @click.option("--within", type=WholeNumber(1), default=60, show_default=True, help="Elo to which two neighbours are to be known")
 @click.option("--link-games", type=WholeNumber(0), default=60, show_default=True, help="with GNU Go; 0: none")
+@click.option("--out", type=click.Path(path_type=Path), help="also write the table and the picture there, as elo.md")
 @click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
 def elo(**settings):
     """Rate the snapshots of a trained BASE by games among them.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ablations.registry import load_registry
 from ablations.study import read_study
 from gonn_core.play.engines import parse_engine
 from gonn_core.rating.matches import Match
@@ -17,6 +18,7 @@ from orchestration.match import Side, play_between
 from orchestration.workspace import Workspace
 from reports.formats import count
 from reports.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
+from reports.ladder_page import write_ladders
 from reports.ladder_table import ladder_table, ladder_text
 from reports.players import engine_text
 from reports.terminal import print_table
@@ -36,6 +38,8 @@ class EloRequest:
     within: float = 60.0
     link_games: int = 60
     workers: int | None = None
+    out: Path | None = None
+    """Where to write the page of this ladder as well."""
 
 
 Play = Callable[[Mapping[str, Side], int, int], Match]
@@ -55,6 +59,8 @@ def run_elo(request: EloRequest) -> int:
     for text in ladder_text(ladder):
         output().print(text)
     print_table(ladder_table(ladder), output())
+    if request.out is not None:
+        output().print(f"page: {write_ladders([ladder], load_registry(), request.out)}")
     output().print(f"ladder {ladder.file.id} in {workspace.elo / ladder.file.id}; gonn report puts it into the report over everything")
     return 0
 

@@ -18,6 +18,7 @@ from reports.book_play import play_section
 from reports.book_published import comparison_section, stats_section
 from reports.book_rates import rates_section
 from reports.book_section import Picture, Section
+from reports.ladder import Ladder
 from reports.latex import latex_table
 from reports.played import Played
 from reports.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
@@ -35,7 +36,7 @@ def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path,
     told, left = worth_telling([each.report for each in written])
     curves = [_curves(each) for each in written if each.report in told]
     sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches, played)
-    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told, searches))}
+    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told, searches, played.ladders))}
     for section in sections:
         for table in section.all_tables:
             contents |= {f"{table.name}.csv": serial.csv_text(table).encode(), f"{table.name}.tex": latex_table(table).encode()}
@@ -91,15 +92,17 @@ def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Re
     return environment.get_template("index.md.j2").render(sections=sections, told=told, left=left, finished=finished, trials=len(trials))
 
 
-def manifest(sections: Sequence[Section], reports: Sequence[Report], searches: Sequence[SearchReport] = ()) -> dict:
-    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations, or with its search and rate."""
+def manifest(sections: Sequence[Section], reports: Sequence[Report], searches: Sequence[SearchReport] = (), ladders: Sequence[Ladder] = ()) -> dict:
+    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations, or with its search and rate,
+    or with its ladder."""
     trials = {trial.id: (report, trial) for report in reports for trial in report.results.trials}
     tables = {}
     for table in (table for section in sections for table in section.all_tables):
         rows = {row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
         tables[table.name] = {key: row for key, row in rows.items() if row}
     used = {trial for rows in tables.values() for row in rows.values() for cell in row.values() for trial in cell}
-    about = {tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state} for found in searches for tried in found.tried}
+    about = {rung.player["trial"]: {"ladder": ladder.file.id, "matches": list(ladder.file.matches)} for ladder in ladders for rung in ladder.file.rungs}
+    about |= {tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state} for found in searches for tried in found.tried}
     about |= {name: {"study": report.study.id, **serial.trial_tree(trial)} for name, (report, trial) in trials.items()}
     studies, searched = sorted(report.study.id for report in reports), sorted(found.search.id for found in searches)
     return {"format": FORMAT, "studies": studies, "searches": searched, "tables": tables, "trials": {name: about[name] for name in sorted(used)}}

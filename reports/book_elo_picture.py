@@ -6,7 +6,6 @@ from matplotlib.figure import Figure
 
 from ablations.schema import EloPoint
 from gonn_core.errors import printable
-from reports import formats
 from reports.correspondence import uncertainty
 from reports.figures import WIDTH, figure_bytes
 from reports.ladder import Ladder
@@ -36,22 +35,23 @@ def _published(axes, points: Sequence[EloPoint]) -> None:
     losses, elos, margin = [point.nats for point in ordered], [point.elo for point in ordered], uncertainty(points)
     axes.fill_between(losses, [elo - margin for elo in elos], [elo + margin for elo in elos], color=COLOURS[0], alpha=0.15, linewidth=0, label="± its uncertainty")
     axes.plot(losses, elos, marker="o", markersize=4.5, linewidth=1.6, color=COLOURS[0], label="published, GoGoD")
-    _name_points(axes, [(point.nats, point.elo, point.top1) for point in ordered])
+    _name_points(axes, [(point.nats, point.elo, point.top1) for point in ordered], (5, -10), "left")
 
 
 def _rated(axes, ladder: Ladder, colour: str) -> None:
     chosen = sorted(ladder.curve(), key=lambda number: ladder.file.rungs[number].nats)
     losses, elos = [ladder.file.rungs[number].nats for number in chosen], [float(ladder.ratings.elo[number]) for number in chosen]
     halves = [ladder.ratings.half_width(number) for number in chosen]
-    label = printable(f"rated here, {ladder.file.data}: {ladder.file.title} (95 %)", 70)
+    label = printable(f"rated here: {ladder.file.title} (95 % against its weakest)", 80)
     axes.errorbar(losses, elos, halves, marker="s", markersize=4.5, linewidth=1.6, capsize=3, color=colour, label=label)
-    _name_points(axes, [(ladder.file.rungs[number].nats, elo, ladder.file.rungs[number].top1) for number, elo in zip(chosen, elos)])
+    _name_points(axes, [(ladder.file.rungs[number].nats, elo, ladder.file.rungs[number].top1) for number, elo in zip(chosen, elos)], (-4, 6), "right")
     engine = ladder.file.link.player if ladder.file.link else None
     for number, player in enumerate(ladder.tally.ids):
         if ladder.tally.identities[player] == engine and ladder.ratings.component[number] == ladder.ratings.component[0]:
-            axes.axhline(float(ladder.ratings.elo[number]), linestyle="--", linewidth=1.2, color=colour, label=printable(f"{engine_text(engine)}, on that curve's scale", 70))
+            label = printable(f"{engine_text(engine)}, on that curve's scale", 70)
+            axes.hlines(float(ladder.ratings.elo[number]), losses[0], losses[-1], linestyle="--", linewidth=1.2, color=colour, label=label)
 
 
-def _name_points(axes, named: Sequence[tuple[float, float, float]]) -> None:
+def _name_points(axes, named: Sequence[tuple[float, float, float]], offset: tuple[int, int], side: str) -> None:
     for nats, elo, top1 in named:
-        axes.annotate(formats.minus(f"{100 * top1:.0f} %"), (nats, elo), xytext=(-4, 6), textcoords="offset points", fontsize=8, ha="right")
+        axes.annotate(f"{100 * top1:.0f} %", (nats, elo), xytext=offset, textcoords="offset points", fontsize=8, ha=side)

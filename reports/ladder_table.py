@@ -8,7 +8,7 @@ from reports.ratings import elo_text, rules_text
 
 _COLUMNS = (
     Column("net", "player", "left"),
-    Column("structure", "structure", "left"),
+    Column("structure", "structure", "left", under="net"),
     Column("top1", "top-1"),
     Column("nats", "nats"),
     Column("elo", "relative Elo"),

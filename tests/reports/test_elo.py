@@ -11,6 +11,7 @@ from reports.book_elo import TO_RATE, elo_section
 from reports.book_nets import measured_nets
 from reports.correspondence import RatedPoint, elo_of_nats, uncertainty
 from reports.ladder import load_ladders, read_ladder
+from reports.ladder_page import write_ladders
 from reports.ladder_table import ladder_table, ladder_text
 from reports.players import engine_text, player_names
 from reports.render import write_report
@@ -100,6 +101,13 @@ def test_ladders_of_a_workspace(tmp_path, ladder):
     path.write_text(json.dumps({**tree, "matches": ["feedfeedfeedfeed"]}))
     with pytest.raises(InputError, match="no match"):
         read_ladder(path, tmp_path / "matches")
+
+
+def test_a_page_of_its_own(tmp_path, ladder):
+    path = write_ladders([ladder], registry(), tmp_path / "page")
+    text, files = path.read_text(), {each.name for each in path.parent.iterdir()}
+    assert files == {"elo.md", "elo.png", "elo.csv", f"elo-{ladder.file.id}.csv"}
+    assert "| gonn-b5 s1 @10k<br>ResNet 3 blocks of 32, 81,548 parameters | 25.00\u00a0% |" in text and "Published correspondence" in text
 
 
 def test_names_of_players():

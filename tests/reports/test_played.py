@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.book import book_sections
+from reports.book import book_sections, manifest
 from reports.book_play import TO_PLAY
 from reports.played import against_engine, load_played, trial_names
 from reports.render import write_report
@@ -58,6 +58,8 @@ def test_the_book_has_cells_a_section_and_ladders(made):
     (table,) = sections["Games with engines"].tables
     assert len(table.rows) == 5 and any(cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values())
     assert any(table.name.startswith("elo-read-") for table in sections["Elo correspondence"].tables)
+    behind = manifest(list(sections.values()), [report], ladders=ladders.ladders)["trials"]
+    assert behind["1" * 16] == {"ladder": ladders.ladders[0].file.id, "matches": list(ladders.ladders[0].file.matches)}  # a net of no study
 
 
 def test_names_of_trials(made):
