@@ -21,7 +21,7 @@ from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import notes, output
 from orchestration.play_progress import GameCount
 from orchestration.rate import chosen_matches, net_names
-from orchestration.stopping import Stopped, at_work
+from orchestration.stopping import Command, Stopped, at_work
 from orchestration.trial_folder import find_trial
 from orchestration.workspace import Workspace
 from reports.match_table import match_table
@@ -88,7 +88,7 @@ def play_between(
                 return play_match(record, entrants, names, games, workers, stopped, lease.guard)
 
             if missing:
-                _watch(played(lambda: command.asked), record, missing)
+                _watch(played, record, missing, command)
             if command.asked:
                 raise Stopped
         return load_match(record.folder)
@@ -119,14 +119,19 @@ def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Le
         yield open_match(workspace.matches, content), lease
 
 
-def _watch(lines: Iterator[GameLine], record: MatchRecord, missing: int) -> None:
-    """Show games as they end, what was voided and which moves were refused."""
+def _watch(played: Callable[[Callable[[], bool]], Iterator[GameLine]], record: MatchRecord, missing: int, command: Command) -> None:
+    """Play, and show games as they end, what was voided and which moves were refused."""
     wins = {"A": 0.0, "B": 0.0}
     for line in record.games().values():
         _count(wins, line)
     voided = 0
     with GameCount("match", missing) as count:
-        for line in lines:
+
+        def stopped() -> bool:
+            count.tick()
+            return command.asked
+
+        for line in played(stopped):
             if line.void:
                 voided += 1
                 count.note(f"game {line.game} voided ({line.end}): {printable(line.reason)}")

@@ -30,6 +30,10 @@ class GameCount:
         self._done, self._text = self._done + games, text
         self._show()
 
+    def tick(self) -> None:
+        """Nothing new; the line is due from time to time all the same."""
+        self._show()
+
     def note(self, text: str) -> None:
         """A line of its own."""
         self._stream.write(("\r\x1b[K" if self._live else "") + text + "\n")

@@ -54,7 +54,11 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
                 write_bytes(paths[number], selfplay_sgf(number, start, moves, result, player))
                 return number, None
 
-            for number, failure in side_by_side(missing, workers, play, lambda: command.asked, pool.close):
+            def stopped() -> bool:
+                count.tick()
+                return command.asked
+
+            for number, failure in side_by_side(missing, workers, play, stopped, pool.close):
                 if failure is not None:
                     failures[number] = failure
                     count.note(f"game {number} failed: {printable(failure)}")

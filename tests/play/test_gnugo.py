@@ -1,0 +1,70 @@
+"""GNU Go itself, where it is installed: started to our rules, it knows dead stones and the superko."""
+
+import pytest
+
+from gonn_core.errors import SettingError
+from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
+from gonn_core.play.engine_player import EnginePlayer
+from gonn_core.play.engine_pool import EnginePool
+from gonn_core.play.engines import parse_engine
+from gonn_core.play.game import Game
+from gonn_core.play.gtp_client import CommandFailed
+from gonn_core.play.seats import GuardedSeat
+from tests.boards import parse_board
+from tests.play.test_referee import THREE_KOS, Scripted
+
+
+@pytest.fixture(scope="module")
+def gnugo():
+    """A pool of GNU Go at level 1."""
+    try:
+        engine = parse_engine("gnugo:1")
+    except SettingError as missing:
+        pytest.skip(str(missing))
+    with EnginePool(engine) as pool:
+        yield pool
+
+
+_ROW = ". . X O . O . O . O . O . O . O . O .\n"
+SETTLED = 9 * _ROW + ". O" + _ROW[3:] + 9 * _ROW
+"""Two strips for Black, with a white stone that cannot live there; the rest is White's."""
+
+
+def test_its_name(gnugo):
+    identity = gnugo.identity()
+    assert (identity["name"], identity["kind"]) == ("GNU Go", "engine")
+    assert not any("/" in word for word in identity["command"])
+
+
+def test_it_knows_dead_stones(gnugo):
+    setup = {p: int(colour) for p, colour in enumerate(parse_board(SETTLED)) if colour}
+    game = Game(setup=setup)
+    game.play(PASS)
+    game.play(PASS)
+    with EnginePlayer(gnugo, 1) as player:
+        assert player.dead(game) == {point("B10")}
+
+
+def test_its_superko_is_ours(gnugo):
+    game = Game(setup={p: int(colour) for p, colour in enumerate(parse_board(THREE_KOS)) if colour})
+    for name in ("C18", "B10", "C14", "B18", "C10"):
+        game.play(point(name))
+    assert game.why_illegal(point("B14"), WHITE) == "superko"
+    with gnugo.lend(1) as engine:
+        engine.ask("clear_board")
+        for stone, colour in [*game.setup.items(), *((move, colour) for colour, move in game.moves)]:
+            engine.ask(f"play {'black' if colour == BLACK else 'white'} {point_name(stone)}")
+        with pytest.raises(CommandFailed, match="illegal"):
+            engine.ask("play white B14")
+
+
+def test_it_guards(gnugo):
+    """Asked first, it would play on; its move is taken back, so the same question has the net's move on the board."""
+    game = Game()
+    with EnginePlayer(gnugo, 1) as guard:
+        seat = GuardedSeat(Scripted("D4", "D16"), guard)
+        for colour in (BLACK, WHITE):
+            game.play(seat.move(game, colour), colour)
+        assert [move for _, move in game.moves] == [point("D4"), point("D16")]
+        guard.move(game, BLACK)
+        assert guard._shown[:2] == game.moves
