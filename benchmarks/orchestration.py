@@ -1,6 +1,6 @@
 """What the runners cost beside trials that keep every core busy: wall time that is not the trials' own, local and Ray.
 
-    python -m benchmarks.orchestration [--trials 6] [--slots 2] [--seconds 60]
+    python -m benchmarks.orchestration [--trials 4] [--slots 2] [--seconds 60]
 
 A trial here imports what a real one imports, then multiplies matrices, as many as take the given seconds, and tells an event a second.
 The baseline is the same work in as many bare processes side by side, before and after, so what a runner's own processes take of the
@@ -71,7 +71,7 @@ def bare(slots: int, products: int) -> float:
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=6)
+    parser.add_argument("--trials", type=int, default=4)
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=60)
     wanted = parser.parse_args()

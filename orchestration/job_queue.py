@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gonn_core.trial.job import Job
 from orchestration.gpu_slots import GpuSlots
-from orchestration.runner import OnEvent, Outcome, begun
+from orchestration.runner import OnEvent, Outcome
 
 
 class JobQueue:
@@ -17,7 +17,7 @@ class JobQueue:
         self._over = False
 
     def take(self) -> Job | None:
-        """The next job, which is told to have begun; None when there is none now. Whoever takes it says later that it is `over`, or puts it back."""
+        """The next job, None when there is none now. Whoever takes it says later that it is `over`, or puts it back."""
         if self.slots is not None and not self.slots.room():
             return None
         job = self._again.pop(0) if self._again else next(self._jobs, None)
@@ -29,8 +29,6 @@ class JobQueue:
                 self._again.insert(0, job)
                 return None
             self.slots.begin(job.id, net, work)
-        if job is not None:
-            self._on_event(begun(job))
         return job
 
     @property

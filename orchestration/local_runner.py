@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gonn_core.trial.job import Job
 from orchestration.gpu_slots import shared_gpus
 from orchestration.job_queue import JobQueue
-from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, distinct, ended, failure, load_function, places, retried
+from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, begun, distinct, ended, failure, load_function, places, retried
 
 
 class LocalRunner:
@@ -74,6 +74,7 @@ class _Study:
         job = self._queue.take()
         if job is not None:
             self.outcomes.setdefault(job.id, None)
+            self._queue.tell(begun(job))
         return job
 
     def hear(self, worker: "_Worker", said: "dict | Outcome | Death") -> None:

@@ -187,17 +187,20 @@ def _stopper(study: RayStudy):
 
 
 def _callback(study: RayStudy):
-    """Where deaths of processes arrive."""
+    """Where starts and deaths of processes arrive."""
     from ray import tune
 
-    class Deaths(tune.Callback):
+    class Processes(tune.Callback):
+        def on_trial_start(self, iteration, trials, trial, **info):
+            study.begun(trial.trial_id)
+
         def on_trial_recover(self, iteration, trials, trial, **info):
             study.died(trial.trial_id, for_good=False)
 
         def on_trial_error(self, iteration, trials, trial, **info):
             study.died(trial.trial_id, for_good=True)
 
-    return Deaths()
+    return Processes()
 
 
 def _check_cluster(job: Job) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from orchestration.job_queue import JobQueue
-from orchestration.runner import ATTEMPTS, Outcome, ended, retried
+from orchestration.runner import ATTEMPTS, Outcome, begun, ended, retried
 
 
 class RayStudy:
@@ -32,6 +32,10 @@ class RayStudy:
     def is_over(self) -> bool:
         """Whether there will be no more jobs."""
         return self.queue.is_empty and not self.queue.may_fill
+
+    def begun(self, tune_id: str) -> None:
+        """A process of Tune's takes the trial up, for the first time or again."""
+        self.queue.tell(begun(self._jobs[tune_id]))
 
     def hear(self, tune_id: str, said: list) -> bool:
         """Pass on what a trial said; True when it is to stop."""

@@ -78,7 +78,7 @@ def load_function(path: str) -> Callable:
 
 
 def begun(job: Job) -> dict:
-    """The event that a slot takes a trial: its process is about to start, or free."""
+    """The event that a slot takes a trial up."""
     return event("begun", job.id, 0, job.config.training.samples, None, None)
 
 

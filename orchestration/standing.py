@@ -77,11 +77,10 @@ class Standing:
 
 
 class Reader:
-    """Reads trials of one workspace, each once. `clock`: seconds since 1970."""
+    """Reads the trials of one workspace. `clock`: seconds since 1970."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.time):
         self._workspace, self._clock = workspace, clock
-        self._seen: dict[str, TrialStanding] = {}
 
     def study(self, study: Study) -> Standing:
         """How a study stands."""
@@ -106,6 +105,13 @@ class Reader:
         to_come = search.trials - sum(trial.state != "failed" for trial in trials)  # failed ones are made up for
         trials += [TrialStanding("", "", "waiting", total) for _ in range(to_come)]
         return Standing(search.id, "search", tuple(trials))
+
+    def others(self, standings: Iterable[Standing]) -> Counter:
+        """Trials that no study and no search names, such as those brought from elsewhere, by the state of their directories."""
+        named = {trial.id for standing in standings for trial in standing.trials}
+        folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
+        states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
+        return Counter({state: states[state] for state in ("done", "running", "paused", "failed") if states[state]})
 
     def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialStanding:
         directory = TrialDirectory(self._workspace.runs / trial)

@@ -19,12 +19,15 @@ def print_status() -> None:
     """Everything at once; the same on a terminal and in a pipe, where lines are not broken."""
     workspace, console = Workspace.here(), output()
     studies, searches = all_studies(workspace), all_searches(workspace)
-    if not studies and not searches:
-        console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
-        return
     reader = Reader(workspace)
     standings = [*map(reader.study, studies), *map(reader.search, searches)]
-    console.print(_overview(standings))
+    others = reader.others(standings)
+    if standings:
+        console.print(_overview(standings))
+    else:
+        console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
+    if others:
+        console.print(f"trials of no study or search: {', '.join(f'{count} {state}' for state, count in others.items())}")
     running, failed = each_once(standings, "running"), each_once(standings, "failed")
     if running:
         console.print(_running([trial for _, trial in running]))

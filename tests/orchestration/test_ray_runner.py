@@ -38,7 +38,7 @@ def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd
     assert outcomes[4].error == "the worker process died, 2 times"
     assert (outcomes[5].error, outcomes[5].traceback) == ("STORE=/nowhere: no such folder", "")
     told = [event["event"] for event in events if event["trial"] == jobs[1].id]
-    assert told == ["begun", "retried", "started", "point", "point", "finished"]
+    assert told == ["begun", "retried", "begun", "started", "point", "point", "finished"]
     processes = [line[0] for job in jobs for line in attempts(tmp_path, job)]
     assert len(set(processes)) < len(processes), "processes are used again"
     assert {line[1] for job in jobs for line in attempts(tmp_path, job)} == {"1"}

@@ -117,3 +117,9 @@ def test_commands_at_work_are_told(home, study, capsys):
     (home.root / "commands").mkdir()
     (home.root / "commands" / "x.json").write_text(json.dumps(record))
     assert f"at work: {study.id} (process {os.getpid()} on " in "\n".join(printed(capsys))
+
+
+def test_trials_of_no_study_are_counted(home, study, capsys):
+    for number, state in enumerate(("done", "done", "running")):
+        write_trial(home.runs / f"{number:016x}", state)
+    assert "trials of no study or search: 2 done, 1 running" in printed(capsys)
