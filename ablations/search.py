@@ -36,6 +36,12 @@ class Pruning(Strict):
     """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule ends."""
     others: Annotated[int, Field(ge=2)] = 4
     """Finished trials that it takes to judge by."""
+    looks: Annotated[int, Field(ge=1)] = 1
+    """Bad looks in a row that it takes."""
+
+
+PRUNING = Pruning(looks=2)
+"""Of new searches: one look stopped trials at rates next to the best."""
 
 
 class Search(Strict):

@@ -10,7 +10,7 @@ from ablations.dataset import Dataset, PreparedData, load_dataset, training_view
 from ablations.game_filters import with_view
 from ablations.registry import SHOWN, Registry, load_registry, nearest
 from ablations.schema import Base, Budget
-from ablations.search import FIRST_SEED, Pruning, Search, check_seed, rate_range, search_id
+from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
 from gonn_core.config import TrialConfig, parse_model
 from gonn_core.errors import SettingError
@@ -128,7 +128,7 @@ def search_of(
     view, wanted = prepared.views["validation"], target.budget.evaluation_positions
     validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=view.n if wanted == "all" else min(view.n, wanted))
     settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
-    decided = {"config": seeded(placed, seed), "validation": validation, "pruning": Pruning(), "rates": list(rates), "trials": trials, "seed": seed}
+    decided = {"config": seeded(placed, seed), "validation": validation, "pruning": PRUNING, "rates": list(rates), "trials": trials, "seed": seed}
     tree = {
         "id": search_id(target.name, target.budget.id, prepared.dataset.label, decided),
         "title": target.title,

@@ -89,7 +89,7 @@ class SearchRun:
             tried.points[samples] = nats
             self._optimiser.report(tried.number, samples, nats)
         finished = [other.points for other in self._optimiser.tried() if other.state == "done"]
-        return is_hopeless(samples, nats, self._search.config.training.samples, finished, self._search.pruning)
+        return is_hopeless(tried.points, self._search.config.training.samples, finished, self._search.pruning)
 
     def _end(self, tried: Tried, error: str | None = None) -> None:
         """The trial's last word: from its directory where it is done."""

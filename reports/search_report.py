@@ -96,7 +96,8 @@ def notes(search: Search) -> list[str]:
         f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed {search.seed}, so that they differ in the rate alone.",
         f"Rates between {_rate(search.rates[0])} and {_rate(search.rates[1])}: the first 5 spread over the range, the others proposed by Optuna's TPE, log-uniform.",
         f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole games; the test split was not looked at.",
-        f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from the best of {rule.others} or more finished ones as their median is.",
+        f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from the best of {rule.others} or more finished ones as their median is"
+        f"{f', at {rule.looks} looks in a row' * (rule.looks > 1)}.",
         "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; interval and band are bootstraps over trials (95 %).",
         "Interval and curve hold for this seed and these games.",
         f"Optuna's journal: optuna-dashboard searches/{search.id}/journal.log shows it (pip install optuna-dashboard).",

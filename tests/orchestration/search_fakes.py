@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.search import Pruning, Search, search_id
+from ablations.search import PRUNING, Search, search_id
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
@@ -24,7 +24,7 @@ VALIDATION = EvaluationRequest(split="validation", view="0" * 20, minimum_positi
 def made_search(trials: int = 20, **changes) -> Search:
     """A search around the base rate 0.064, whose optimum is at BEST."""
     config = with_values(TrialConfig(), {"training.samples": 1200, "training.batch_size": 10, "training.init_seed": 1000, "training.data_seed": 1000})
-    decided = {"config": config, "validation": VALIDATION, "pruning": Pruning(), "rates": (0.01, 1.0), "trials": trials, "seed": 1000, **changes}
+    decided = {"config": config, "validation": VALIDATION, "pruning": PRUNING, "rates": (0.01, 1.0), "trials": trials, "seed": 1000, **changes}
     identity = search_id("gonn-b5", "smoke", "starter", decided)
     words = {"title": "gonn-b5", "base": "gonn-b5", "budget": "smoke", "data": "starter", "coverage": "starter", "created": "2026-01-02T03:04:05+00:00"}
     return Search(id=identity, **decided, **words, commit="abc", dirty=False)

@@ -5,8 +5,11 @@ from collections import Counter
 
 import pytest
 
+from ablations.search import Pruning
 from gonn_core.trial.events import event
+from orchestration.job_queue import JobQueue
 from orchestration.ray_study import RayStudy
+from orchestration.search_pruning import is_hopeless
 from orchestration.search_run import FAILURES, SearchRun
 from orchestration.tuning import RateOptimiser
 from reports.search_curve import find_optimum
@@ -130,11 +133,24 @@ def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
     optimiser = RateOptimiser(tmp_path / "journal.log", search)
     part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None, lambda tried: None)
     jobs = part._jobs([each for each in optimiser.tried() if each.state == "running"])
-    study = RayStudy(next(jobs), jobs, part)
+    study = RayStudy(JobQueue(jobs, part))
     bad = study.next_job("tune-1")
     assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
-    assert study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)])
+    assert not study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"
+    assert study.hear("tune-1", [event("point", bad.id, 900, 1200, 9.0, 50.0)])
     assert study.outcomes[bad.id].state == "paused"
     assert next(each for each in optimiser.tried() if each.trial == bad.id).state == "pruned"
     other = study.next_job("tune-2")
     assert other.id != bad.id, "its slot goes to the next"
+
+
+def test_a_leap_of_the_loss_for_a_moment_stops_no_trial():
+    finished = [{800: 3.0 + 0.1 * k, 900: 2.8 + 0.1 * k, 1000: 2.6 + 0.1 * k} for k in range(5)]
+    rule = Pruning(looks=2)
+    assert not is_hopeless({800: 9.0}, 1200, finished, rule), "one look"
+    assert not is_hopeless({800: 9.0, 900: 2.9}, 1200, finished, rule), "it came back"
+    assert not is_hopeless({700: 9.0, 800: 9.0}, 1200, finished, rule), "too early to tell"
+    assert is_hopeless({800: 3.5, 900: 3.3}, 1200, finished, rule) and is_hopeless({800: 2.0, 900: 9.0, 1000: 9.0}, 1200, finished, rule)
+    assert not is_hopeless({800: 9.0, 900: 9.0}, 1200, finished[:3], rule), "too few to judge by"
+    assert not is_hopeless({1100: 9.0, 1200: 9.0}, 1200, finished, rule), "at its end"
+    assert is_hopeless({800: 9.0}, 1200, finished, Pruning())
