@@ -23,8 +23,8 @@ from .rules import Rules
 from .scoring import area, cleanup, result_text
 from .sgf import game_sgf
 
-PLACES = 4 * CHUNK
-"""Games under way at once; from two chunks on there is always a full one to ask about."""
+PLACES = 2 * CHUNK
+"""Games under way at once: so many that there is always a full chunk to ask one of the nets about, until the last games are under way."""
 
 
 class MatchTerms(NamedTuple):
