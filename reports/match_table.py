@@ -13,9 +13,9 @@ from reports.ratings import rules_text
 
 _COLUMNS = (
     Column("a", "player", "left"),
-    Column("b", "against", "left"),
+    Column("b", "against", "left", under="a"),
     Column("games", "games"),
-    Column("points", "points"),
+    Column("points", "points", under="games"),
     Column("share", "share"),
     Column("interval", "95 % interval", under="share"),
     Column("black", "as Black", brief=False),
