@@ -11,6 +11,7 @@ from pathlib import Path
 from ablations.search import Search, Tried
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
+from gonn_core.trial.events import event
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.runner import OnEvent, Runner
 from orchestration.search_pruning import is_hopeless
@@ -36,7 +37,7 @@ class SearchRun:
     def run(self, engine: Runner, slots: int | None) -> None:
         """Bring the search to its end. Raises KeyboardInterrupt when stopped; the next call goes on."""
         left = [tried for tried in self._optimiser.tried() if tried.state == "running"]
-        under_way = [tried for tried in left if not self._known(tried)]
+        under_way = [tried for tried in left if not self._was_trained(tried)]
         if under_way or self._wanted():
             engine.run(self._jobs(under_way), min(slots, self._search.trials) if slots else None, self)
 
@@ -68,8 +69,17 @@ class SearchRun:
             yield self._begin(tried)
         while self._wanted():
             tried = self._optimiser.ask()
-            if not self._known(tried):  # else somebody trained it already
+            if not self._was_trained(tried):
                 yield self._begin(tried)
+
+    def _was_trained(self, tried: Tried) -> bool:
+        """Whether the trial is finished already, by whomever; if so it is told like one that finishes now."""
+        if not self._known(tried):
+            return False
+        total, last = self._search.config.training.samples, max(tried.points, default=None)
+        self._asked(tried)
+        self._on_event(event("finished", tried.trial, total, total, tried.points.get(last), None))
+        return True
 
     def _begin(self, tried: Tried) -> Job:
         self._running[tried.trial] = tried

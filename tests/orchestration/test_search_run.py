@@ -87,8 +87,10 @@ def test_what_a_kill_kept_from_being_told_is_read_from_the_trial_directories(tmp
             raise KeyboardInterrupt  # the trial is done, its directory says so, the journal does not
 
     run(tmp_path, search, FakeRunner(slots=1), die)
-    runner = FakeRunner(slots=1)
-    tried, _ = run(tmp_path, search, runner)
+    runner, heard = FakeRunner(slots=1), []
+    tried, _ = run(tmp_path, search, runner, heard.append)
+    first = heard[0]
+    assert (first["event"], first["trial"], first["nats"]) == ("finished", tried[0].trial, tried[0].points[1200])
     assert tried[0].state == "done" and len(tried[0].points) == 12 and tried[0].rate not in runner.ran
 
 
