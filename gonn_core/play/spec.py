@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from pydantic import ValidationError
 
 from gonn_core.config import trial_id
@@ -84,6 +85,8 @@ def parse_choice(options: list[str], text: str) -> Choice:
 def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
     """The net of a spec, ready to play `chunk` positions at a time, and the player's identity. Raises UserError when there are no such weights."""
     net, config = load_net(spec.directory, spec.samples)
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in net.state_dict().values()):
+        raise SettingError("player", spec.directory.name, "this net's weights are not finite numbers: its training has diverged")
     samples = spec.samples if spec.samples is not None else TrialDirectory(spec.directory).result()["samples"]
     identity = {"kind": "net", "trial": trial_id(config), "samples": samples, "weights": weights_digest(net.state_dict())}
     return NetPlayer(net, config.features, spec.choice, chunk), identity | {"choice": spec.choice.model_dump()}

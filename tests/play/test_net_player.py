@@ -11,6 +11,7 @@ from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.play.spec import EngineSpec, load_player, parse_player, player_id
+from gonn_core.trial.weights import load_net
 from tests.boards import parse_board
 from tests.features import configs
 from tests.play.made_trials import untrained_trial
@@ -162,3 +163,13 @@ def test_the_identity_of_a_net_player(tmp_path):
     assert plain["kind"] == "net" and plain["trial"] == folder.name and plain["samples"] == 800 and len(plain["weights"]) == 16
     with pytest.raises(SettingError, match="no such snapshot; valid: 800"):
         load_player(parse_player(f"{folder}@801"))
+
+
+def test_a_net_that_diverged_is_no_player(tmp_path, monkeypatch):
+    folder = untrained_trial(tmp_path / "runs")
+    net, config = load_net(folder)
+    with torch.no_grad():
+        next(net.parameters())[0] = float("nan")
+    monkeypatch.setattr("gonn_core.play.spec.load_net", lambda *_: (net, config))
+    with pytest.raises(SettingError, match=f"player={folder.name}: .*diverged"):
+        load_player(parse_player(str(folder)))
