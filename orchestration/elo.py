@@ -145,7 +145,7 @@ def _link(book: _Book, ladder: Ladder, by_id: dict[str, Standing], match_of: Pla
         say(f"{rung.name} – GNU Go level {level}: {count(total)} games")
         return book.add(match_of({"A": by_id[rung.id].spec, "B": parse_engine(f"gnugo:{level}")}, total, request.seed))
 
-    tried = try_levels(lambda level, total: play(level, min(total, request.link_games)))
+    tried = try_levels(play)
     best = best_level(tried)
     if best is None:
         book.set_link(Link(player=None, rung=rung.name, note=no_link(rung.name, tried)))

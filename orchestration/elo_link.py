@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gonn_core.rating.matches import Match
+from gonn_core.rating.matches import Match, game_points
 
 LEVELS = (1, 4, 7, 10)
 """Tried from the weakest on; 10 is GNU Go's own and the published opponent's."""
@@ -11,13 +11,12 @@ TRIED_GAMES = 10
 
 
 @dataclass(frozen=True)
-class Trial:
-    """Games with one level: points of the rung."""
+class TriedLevel:
+    """The first games with one level: points of the rung."""
 
     level: int
     points: float
     games: int
-    match: Match
 
     @property
     def open(self) -> bool:
@@ -29,31 +28,31 @@ class Trial:
         return self.points / self.games
 
 
-def try_levels(play: Callable[[int, int], Match]) -> list[Trial]:
+def try_levels(play: Callable[[int, int], Match]) -> list[TriedLevel]:
     """A few games with each level, up to the first that the rung does not win half of. play: (level, games in all) -> the match, the rung as A.
 
     A level of which no game came to a result ends it too.
     """
     tried = []
     for level in LEVELS:
-        match = play(level, TRIED_GAMES)
-        if not match.games:
+        first = [game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES]  # asked again, there may be more: the choice stays
+        if not first:
             break
-        tried.append(Trial(level, match.points("A"), len(match.games), match))
+        tried.append(TriedLevel(level, sum(game_points(game, "A") for game in first), len(first)))
         if tried[-1].share < 0.5:
             break
     return tried
 
 
-def best_level(tried: list[Trial]) -> Trial | None:
+def best_level(tried: list[TriedLevel]) -> TriedLevel | None:
     """The level whose results are nearest to even; None when all are 0 or 100 %."""
-    open_ = [trial for trial in tried if trial.open]
-    return min(open_, key=lambda trial: (abs(trial.share - 0.5), trial.level)) if open_ else None
+    open_ = [each for each in tried if each.open]
+    return min(open_, key=lambda each: (abs(each.share - 0.5), each.level)) if open_ else None
 
 
-def no_link(name: str, tried: list[Trial]) -> str:
+def no_link(name: str, tried: list[TriedLevel]) -> str:
     """The sentence of a ladder that no level links."""
-    results = ", ".join(f"{trial.points:g} of {trial.games} at level {trial.level}" for trial in tried)
+    results = ", ".join(f"{each.points:g} of {each.games} at level {each.level}" for each in tried)
     return f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %." if results else f"No link to GNU Go: no game of {name} with it came to a result."
 
 

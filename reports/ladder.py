@@ -17,6 +17,7 @@ from gonn_core.config import parse_model
 from gonn_core.errors import InputError, printable_tree
 from gonn_core.json_files import read_record
 from gonn_core.rating.bradley_terry import Ratings, rate
+from gonn_core.rating.elo import NORMAL_95
 from gonn_core.rating.matches import Match, load_matches, player_id
 from gonn_core.rating.tally import Tally, tally
 from gonn_core.settings.strict import Strict
@@ -110,7 +111,7 @@ class Ladder:
         found = []
         for lower in range(len(self.file.rungs) - 1):
             difference = self.ratings.difference(lower + 1, lower)
-            found.append((float(self.tally.met[lower, lower + 1]), None if difference is None else 1.96 * difference[1]))
+            found.append((float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1]))
         return found
 
     def rated(self) -> list[int]:

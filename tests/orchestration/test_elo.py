@@ -135,7 +135,7 @@ def test_levels_are_tried_from_the_weakest_on(tmp_path):
             lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
             return load_match(write_match(tmp_path / str(next(folders)), net("1" * 16), {**ENGINE, "command": [str(level)]}, lines))
 
-        return [(trial.level, trial.points) for trial in try_levels(play_level)]
+        return [(each.level, each.points) for each in try_levels(play_level)]
 
     assert won(lambda level: 1.0) == [(level, TRIED_GAMES) for level in LEVELS]
     assert won(lambda level: 1.0 if level < 5 else 0.2) == [(1, 10), (4, 10), (7, 2)]
