@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ablations.search import Search, Tried
 from orchestration.progress import PLAIN_SECONDS, StudyProgress, TrialLine, describe, duration
+from orchestration.search_run import is_divergence
 
 
 class SearchLines:
@@ -33,7 +34,7 @@ class SearchLines:
             if line.state == "finished" and line.nats is not None:
                 here = (line.nats, self._rates[event["trial"]])
                 self._best = min(self._best or here, here)
-            words = {"finished": nats or "done", "failed": f"failed: {line.note}", "paused": f"stopped at {line.samples:,} samples, {nats}"}[line.state]
+            words = {"finished": nats or "done", "failed": _failure(line.note), "paused": f"stopped at {line.samples:,} samples, {nats}"}[line.state]
             self._say(f"{line.label}: {words}{self._so_far()}")
         elif line.state == "retried":
             self._say(f"{line.label}: retried: {line.note}")
@@ -52,3 +53,8 @@ class SearchLines:
         under_way = sum(line.total - line.samples for line in self._progress.running())
         to_come = max(0, self._search.trials - self._ended - len(self._progress.running())) * self._search.config.training.samples
         return (under_way + to_come) / rate if rate else None
+
+
+def _failure(why: str) -> str:
+    """A rate that is too high is an answer, no failure."""
+    return f"diverged: {why.rpartition('Diverged: ')[2]}" if is_divergence(why) else f"failed: {why}"

@@ -23,6 +23,11 @@ DIVERGED = ("Diverged", "NotFinite")
 """Errors that a rate causes, by name; also in the words of a command that waited for another."""
 
 
+def is_divergence(error: str) -> bool:
+    """Whether a trial's error says that its rate is too high."""
+    return any(f"{name}:" in error for name in DIVERGED)
+
+
 class SearchRun:
     """One command's part in a search: an iterator of jobs, and a listener to their events."""
 
@@ -104,7 +109,7 @@ class SearchRun:
     def _end(self, tried: Tried, error: str | None = None) -> None:
         """The trial's last word: from its directory where it is done."""
         self._running.pop(tried.trial)
-        if error is not None and any(f"{name}:" in error for name in DIVERGED):
+        if error is not None and is_divergence(error):
             self._optimiser.tell_diverged(tried.number)
         elif error is not None:
             self._optimiser.tell_failed(tried.number)

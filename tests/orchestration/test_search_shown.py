@@ -31,7 +31,7 @@ def test_lines_when_trials_end_and_every_few_seconds():
     assert said == [
         f"rate 0.1: 3.2500 nats (3/6; {best})",
         f"rate 0.05: stopped at 800 samples, 3.9000 nats (4/6; {best})",
-        f"rate 0.9: failed: Diverged: training loss is nan (5/6; {best})",
+        f"rate 0.9: diverged: training loss is nan (5/6; {best})",
     ]
     lines.asked(Tried(3, 0.2, "running", "t3"))
     now[0] = 10.0
