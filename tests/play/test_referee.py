@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
@@ -13,6 +14,7 @@ from gonn_core.play.game import Game
 from gonn_core.play.gtp_client import EngineCrashed, EngineTimeout
 from gonn_core.play.referee import referee
 from gonn_core.play.rules import MOST_MOVES, Rules
+from gonn_core.play.scoring import area, result_text
 from gonn_core.play.seats import GuardedSeat
 from tests.boards import parse_board
 
@@ -132,6 +134,27 @@ def test_a_game_without_end_is_scored_as_it_stands():
     assert (line.end, line.moves) == ("length", 40)
     assert line.winner == "A" and line.unsettled == ()
     assert MOST_MOVES == 722
+
+
+class Random:
+    """Plays any candidate; passes without one."""
+
+    def __init__(self, seed):
+        self._generator = np.random.default_rng(seed)
+
+    def move(self, game, colour):
+        candidates = np.flatnonzero(game.candidates(colour))
+        return int(self._generator.choice(candidates)) if len(candidates) else PASS
+
+
+def test_a_long_game_with_an_engine_that_follows_it():
+    """More than 420 moves with captures and kos, all of which an engine is shown when it is asked about dead stones."""
+    with pool() as engines, EnginePlayer(engines, 1) as judge:
+        line, game = play(Random(1), Random(2), judge=judge)
+        assert judge._shown == game.moves
+    assert (line.end, line.unsettled) == ("passes", ()) and line.moves > 420
+    black, white = area(game.stones())
+    assert line.result == result_text(black - white - 7.5)
 
 
 def test_dead_stones_in_an_unconditional_region_come_off():
