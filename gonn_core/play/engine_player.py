@@ -8,7 +8,7 @@ from gonn_core.go.points import BLACK, PASS, SIZE, point, point_name
 
 from .engine_pool import EnginePool
 from .game import Game
-from .gtp_client import CommandFailed, EngineCrashed, EngineError, EngineTimeout, GtpClient
+from .gtp_client import EngineCrashed, EngineTimeout, GtpClient
 
 RESIGN = -2
 """What `move` gives instead of a point or PASS."""
@@ -17,7 +17,8 @@ MOST_RESTARTS = 1
 
 
 class EnginePlayer:
-    """An engine for one game. When it crashes or runs out of time it is started anew and shown the game, once; then EngineError is raised.
+    """An engine for one game. When it crashes or runs out of time it is started anew and shown the game, once; after that, and when it refuses
+    a command, EngineError is raised.
 
     Used as a context manager, so that its process goes back to the pool.
     """
@@ -72,8 +73,6 @@ class EnginePlayer:
         while True:
             try:
                 return ask()
-            except CommandFailed:
-                raise
             except (EngineCrashed, EngineTimeout):
                 self._lent.close()
                 self._client = None
@@ -108,5 +107,3 @@ class EnginePlayer:
 def _name(colour: int) -> str:
     return "black" if colour == BLACK else "white"
 
-
-__all__ = ["MOST_RESTARTS", "RESIGN", "EngineError", "EnginePlayer"]

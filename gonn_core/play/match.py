@@ -86,7 +86,7 @@ class NetEntrant:
 
     def judge(self) -> bool:
         """See Entrant."""
-        return False
+        return self._guards is not None
 
     def close(self) -> None:
         """See Entrant."""

@@ -5,23 +5,23 @@ from collections.abc import Mapping
 from gonn_core.go.points import BLACK, POINTS, WHITE, point_name
 
 from .batch import black_of
-from .engine_player import RESIGN, EnginePlayer
+from .engine_player import RESIGN
 from .game import Game
 from .gtp_client import EngineError, EngineTimeout
 from .record import GameLine
 from .rules import Rules
 from .scoring import area, benson_cleanup, result_text
-from .seats import Seat
+from .seats import Judge, Seat
 
 _LETTERS = {BLACK: "B", WHITE: "W"}
 
 
 def referee(
-    number: int, seats: Mapping[str, Seat], rules: Rules, setup: Mapping[int, int], to_move: int, judge: EnginePlayer | None = None
+    number: int, seats: Mapping[str, Seat], rules: Rules, setup: Mapping[int, int], to_move: int, judge: Judge | None = None
 ) -> tuple[GameLine, Game]:
     """Plays game `number` of a match between seats A and B from setup stones on; its line and the game.
 
-    judge: an engine that knows dead stones, asked at the end of a game that ended by passes. An engine that fails voids the game.
+    judge: who knows dead stones, asked at the end of a game that ended by passes. An engine that fails voids the game.
     """
     game = Game(rules.komi, setup, to_move, superko=rules.superko == "positional")
     sides = {BLACK: black_of(number), WHITE: black_of(number + 1)}
@@ -60,7 +60,7 @@ def referee(
     return line(end, result_text(margin), winner, unsettled), game
 
 
-def _judged(game: Game, judge: EnginePlayer, dead: frozenset[int], unsettled: frozenset[int]) -> frozenset[int]:
+def _judged(game: Game, judge: Judge, dead: frozenset[int], unsettled: frozenset[int]) -> frozenset[int]:
     """The dead stones: where unconditional life says nothing, those that the judge calls dead."""
     board = game.board
     return dead | {p for p in judge.dead(game) if 0 <= p < POINTS and p in unsettled and board.colour(p)}

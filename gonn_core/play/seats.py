@@ -21,6 +21,13 @@ class Seat(Protocol):
         """A point, PASS or RESIGN; the referee judges it. Raises EngineError."""
 
 
+class Judge(Protocol):
+    """Knows dead stones. An EnginePlayer is one."""
+
+    def dead(self, game: Game) -> frozenset[int]:
+        """The points of dead stones at the end of a game. Raises EngineError."""
+
+
 class NetSeat:
     """A net's player in one game."""
 
@@ -36,7 +43,7 @@ class NetSeat:
 class GuardedSeat:
     """A net that passes and resigns when another engine would, as go-NN did with GNU Go (spec: other systems 1.7).
 
-    The engine is asked first; a move of its own is taken back, and the net moves.
+    The engine is asked first; a move of its own is taken back, and the net moves. It knows dead stones, too.
     """
 
     def __init__(self, net: NetSeat, guard: EnginePlayer):
@@ -46,3 +53,7 @@ class GuardedSeat:
         """As Seat.move."""
         wish = self._guard.move(game, colour)
         return wish if wish in (PASS, RESIGN) else self._net.move(game, colour)
+
+    def dead(self, game: Game) -> frozenset[int]:
+        """As Judge.dead."""
+        return self._guard.dead(game)

@@ -9,6 +9,8 @@ from gonn_core.play.engine_pool import EnginePool
 from gonn_core.play.engines import parse_engine
 from gonn_core.play.game import Game
 from gonn_core.play.gtp_client import CommandFailed
+from gonn_core.play.referee import referee
+from gonn_core.play.rules import Rules
 from gonn_core.play.seats import GuardedSeat
 from tests.boards import parse_board
 from tests.play.test_referee import THREE_KOS, Scripted
@@ -30,6 +32,10 @@ SETTLED = 9 * _ROW + ". O" + _ROW[3:] + 9 * _ROW
 """Two strips for Black, with a white stone that cannot live there; the rest is White's."""
 
 
+def stones_of(board):
+    return {p: int(colour) for p, colour in enumerate(parse_board(board)) if colour}
+
+
 def test_its_name(gnugo):
     identity = gnugo.identity()
     assert (identity["name"], identity["kind"]) == ("GNU Go", "engine")
@@ -37,8 +43,7 @@ def test_its_name(gnugo):
 
 
 def test_it_knows_dead_stones(gnugo):
-    setup = {p: int(colour) for p, colour in enumerate(parse_board(SETTLED)) if colour}
-    game = Game(setup=setup)
+    game = Game(setup=stones_of(SETTLED))
     game.play(PASS)
     game.play(PASS)
     with EnginePlayer(gnugo, 1) as player:
@@ -46,7 +51,7 @@ def test_it_knows_dead_stones(gnugo):
 
 
 def test_its_superko_is_ours(gnugo):
-    game = Game(setup={p: int(colour) for p, colour in enumerate(parse_board(THREE_KOS)) if colour})
+    game = Game(setup=stones_of(THREE_KOS))
     for name in ("C18", "B10", "C14", "B18", "C10"):
         game.play(point(name))
     assert game.why_illegal(point("B14"), WHITE) == "superko"
@@ -68,3 +73,10 @@ def test_it_guards(gnugo):
         assert [move for _, move in game.moves] == [point("D4"), point("D16")]
         guard.move(game, BLACK)
         assert guard._shown[:2] == game.moves
+
+
+def test_a_guard_knows_dead_stones(gnugo):
+    with EnginePlayer(gnugo, 1) as guard:
+        seat = GuardedSeat(Scripted(), guard)
+        line, game = referee(0, {"A": seat, "B": Scripted()}, Rules(), stones_of(SETTLED), WHITE, seat)
+    assert line.end == "passes" and line.unsettled == () and game.over
