@@ -1,6 +1,6 @@
 """Does a learning-rate search find a rate as good as the best of a grid? Trains both and prints one table.
 
-    python -m benchmarks.search [--samples 9600] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2]
+    python -m benchmarks.search [--samples 9600] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2] [--out FOLDER]
 
 Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic grid over the range that is
 searched, with seeds that the search does not use. All are judged by the same validation positions; test is not looked at. The work goes to the
@@ -9,7 +9,9 @@ workspace (GONN_HOME): after a kill the same command goes on, and run again it o
 
 import argparse
 import math
+import shutil
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,7 @@ from orchestration.local_runner import LocalRunner
 from orchestration.search import carry_out
 from orchestration.search_plan import Target, search_of
 from orchestration.workspace import Workspace
-from reports.search_report import SearchReport
+from reports.search_report import SearchFiles, SearchReport
 
 BASE, MARGIN = "gonn-b5", 0.01
 """MARGIN: nats by which the search's choice may be worse than the grid's best, if seed noise is less."""
@@ -96,21 +98,43 @@ def seed_noise(one: Level, other: Level) -> float:
     return math.sqrt((one.sd**2 + other.sd**2) / len(one.nats))
 
 
-def print_table(report: SearchReport, tried: Sequence[Level], choice: Level, seeds: int) -> None:
-    """The grid, the search's choice among it, and the verdict."""
+def table(report: SearchReport, tried: Sequence[Level], choice: Level, seeds: int) -> list[str]:
+    """The grid, the search's choice among it, and the verdict, as lines."""
     search, best = report.search, min(tried, key=lambda level: level.mean)
-    print(f"\n{search.title}, {search.config.training.samples:,} samples, {search.coverage}; {seeds} seeds a rate, {search.validation.minimum_positions:,} validation positions")
-    print(f"{'rate':>8} {'mean nats':>10} {'sd':>8}  nats by seed")
+    samples, positions = search.config.training.samples, search.validation.minimum_positions
+    lines = [f"{search.title}, {samples:,} samples, {search.coverage}; {seeds} seeds a rate, {positions:,} validation positions", ""]
+    lines += [f"{'rate':>8} {'mean nats':>10} {'sd':>8}  nats by seed"]
     for level in sorted([*tried, choice], key=lambda level: level.rate):
         mark = "  <- found by the search" if level is choice else "  <- best of the grid" if level is best else ""
-        print(f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}")
+        lines.append(f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}")
     noise, difference = seed_noise(choice, best), choice.mean - best.mean
-    trained = sum(search.config.training.samples if each.state == "done" else max(each.points, default=0) for each in report.tried)
-    interval = report.optimum.interval
-    print(f"search {search.id}: {len(report.tried)} trials, {trained:,} samples; best rate {report.rate:g} [{interval.low:.3g}, {interval.high:.3g}]")
-    print(f"grid: {len(tried) * seeds} trials, {len(tried) * seeds * search.config.training.samples:,} samples")
-    print(f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}")
-    print("the choice is as good as the best of the grid" if difference <= max(noise, MARGIN) else "THE CHOICE IS WORSE than the best of the grid")
+    trained = sum(samples if each.state == "done" else max(each.points, default=0) for each in report.tried)
+    states = Counter(each.state for each in report.tried)
+    within = f" [{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]" if report.optimum.interval else ""
+    lines += ["", f"search: {len(report.tried)} trials ({states['pruned']} given up, {states['diverged']} diverged), {trained:,} samples; best rate {report.rate:g}{within}"]
+    lines += [f"grid: {len(tried) * seeds} trials, {len(tried) * seeds * samples:,} samples"]
+    lines += [f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}"]
+    return [*lines, "the choice is as good as the best of the grid" if difference <= max(noise, MARGIN) else "THE CHOICE IS WORSE than the best of the grid"]
+
+
+def keep(folder: Path, lines: Sequence[str], files: SearchFiles, command: str) -> None:
+    """Write the table with its command, and the search's report and figure beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    search = files.report.search
+    for name in ("report.md", "trials.csv", "figure.png"):
+        shutil.copyfile(files.markdown.parent / name, folder / name)
+    text = f"""# A learning-rate search against a grid
+
+`python -m {command}`, code of commit `{search.commit}`. The trials of the search have seed {search.seed}, those of the grid and of the choice others.
+[`report.md`](report.md) is the search's own report, `trials.csv` its trials.
+
+```
+{chr(10).join(lines)}
+```
+
+![Nats over learning rate, and each trial's way](figure.png)
+"""
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -118,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in {"samples": 9_600, "positions": 4_096, "points": 9, "seeds": 3, "trials": 16, "slots": 2}.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--out", type=Path, help="folder to keep the table and the search's figure in")
     wanted = parser.parse_args()
     workspace, registry = Workspace.here(), load_registry()
     prepared = prepare_shown(load_dataset("starter", None), workspace)
@@ -132,13 +157,17 @@ def main() -> None:
     rates = grid(*search.rates, wanted.points)
     grid_jobs = jobs_at(search, settings, rates, seeds)
     warm_kernels([config], prepared, "cpu", print)
-    report = carry_out(workspace, search, settings, prepared, LocalRunner(), wanted.slots, track=False).report
+    files = carry_out(workspace, search, settings, prepared, LocalRunner(), wanted.slots, track=False)
+    report = files.report
     if report.unfinished:
         raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command goes on")
     choice_jobs = jobs_at(search, settings, [report.rate], seeds)
     train([*choice_jobs, *grid_jobs], wanted.slots)
     (choice,) = levels(choice_jobs, [report.rate])
-    print_table(report, levels(grid_jobs, rates), choice, wanted.seeds)
+    lines = table(report, levels(grid_jobs, rates), choice, wanted.seeds)
+    print("", *lines, sep="\n")
+    if wanted.out is not None:
+        keep(wanted.out, lines, files, f"benchmarks.search --samples {wanted.samples} --positions {wanted.positions} --points {wanted.points} --seeds {wanted.seeds} --trials {wanted.trials}")
 
 
 if __name__ == "__main__":
