@@ -1,0 +1,137 @@
+"""The example in results/report is made again from the trials packed beside it.
+
+    python -m tests.reports.test_example
+
+makes it anew after a wanted change of the report; look at the difference.
+
+    python -m tests.reports.test_example WORKSPACE STUDY…
+
+packs the trials of these studies (the beginnings of their ids) of a workspace before that.
+"""
+
+import io
+import json
+import lzma
+import platform
+import re
+import sys
+import tarfile
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+import scipy
+import torch
+
+from orchestration.status import write_reports
+from orchestration.study_folder import find_study
+from orchestration.workspace import Workspace
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "results" / "report"
+PACK, MADE_WITH = "trials.tar.xz", "made_with.json"
+OURS = {"README.md", PACK, MADE_WITH}
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 26, "lc": 0, "lp": 2, "pb": 2}]
+"""Arrays of four-byte numbers, and rows and games that all evaluations share."""
+_NUMBER = re.compile(r"[-+−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+
+
+def made_with() -> dict:
+    """What may move the last bit of a number or a pixel of a letter."""
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
+    versions = {"python": platform.python_version()} | {each.__name__: each.__version__ for each in (matplotlib, np, scipy, torch)}
+    return {"machine": platform.machine(), "simd": [*simd.get("baseline", []), *simd.get("found", [])], **versions}
+
+
+def pack(workspace: Workspace, studies: list[str]) -> bytes:
+    """The studies with what a report reads of their trials; weights of the bases alone, at their last sample."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        packed = set()
+        for study in [find_study(workspace, beginning) for beginning in studies]:
+            folder = workspace.studies / study.id
+            base = {arm.id for arm in study.arms if not arm.values}
+            files = [folder / name for name in ("study.json", "speed.json", "looks.json")]
+            for trial in study.trials:
+                runs = workspace.runs / trial.trial
+                files += [runs / name for name in ("config.json", "result.json", "metrics.jsonl", "failure.json")]
+                files += [*sorted(runs.glob("eval/*")), *sorted(runs.glob("probes/*"))]
+                if trial.arm in base:
+                    files.append(runs / "snapshots" / f"{study.arm(trial.arm).config.training.samples}.safetensors")
+            for path in files:
+                name = path.relative_to(workspace.root).as_posix()
+                if path.exists() and name not in packed:
+                    packed.add(name)
+                    entry, data = tarfile.TarInfo(name), _without_places(path)
+                    entry.size = len(data)
+                    tar.addfile(entry, io.BytesIO(data))
+    return lzma.compress(buffer.getvalue(), filters=_FILTERS)
+
+
+def _without_places(path: Path) -> bytes:
+    """A file's content; in a configuration folders are named as they are called within a workspace."""
+    data = path.read_bytes()
+    if path.name != "config.json":
+        return data
+    tree = json.loads(data)
+    tree["run"] |= {"runs": "runs", "store": f"stores/{Path(tree['run']['store']).name}"}
+    return (json.dumps(tree, indent=1) + "\n").encode()
+
+
+def rebuild(folder: Path, monkeypatch) -> dict[str, bytes]:
+    """Files of the report over everything, from the pack alone; pictures as PNG."""
+    with tarfile.open(EXAMPLE / PACK, "r:xz") as tar:
+        tar.extractall(folder, filter="data")
+    monkeypatch.setenv("GONN_HOME", str(folder))
+    write_reports(())
+    return {path.name: path.read_bytes() for path in (folder / "out" / "report").iterdir() if path.suffix != ".svg"}
+
+
+def same_numbers(one: str, other: str) -> bool:
+    """Whether two texts differ in nothing but the last digits of their numbers."""
+    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+        return False
+    pairs = zip(*([float(each.replace(",", "").replace("−", "-")) for each in _NUMBER.findall(text)] for text in (one, other)))
+    return all(abs(a - b) <= 1e-6 + 1e-4 * abs(a) for a, b in pairs)
+
+
+def test_numbers_alone_may_differ_in_their_last_digits():
+    assert same_numbers("a −0.12345 [1,234]", "a −0.12346 [1,234]")
+    assert not same_numbers("a −0.1234", "a −0.1334") and not same_numbers("a 1", "b 1") and not same_numbers("a 1", "a −1")
+
+
+@pytest.mark.slow
+def test_the_example_is_rebuilt_from_its_trials_byte_for_byte(tmp_path, monkeypatch):
+    """On another processor or with other versions the text is compared up to last digits, and of the pictures only that they are there."""
+    made = rebuild(tmp_path, monkeypatch)
+    kept = {path.name: path.read_bytes() for path in EXAMPLE.iterdir() if path.name not in OURS}
+    assert set(made) == set(kept)
+    if json.loads((EXAMPLE / MADE_WITH).read_text()) == made_with():
+        assert [name for name in made if made[name] != kept[name]] == []
+    else:
+        texts = [name for name in made if not name.endswith(".png")]
+        assert [name for name in texts if not same_numbers(made[name].decode(), kept[name].decode())] == []
+
+
+def test_the_example_stands_on_at_least_30_trials_with_a_cell_for_each():
+    manifest = json.loads((EXAMPLE / "manifest.json").read_text())
+    assert len([trial for trial in manifest["trials"].values() if trial["state"] == "done"]) >= 30
+    with tarfile.open(EXAMPLE / PACK, "r:xz") as tar:
+        names = tar.getnames()
+    assert all(f"runs/{trial}/result.json" in names for trial in manifest["trials"])
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    EXAMPLE.mkdir(parents=True, exist_ok=True)
+    if sys.argv[1:]:
+        (EXAMPLE / PACK).write_bytes(pack(Workspace(Path(sys.argv[1]).resolve()), sys.argv[2:]))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        report = rebuild(Path(folder), patch)
+    for path in EXAMPLE.iterdir():
+        if path.name not in OURS:
+            path.unlink()
+    for name, data in report.items():
+        (EXAMPLE / name).write_bytes(data)
+    (EXAMPLE / MADE_WITH).write_text(json.dumps(made_with(), indent=1) + "\n")
