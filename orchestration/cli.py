@@ -198,7 +198,7 @@ def gtp(**settings):
 @click.argument("b", metavar="B")
 @click.option("--games", type=WholeNumber(1), default=100, show_default=True, help="in all: the same command with more plays on")
 @click.option("--level", type=WholeNumber(1, 10), help="of a plain gnugo  [default: 10]")
-@click.option("--openings", type=OneOf(["empty", "stones"]), default="empty", show_default=True, help="stones: two thirds begin from 1-4 random ones")
+@click.option("--openings", type=OneOf(["empty", "stones"]), default="empty", show_default=True, help="stones: pairs of games begin from 1-4 random ones")
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
 @click.option("--workers", type=WholeNumber(1, 1024), help="processes, or games with an engine, at once  [default: one per core]")
 @click.option("--timeout", type=WholeNumber(1), default=120, show_default=True, help="seconds per command of an engine")

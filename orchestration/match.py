@@ -65,6 +65,8 @@ def play_between(
     torch.set_num_threads(1)
     workers = workers or os.cpu_count() or 1
     batched = all(isinstance(side, NetSpec) and side.choice.passing != "guard" for side in sides.values())
+    if batched and openings.kind == "empty" and games > 2 and all(side.choice.kind == "argmax" for side in sides.values()):
+        raise SettingError("openings", openings.kind, "two nets that always choose alike play one game again and again", ["stones"])
     entrants: dict[str, Entrant] = {}
     try:
         if batched:

@@ -16,6 +16,8 @@ from .openings import first_mover, random_setup
 from .sgf import game_sgf
 
 KOMIS = (6.5, 7.5)
+SHARE_WITH_SETUP = 2 / 3
+"""Share of games that start from setup stones (ours)."""
 MOST_MOVES = 2 * SIZE * SIZE
 """A game that has not ended by then is given up."""
 GENMOVE_SECONDS = 120.0
@@ -34,7 +36,7 @@ class Start:
 def start_of(number: int) -> Start:
     """Komi and setup stones of game `number`."""
     generator = np.random.Generator(np.random.Philox(np.random.SeedSequence([number, 0x5E1F])))
-    setup = random_setup(generator)
+    setup = random_setup(generator) if generator.random() < SHARE_WITH_SETUP else {}
     return Start(KOMIS[int(generator.integers(len(KOMIS)))], setup, first_mover(setup))
 
 

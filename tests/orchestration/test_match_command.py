@@ -76,6 +76,7 @@ def test_the_table_is_written(home, capsys):
         (["{net},choice=best", "{fake}"], "choice=best"),
         (["{net}", "{fake}", "--openings", "fuseki"], "OPENINGS=fuseki"),
         (["{net}", "{mute}"], "player="),
+        (["{net},choice=argmax", "{net},choice=argmax"], "openings=empty: two nets that always choose alike"),
     ],
 )
 def test_bad_players_stop_in_one_line(home, capsys, arguments, said):

@@ -60,7 +60,7 @@ def test_setup_stones_lie_on_the_third_to_fifth_lines_or_the_centre():
     lines = Counter()
     for _ in range(500):
         setup = random_setup(generator)
-        assert list(setup.values()) == [BLACK, WHITE, BLACK, WHITE][: len(setup)]
+        assert setup and list(setup.values()) == [BLACK, WHITE, BLACK, WHITE][: len(setup)]
         for stone in setup:
             row, col = divmod(stone, SIZE)
             lines[min(row, col, SIZE - 1 - row, SIZE - 1 - col) + 1] += 1
