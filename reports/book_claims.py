@@ -33,13 +33,13 @@ _MEASURED = (
 _OPEN = (
     Column("card", "enhancement", "left"),
     Column("claimed", "claims", "left"),
-    Column("how", "what would measure them", "left"),
+    Column("how", "what would measure them", "left", under="claimed"),
 )
 _COUNTS = (
     Column("system", "system", "left"),
     Column("cards", "enhancements"),
-    Column("claims", "claims", under="cards"),
-    Column("measured", "measured here", under="cards"),
+    Column("claims", "claims"),
+    Column("measured", "measured here"),
     Column("verdicts", "verdicts", "left"),
 )
 
@@ -146,12 +146,17 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
     """What has to be done for a number: the command, unless a finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
-        data = "gogod" if "GoGoD" in claim.data and "KGS" not in claim.data else "kgs"
-        command = f"make ablation NAME={card.id} DATA={data}"
-        return f"{command}, then gonn probe {card.id}" if claim.metric == "probe" else command
+        then = {"probe": f", then gonn probe {card.id}", "win_rate": f", then gonn play {card.id}"}.get(claim.metric, "")
+        return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
     if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
         return f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} BUDGET={study.study.budget}"
-    return found.finding.measured.note.replace("gonn probe STUDY", f"gonn probe {found.report.study.id}")
+    return found.finding.measured.note.replace(" STUDY", f" {found.report.study.id}")
+
+
+def _games(card: Enhancement, claim: Claim) -> str:
+    """The data set that a claim is about; of one that holds for any games that of the card's other claims."""
+    about = [claim, *card.claims] if claim.data == "any" else [claim]
+    return "gogod" if any("GoGoD" in each.data for each in about) and not any("KGS" in each.data for each in about) else "kgs"
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table:
