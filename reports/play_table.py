@@ -9,12 +9,12 @@ from reports.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("rate", "win rate with it"),
-    Column("interval", "95 % interval"),
+    Column("interval", "95 % interval", under="rate"),
+    Column("wilson", "of these nets alone", brief=False, under="rate"),
     Column("games", "games"),
-    Column("wilson", "of these nets alone", brief=False),
     Column("choice", "moves", "left"),
     Column("verdict", "verdict", "left"),
-    Column("seeds", "seeds", "left"),
+    Column("seeds", "seeds", under="games"),
 )
 
 

@@ -14,7 +14,7 @@ from reports.notes import unfinished_notes
 from reports.report import Report
 
 WIDTH = 100
-SHOWN = ("arms", "effects", "rates", "claims")
+SHOWN = ("arms", "effects", "rates", "play", "claims")
 VERDICT_STYLES = {
     "helps": "green",
     "replicated": "green",
@@ -27,7 +27,8 @@ VERDICT_STYLES = {
 
 def terminal_tables(report: Report) -> Iterator[RenderableType]:
     """The main tables with their narrow columns, what is unfinished, then what each effect says in one sentence."""
-    for table in (report.table(name) for name in SHOWN):
+    tables = {table.name: table for table in report.all_tables}
+    for table in (tables[name] for name in SHOWN if name in tables):  # no games, no table of play
         if table.rows:
             yield Text(printable(table.title, 300), style="bold")
             yield rich_table(table)
