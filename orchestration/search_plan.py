@@ -86,8 +86,8 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         config = arms.off if request.arm == "off" else arms.on
         if config == arms.control:
             return Target(arms.base.id, arms.base.title, arms.base, budget, config)
-        word = request.arm or "on"
-        return Target(f"{request.name}-{word}-{arms.base.id}", f"{arms.base.id} with {request.name} {word}", arms.base, budget, config)
+        word = "without" if request.arm == "off" else "with"  # as a study's arm is called: LR=search goes on with this search
+        return Target(f"{word}-{request.name}-{arms.base.id}", f"{word} {request.name} ({arms.base.id})", arms.base, budget, config)
     bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
     if request.name not in bases:
         likely = nearest(request.name, [*bases, *registry.cards])[:SHOWN]

@@ -75,7 +75,7 @@ def table_of(report: SearchReport) -> Table:
     rows = []
     for each in sorted(report.tried, key=lambda tried: tried.rate):
         samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
-        nats = each.nats if each.nats is not None else each.points.get(samples)
+        nats = None if each.state == "diverged" else each.nats if each.nats is not None else each.points.get(samples)
         words = {"pruned": "given up", "running": "under way or interrupted"}.get(each.state, each.state)
         cells = {
             "rate": Cell(f"{each.rate:.4g}", each.rate),

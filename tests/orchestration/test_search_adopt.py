@@ -14,6 +14,7 @@ from orchestration.planning import Request, check, lay_out
 from orchestration.runner import Runner
 from orchestration.search_adopt import AdoptedRate
 from orchestration.search_folder import alone, keep_search, open_journal, tried_rates
+from orchestration.search_plan import SearchRequest, check_search, lay_out_search
 from orchestration.workspace import Workspace
 from reports.search_report import SearchFiles, search_report
 from tests.orchestration.search_fakes import made_search
@@ -190,6 +191,9 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
 
 def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
     plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
+    searched = [search for search, _ in search_arms.arm_searches(plan, "cpu", home).values()]
+    by_itself = [lay_out_search(check_search(SearchRequest("elu", arm, budget="smoke")), starter_data(), home)[0] for arm in ("on", "off")]
+    assert [search.id for search in searched] == [search.id for search in by_itself], "a search of an arm by itself is the same"
     for tells, (search, _) in zip((16, 4), search_arms.arm_searches(plan, "cpu", home).values()):
         journal = open_journal(home, keep_search(home, search))
         for _ in range(tells):

@@ -42,7 +42,7 @@ def test_targets(registry):
     control = find_target(registry, SearchRequest("parametric_relu", "on", budget="smoke"))  # gonn-b5 has it
     other = find_target(registry, SearchRequest("parametric_relu", "off", budget="smoke"))
     assert control == base and base.name == "gonn-b5"
-    assert other.name == "parametric_relu-off-gonn-b5" and other.config.net.activation == "relu"
+    assert other.name == "without-parametric_relu-gonn-b5" and other.config.net.activation == "relu"
     assert find_target(registry, SearchRequest("gonn-published-5b", budget="smoke")) == base
     assert find_target(registry, SearchRequest("lczero-s", budget="smoke")).config.training.optimiser.learning_rate == 0.004
 
