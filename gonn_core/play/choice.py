@@ -22,14 +22,14 @@ class Choice(Strict):
     """biased: GoNN's, sharper as the game goes on (spec: GoNN 5.4); argmax: the likeliest candidate (spec: other systems 2.7, 4.7); sampled: by the
     probabilities among candidates (ours)."""
     history: Literal["full", "last", "none"] = "full"
-    """Earlier moves that the net is shown. `last` is how GoNN's published games were played (spec: GoNN 0.7)."""
+    """Earlier moves that the net is shown, in whatever planes it has for them: last moves, past boards. `last` is
+    how GoNN's published games were played (spec: GoNN 0.7). A net without such planes (Clark & Storkey's) has `full` alone."""
     symmetries: Literal[1, 8] = 1
     """8: logits averaged over the symmetries of the position (spec: other systems 1.7)."""
     passing: Literal["pass_alive", "after_pass", "no_candidates", "guard"] = "pass_alive"
-    """When it passes. no_candidates: when there is none, as GoNN (spec: GoNN 5.3); the others pass then too. after_pass: after a pass, as Clark & Storkey (spec:
-    other systems 2.7). pass_alive: points in somebody's unconditionally alive region are no candidates and
-    get no probability (ours). guard: when GNU Go would
-    (spec: other systems 1.7)."""
+    """When it passes: without a candidate (no_candidates; spec: GoNN 5.3), which all do, and after_pass also after a pass (spec: other systems 2.7),
+    guard when GNU Go would (spec: other systems 1.7). By pass_alive points in somebody's unconditionally alive region are no candidates, and the
+    policy is that of the other points (ours)."""
 
 
 def choose(choice: Choice, logits: np.ndarray, candidates: np.ndarray, moves: np.ndarray, draws: np.ndarray) -> np.ndarray:

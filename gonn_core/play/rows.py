@@ -14,7 +14,7 @@ from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
 from gonn_core.go.setup import keep_living
 from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 
-from .kernels import set_mover, start
+from .kernels import start
 
 
 class Table(NamedTuple):
@@ -110,5 +110,3 @@ def game_moves(table: Table, game: int) -> list[tuple[int, int]]:
     rows = table.moves[game, : table.played[game]]
     return [(WHITE if flags & WHITE_TO_MOVE else BLACK, move) for move, flags in rows[:, [MOVE, FLAGS]].tolist()]
 
-
-__all__ = ["Table", "begin", "copy_game", "game_moves", "ko_point", "make_table", "mover", "plane_rows", "present_rows", "set_mover"]

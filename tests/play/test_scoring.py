@@ -10,6 +10,7 @@ from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
 from gonn_core.play.game import Game
 from gonn_core.play.scoring import area, benson_cleanup, pass_alive, result_text
 from tests.boards import bitboards, draw, marked_points, parse_board
+from tests.go import slow_board
 
 
 def random_position(seed: int, moves: int) -> Game:
@@ -75,6 +76,66 @@ def test_stones_inside_a_living_chains_region_are_dead_and_a_large_region_is_uns
     dead, unsettled = benson_cleanup(game)
     assert dead == {2} and {0, 3, 21} <= set(range(POINTS)) - unsettled and {5, 6, 24, 25} & unsettled == set()
     assert 200 in unsettled and 8 in unsettled
+
+
+def slow_owner(board, colour: int) -> set[int]:
+    """Benson's rule from its words, by sets: the points that are for certain `colour`'s."""
+    chains, regions, seen = [], [], set()
+    for p in range(POINTS):
+        if p in seen:
+            continue
+        part, waiting = {p}, [p]
+        while waiting:
+            for q in slow_board.neighbours(waiting.pop()):
+                if q not in part and (board[q] == colour) == (board[p] == colour):
+                    part.add(q)
+                    waiting.append(q)
+        seen |= part
+        (chains if board[p] == colour else regions).append(frozenset(part))
+
+    def touches(region, chain):
+        return any(q in chain for p in region for q in slow_board.neighbours(p))
+
+    def vital(region, chain):
+        return touches(region, chain) and all(any(q in chain for q in slow_board.neighbours(p)) for p in region if board[p] == 0)
+
+    living, kept = set(chains), set(regions)
+    while True:
+        left = {chain for chain in living if sum(vital(region, chain) for region in kept) >= 2}
+        regions_left = {region for region in kept if all(chain in left for chain in chains if touches(region, chain))}
+        if left == living and regions_left == kept:
+            break
+        living, kept = left, regions_left
+    return set().union(*living, *(region for region in kept if any(vital(region, chain) for chain in living)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.floats(0.02, 0.3))
+def test_unconditional_life_agrees_with_the_slow_rule(seed, emptiness):
+    """Full boards of two or three large patches with holes: eyes of all kinds, shared and false ones, stones inside."""
+    generator = np.random.default_rng(seed)
+    rows, cols = np.divmod(np.arange(POINTS), SIZE)
+    cut = generator.normal(size=3)
+    patch = cut[0] * (rows - 9) + cut[1] * (cols - 9) + 20 * cut[2] * np.sin(cols / 4) > 0
+    colours = np.where(patch, BLACK, WHITE).astype(np.uint8)
+    strays = generator.random(POINTS) < 0.03
+    colours[strays] = BLACK + WHITE - colours[strays]
+    colours[generator.random(POINTS) < emptiness] = 0
+    position = Board(bitboards(colours))
+    owned, board = pass_alive(position.stones()), position.colours().tolist()
+    for colour in (BLACK, WHITE):
+        assert set(np.flatnonzero(owned[colour]).tolist()) == slow_owner(board, colour)
+
+
+def test_the_boards_above_have_life_in_them():
+    alive = 0
+    for seed in range(4):
+        game = random_position(seed, 500)
+        owned, board = pass_alive(game.stones()), game.board.colours().tolist()
+        for colour in (BLACK, WHITE):
+            assert set(np.flatnonzero(owned[colour]).tolist()) == slow_owner(board, colour)
+            alive += owned[colour].sum()
+    assert alive > 200
 
 
 def _attack(board: Board, colour: int, points: list[int], depth: int, alive: set[int], seen: set) -> bool:
