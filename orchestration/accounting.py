@@ -77,7 +77,7 @@ class Account:
             self.errors[trial] = None
             self._most = max(self._most, len(self._open))
         line = self._open[trial]
-        phase = {"begun": "start", "retried": "start", "waiting": "waiting", "finished": line.phase, "failed": line.phase, "paused": line.phase}.get(kind, "work")
+        phase = line.phase if kind in _ENDS else {"begun": "start", "waiting": "waiting"}.get(kind, "work")
         if phase != line.phase or kind in _ENDS:
             self._close(line, now)
             line.phase = phase
@@ -87,9 +87,7 @@ class Account:
             line.before = event["training_seconds"] if line.before is None else line.before
             self._sums["training"] += event["training_seconds"] - max(line.trained, line.before)
             line.trained = event["training_seconds"]
-        if kind == "retried":
-            line.before, line.trained = None, 0.0
-        elif kind in _ENDS:
+        if kind in _ENDS:
             del self._open[trial]
             if kind == "failed":
                 self.errors[trial] = event["message"]

@@ -39,7 +39,7 @@ def test_a_slot_without_a_trial_waits_and_so_does_a_trial_of_another_command():
 
 def test_earlier_sessions_and_attempts_that_died_are_told_apart():
     script = Script().at(0, "begun").at(1, "started", training_seconds=100.0).at(6, "tick", training_seconds=105.0)
-    script.at(7, "retried", message="died").at(9, "started", training_seconds=103.0).at(14, "point", training_seconds=108.0).at(14, "failed", message="Diverged: nan")
+    script.at(7, "retried", message="died").at(7, "begun").at(9, "started", training_seconds=103.0).at(14, "point", training_seconds=108.0).at(14, "failed", message="Diverged: nan")
     spent = script.close(14)
     assert (spent.training, spent.start, spent.evaluation) == (10.0, 3.0, 1.0) and script.account.errors == {"a": "Diverged: nan"}
 
