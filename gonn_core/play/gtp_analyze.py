@@ -19,7 +19,7 @@ _COLOURED = 0.001
 _SHADES = 16
 _PALE, _STRONG = np.array([255, 240, 200]), np.array([220, 20, 20])  # red, green, blue
 
-GOGUI = ("gfx/Policy/gonn-policy", "gfx/Policy for a color/gonn-policy %c", "bwboard/Unconditionally alive/gonn-pass_alive")
+GOGUI = ("gfx/Policy/gonn-policy %m", "gfx/Policy of a color/gonn-policy %c", "bwboard/Unconditionally alive/gonn-pass_alive")
 """What `gogui-analyze_commands` lists: type/label/command."""
 
 

@@ -9,8 +9,7 @@ from gonn_core.go.points import BLACK, SIZE, point_name
 
 from .engines import Engine
 from .game import Game
-from .gtp_client import CommandFailed, EngineError, GtpClient
-
+from .gtp_client import EngineCrashed, EngineError, GtpClient
 from .gtp_parsing import GtpError, vertex
 
 RESIGN = -2
@@ -18,7 +17,7 @@ RESIGN = -2
 
 
 class Guard:
-    """A running engine that follows our game. Every method raises GtpError when the engine cannot say, after one fresh start."""
+    """A running engine that follows our game. Every method raises GtpError when the engine cannot say."""
 
     def __init__(self, engine: Engine, seed: int, timeout: float = 120.0):
         """`timeout`: seconds per command. Raises EngineError when the engine cannot be started or is none."""
@@ -48,21 +47,18 @@ class Guard:
         return self._ask(game, "final_score")
 
     def _ask(self, game: Game, command: str) -> str:
-        """Its answer at the position of a game."""
+        """Its answer at the position of a game. An engine that dies is started and asked once more; after a time-out only at the next question."""
         for trial in (1, 2):
             try:
+                if not self._client.running:
+                    self._start()
                 self._follow(game)
                 return self._client.ask(command)
-            except CommandFailed as error:
-                raise GtpError(f"guard: {error}") from None
-            except EngineError as error:
+            except EngineCrashed as error:
                 if trial == 2:
                     raise GtpError(f"guard: {error}") from None
-                self._client.close()
-                try:
-                    self._start()
-                except EngineError as second:
-                    raise GtpError(f"guard: {second}") from None
+            except EngineError as error:
+                raise GtpError(f"guard: {error}") from None
         raise AssertionError("unreachable")
 
     def _start(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gonn_core.go.points import BLACK, PASS, point, point_name
+
 from .gtp_parsing import GtpError, vertex, whole
 from .gtp_server import Verb
 from .gtp_session import GtpSession

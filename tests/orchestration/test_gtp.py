@@ -62,3 +62,17 @@ def test_wrong_settings_are_one_line(home, monkeypatch, capfd, options, line):
     assert cli.run(["gtp", *(option.format(trial=trial) for option in options)]) == 2
     shown = capfd.readouterr()
     assert shown.out == "" and line in shown.err and shown.err.count("\n") == 1
+
+
+def test_standard_output_is_the_protocols_alone():
+    code = (
+        "import os, sys\n"
+        "from orchestration.gtp import _private_output\n"
+        "answers = _private_output()\n"
+        "print('stray', flush=True)\n"
+        "os.system('echo stray too')\n"
+        "answers.write(b'= answer')\n"
+        "answers.flush()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stdout == "= answer" and done.stderr.split() == ["stray", "stray", "too"]

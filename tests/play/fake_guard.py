@@ -1,13 +1,15 @@
 """A GTP engine for tests of a guard: keeps the moves it was told, passes when asked to, tells what is on its board.
 
-    python fake_guard.py [passes=N] [resigns=N] [crashes=FILE]
+    python fake_guard.py [passes=N] [resigns=N] [crashes=FILE] [hangs=FILE]
 
-With N moves on its board it passes or resigns; with `crashes` its first process dies at its second genmove and makes FILE.
+With N moves on its board it passes or resigns; with `crashes` its first process dies at its second genmove and makes FILE;
+with `hangs` it makes FILE and answers no more when first asked for the score.
 Standard library alone.
 """
 
 import os
 import sys
+import time
 
 given = dict(word.split("=", 1) for word in sys.argv[1:])
 moves, asked = [], 0
@@ -38,6 +40,9 @@ for line in sys.stdin:
     elif name == "final_status_list":
         answer = "Q16 D4\nK10" if words[0] == "dead" else ""
     elif name == "final_score":
+        if "hangs" in given and not os.path.exists(given["hangs"]):
+            open(given["hangs"], "w").close()
+            time.sleep(1000)
         answer = f"B+{len(moves)}"
     elif name == "moves":
         answer = "\n".join(moves)

@@ -186,3 +186,13 @@ def test_clocks_are_read_and_forgotten():
     assert send(good) == ["="] * len(good)
     bad = ["time_settings 600 30 many", "time_left green 57 0", "kgs-time_settings byoyomi 600", "kgs-time_settings hourglass 5", "kgs-time_settings absolute x"]
     assert all(answer.startswith("? ") for answer in send(bad))
+
+
+def test_a_game_on_kgs():
+    """What the bridge sends: it takes back two moves by undo, marks dead stones, and cleans up when these are disputed."""
+    here = session()
+    lines = ["boardsize 19", "clear_board", "komi 0.5", "kgs-time_settings byoyomi 600 30 5", "place_free_handicap 3", "time_left w 600 0", "genmove w", "play b C14",
+             "genmove w", "undo", "undo", "play b R5", "genmove w", "play b pass", "final_status_list dead", "kgs-genmove_cleanup w", "kgs-game_over"]  # fmt: skip
+    answers = send(lines, here)
+    assert all(answer.startswith("=") for answer in answers)
+    assert [answers[i] for i in (4, 6, 8, 12, 15)] == ["= D4 Q16 D16", "= Q4", "= A19", "= A19", "= B19"]

@@ -15,9 +15,9 @@ SCRIPT = Path(__file__).parent / "fake_guard.py"
 
 
 @contextmanager
-def guarded(*words, passing="guard"):
+def guarded(*words, passing="guard", timeout=20):
     """A session with the fake guard, and what the guard has on its board as a function."""
-    guard = Guard(Engine((sys.executable, "-S", str(SCRIPT), *words), "fake"), seed=1, timeout=20)
+    guard = Guard(Engine((sys.executable, "-S", str(SCRIPT), *words), "fake"), seed=1, timeout=timeout)
     try:
         here = session(FixedPlayer(passing=passing), guard=guard)
         yield here, lambda: guard._ask(here.game, "moves").split("\n")
@@ -63,6 +63,13 @@ def test_it_is_started_again_when_it_dies(tmp_path):
     with guarded(f"crashes={tmp_path / 'crashed'}") as (here, board):
         assert send(["genmove b", "play w A1", "genmove b"], here) == ["= Q16", "=", "= D4"]
         assert (tmp_path / "crashed").exists() and board() == ["b Q16", "w A1", "b D4"]
+
+
+def test_after_a_time_out_it_is_asked_again_only_when_the_controller_asks(tmp_path):
+    with guarded(f"hangs={tmp_path / 'hung'}", timeout=2) as (here, _):
+        late, move, score = send(["final_score", "genmove b", "final_score"], here)
+        assert late.startswith("? guard:") and "no answer" in late
+        assert (move, score) == ("= Q16", "= B+1")
 
 
 def test_what_it_cannot_do_is_an_error_and_the_game_stays():
