@@ -1,5 +1,6 @@
 """Matches as a table: who took how many of which games."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -31,7 +32,7 @@ _WORDS = {"passes": "by two passes", "resign": "by resignation", "illegal": "by 
 
 def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
     """A row per match, from A's side. names: player id -> name."""
-    rows = tuple(_row(match, names) for match in matches)
+    rows = tuple(_row(match, names) for match in sorted(matches, key=lambda match: _order(match, names)))
     notes = ["Share of points, a draw counting half, with Wilson's 95 % interval: it is for further games of these players."]
     notes += [f"Rules: {text}." for text in sorted({rules_text(match.rules) for match in matches})]
     if voided := sum(match.voided for match in matches):
@@ -39,6 +40,12 @@ def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
     if refused := _refused(matches, names):
         notes.append(f"Refused moves, each of which lost its game: {refused}.")
     return Table("matches", "Matches", _COLUMNS, rows, tuple(notes))
+
+
+def _order(match: Match, names: Mapping[str, str]) -> list:
+    """By names, numbers in them by their size: level 5 before level 10."""
+    text = "\0".join([*(names[player_id(match.players[side])] for side in "AB"), match.id])
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", text)]
 
 
 def _row(match: Match, names: Mapping[str, str]) -> Row:
@@ -55,7 +62,7 @@ def _row(match: Match, names: Mapping[str, str]) -> Row:
         "interval": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]" if games else formats.NONE, [low, high] if games else None),
         "black": _of(match.games, "A"),
         "white": _of(match.games, "B"),
-        "ends": Cell(", ".join(f"{ends[end]} {_WORDS[end]}" for end in _ENDS if ends[end]) or formats.NONE, dict(ends)),
+        "ends": Cell(", ".join(f"{ends[end]} {_WORDS[end]}" for end in _ENDS if ends[end]) or formats.NONE, " ".join(f"{end} {ends[end]}" for end in _ENDS if ends[end])),
         "moves": Cell(f"{median(moves):.0f}" if moves else formats.NONE, median(moves) if moves else None),
         "voided": Cell(formats.count(match.voided), match.voided),
         "match": text_cell(match.id),
@@ -67,7 +74,7 @@ def _of(games: Sequence[GameLine], black: str) -> Cell:
     """A's points of the games in which that side had Black: `12/20`."""
     some = [game for game in games if game.black == black]
     points = sum(game_points(game, "A") for game in some)
-    return Cell(f"{points:g}/{len(some)}", [points, len(some)])
+    return Cell(f"{points:g}/{len(some)}", points)
 
 
 def _refused(matches: Sequence[Match], names: Mapping[str, str]) -> str:
