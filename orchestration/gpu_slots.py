@@ -55,6 +55,15 @@ class GpuSlots:
         """Trials at work."""
         return len(self._running)
 
+    @property
+    def share(self) -> float:
+        """Of a GPU, that a trial which starts now tells Ray it takes, so that Ray puts it where it belongs; the slots decide how many there are.
+
+        On one GPU as little as leaves room for all there may ever be. On several a trial keeps the share that its time had, or Ray
+        would fill up one GPU before it took the next.
+        """
+        return 1 / (self.ceiling if self.gpus == 1 else self.level)
+
     def room(self, net: str | None = None) -> bool:
         """Whether another trial may start: of this net, or of those known where None."""
         if self.asked and self.running >= self.asked:

@@ -8,9 +8,7 @@ import logging
 import os
 import queue
 import secrets
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from gonn_core.trial.job import Job
 from orchestration.gpu_slots import GpuSlots, shared_gpus
 from orchestration.job_queue import JobQueue
 from orchestration.ray_cluster import CHECK_SECONDS, SETTING, check_nodes, node_problem, shipped, token_in
+from orchestration.ray_scratch import scratch
 from orchestration.ray_study import RayStudy
 from orchestration.runner import ATTEMPTS, ONE_THREAD, RUN_TRIAL, OnEvent, Outcome, Places, describe, distinct, failure, load_function, places
 
@@ -39,9 +38,6 @@ _ENVIRONMENT = {
 """Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
 
 _TOKEN = secrets.token_hex(32)  # guards the private cluster; of this process alone (Ray reads it once), on no disk
-_SCRATCH = "gonn-ray-"
-"""Beginning of the name of a command's folder; its process id follows."""
-
 _OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
 
 
@@ -62,7 +58,7 @@ class RayRunner:
         where = places(jobs, slots, first.run.device)
         # Tune's bookkeeping must be where every node sees it.
         shared = Path(first.run.runs) if self._address else None
-        with _scratch(shared) as folder, _cluster(self._address, where, folder):
+        with scratch(shared) as folder, _cluster(self._address, where, folder):
             from ray import tune
 
             if self._address:
@@ -164,7 +160,7 @@ def _searcher(study: RayStudy):
             job = study.next_job(trial_id)
             if job is None:
                 return self.FINISHED if study.is_over else None  # None: Tune asks again
-            return {"job": job, "gpu": _gpu_share(study.queue.slots)}
+            return {"job": job, "gpu": study.queue.slots.share if study.queue.slots else 0.0}
 
         def on_trial_complete(self, trial_id, result=None, error=False):
             pass
@@ -222,17 +218,6 @@ def _check_cluster(job: Job) -> None:
             raise SettingError(SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})") from None
 
 
-def _gpu_share(slots: GpuSlots | None) -> float:
-    """Share of a GPU that a trial is told to take, so that Ray puts it where it belongs; how many there are is decided by `slots`.
-
-    On one GPU as little as leaves room for all there may ever be. On several a trial keeps the share that its time had, or Ray would
-    fill up one GPU before it took the next.
-    """
-    if slots is None:
-        return 0.0
-    return 1 / (slots.ceiling if slots.gpus == 1 else slots.level)
-
-
 def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
     """What shares the GPUs of the cluster, None where there are none or they are not wanted."""
     import ray
@@ -243,46 +228,12 @@ def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
 
 
 @contextmanager
-def _scratch(shared: Path | None = None):
-    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR.
-
-    shared: a folder of the cluster, to which no session belongs.
-    """
-    parent = shared or Path("/tmp" if os.path.isdir("/tmp") else tempfile.gettempdir())
-    if shared is None:
-        _sweep(parent)
-    parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{'.' if shared else ''}{_SCRATCH}{os.getpid()}-", dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(parent: Path) -> None:
-    """Remove the folders of commands that were killed."""
-    for path in parent.glob(f"{_SCRATCH}*-*"):
-        owner = path.name.removeprefix(_SCRATCH).split("-")[0]
-        if owner.isdigit() and not _runs(int(owner)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
-@contextmanager
 def _cluster(address: str | None, where: Places, folder: Path):
     """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to `address`."""
     root = str(Path(__file__).resolve().parent.parent)
     private = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
     private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _TOKEN}
+    private |= {"RAY_worker_niceness": "0"}  # Ray's own is 15: on a machine that does anything else, trials would starve
     before = {} if address else {name: os.environ.get(name) for name in private}
     os.environ.update({} if address else private)  # the private cluster's processes inherit them
     import ray

@@ -25,6 +25,7 @@ def forget_peak(device) -> None:
     if device.type == "cuda":
         import torch
 
+        torch.cuda.init()  # or there are no statistics yet to be reset
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
 

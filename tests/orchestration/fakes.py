@@ -47,8 +47,8 @@ def run_fake(job, on_progress) -> dict:
             os._exit(7)
         case "hangs once" if attempt == 1:
             time.sleep(60)
-        case "room for two" | "too large" | "steady":
-            _on_a_gpu(job, on_progress)
+        case "short once" | "too large" | "steady":
+            _on_a_gpu(job, on_progress, short=job.run.commit == "too large" or job.run.commit == "short once" and attempt == 1)
     tell = partial(event, trial=job.id, total=20)
     on_progress(tell("started", samples=0, nats=None, samples_per_s=None, device="none", resumed=0))
     while job.run.commit == "goes on until told" and attempt == 1:
@@ -65,19 +65,14 @@ def run_fake(job, on_progress) -> dict:
     return {"state": "done"}
 
 
-def _on_a_gpu(job, on_progress) -> None:
-    """Half a second or more beside other such trials, on a GPU that holds two of them; none that is too large."""
-    mark = Path(job.run.runs) / f"{job.id}.on-gpu"
-    mark.touch()
-    on_progress(event("started", job.id, 0, 20, None, None, device="a GPU", resumed=0, free_bytes=80 * 2**30))
-    try:
-        for tick in range(20 if job.run.commit == "steady" else 5):
-            time.sleep(0.1)
-            if job.run.commit == "too large" or job.run.commit == "room for two" and len(list(mark.parent.glob("*.on-gpu"))) > 2:
-                raise OutOfMemory("CUDA out of memory")
-            on_progress(event("tick", job.id, tick, 20, None, 10.0, train_nats=5.0, seconds_left=1.0, peak_bytes=2**29, reserved_bytes=2**30))
-    finally:
-        mark.unlink()
+def _on_a_gpu(job, on_progress, short: bool) -> None:
+    """Two seconds of telling a GPU's memory, or until it is `short`."""
+    on_progress(event("started", job.id, 0, 20, None, None, device="a GPU", resumed=0, training_seconds=0.0, free_bytes=80 * 2**30))
+    for tick in range(20):
+        time.sleep(0.1)
+        if short:
+            raise OutOfMemory("CUDA out of memory")
+        on_progress(event("tick", job.id, tick, 20, None, 10.0, train_nats=5.0, seconds_left=1.0, peak_bytes=2**29, reserved_bytes=2**30))
 
 
 def config_tree() -> dict:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
-from orchestration import ray_runner
+from orchestration import ray_scratch
 from orchestration.local_runner import LocalRunner
 from orchestration.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
@@ -124,5 +124,5 @@ def test_folders_of_killed_commands_are_removed(tmp_path):
     dead, living = tmp_path / f"gonn-ray-{gone.pid}-a", tmp_path / f"gonn-ray-{os.getpid()}-b"
     dead.mkdir()
     living.mkdir()
-    ray_runner._sweep(tmp_path)
+    ray_scratch.sweep(tmp_path)
     assert not dead.exists() and living.exists()
