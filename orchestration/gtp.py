@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, printable
 from gonn_core.play.engines import parse_engine
 from gonn_core.play.gtp_client import EngineError
 from gonn_core.play.gtp_commands import command_table
@@ -39,7 +39,8 @@ def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | 
     player, version = _player(spec)
     beside = _guard(guard, seed) if guard is not None else None
     try:
-        print(f"{NAME} {version}, seed {seed}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
+        asked = f", {printable(beside.name)} beside it" if beside is not None else ""
+        print(f"{NAME} {version}, seed {seed}{asked}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
         serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, beside), NAME, version))
     except KeyboardInterrupt:
         return 130

@@ -24,6 +24,7 @@ class Guard:
         self._engine, self._seed, self._timeout = engine, seed, timeout
         self._start()
         self.name = self._client.ask("name")
+        """What the engine calls itself."""
 
     def close(self) -> None:
         """Ends the engine."""
@@ -34,13 +35,14 @@ class Guard:
         command = "kgs-genmove_cleanup" if cleanup else "genmove"
         answer = self._ask(game, f"{command} {_letter(colour)}")
         if answer.lower() == "resign":
-            return RESIGN
+            return RESIGN  # nothing was played
+        move = _point(answer)
         self._moves.append(None)  # its own move is on its board now: `_follow` takes it back
-        return vertex(answer.strip())
+        return move
 
     def status(self, game: Game, status: str) -> frozenset[int]:
         """The stones it calls alive, dead or in seki."""
-        return frozenset(vertex(word) for word in self._ask(game, f"final_status_list {status}").split())
+        return frozenset(_point(word) for word in self._ask(game, f"final_status_list {status}").split())
 
     def score(self, game: Game) -> str:
         """Its result of the game, such as `B+3.5`."""
@@ -85,6 +87,13 @@ class Guard:
         for move in game.moves[shared:]:
             self._client.ask(f"play {_letter(move[0])} {point_name(move[1])}")
             self._moves.append(move)
+
+
+def _point(word: str) -> int:
+    try:
+        return vertex(word)
+    except GtpError:
+        raise GtpError(f"guard: answers {word!r}, which is no point") from None
 
 
 def _letter(colour: int) -> str:

@@ -12,7 +12,6 @@ from .game import Game, IllegalMove
 from .gtp_guard import RESIGN, Guard
 from .gtp_parsing import GtpError
 from .net_player import NetPlayer
-from .rules import KOMI
 from .scoring import area, benson_cleanup, colours_of, pass_alive, result_text
 
 
@@ -26,9 +25,8 @@ class GtpSession:
         if player.choice.passing == "guard" and guard is None:
             raise ValueError("the passing rule 'guard' needs a guard")
         self._player, self._seed, self._guard = player, seed, guard
-        self._number = -1
+        self._number = 0
         self.game = Game()
-        self.new_game()
 
     def new_game(self) -> None:
         """An empty board; komi stays."""

@@ -1,8 +1,8 @@
 """A GTP engine for tests of a guard: keeps the moves it was told, passes when asked to, tells what is on its board.
 
-    python fake_guard.py [passes=N] [resigns=N] [crashes=FILE] [hangs=FILE]
+    python fake_guard.py [passes=N] [resigns=N] [mumbles=N] [crashes=FILE] [hangs=FILE]
 
-With N moves on its board it passes or resigns; with `crashes` its first process dies at its second genmove and makes FILE;
+With N moves on its board it passes, resigns or says what is no move; with `crashes` its first process dies at its second genmove and makes FILE;
 with `hangs` it makes FILE and answers no more when first asked for the score.
 Standard library alone.
 """
@@ -34,8 +34,9 @@ for line in sys.stdin:
         taken = {move.split()[1] for move in moves}
         row = "1" if name == "genmove" else "19"
         answer = next(c + row for c in "ABCDEFGH" if c + row not in taken)
-        answer = {int(given.get("passes", -1)): "pass", int(given.get("resigns", -1)): "resign"}.get(len(moves), answer)
-        if answer != "resign":
+        wishes = {int(given.get(word, -1)): word for word in ("passes", "resigns", "mumbles")}
+        answer = {"passes": "pass", "resigns": "resign", "mumbles": "somewhere"}.get(wishes.get(len(moves)), answer)
+        if answer not in ("resign", "somewhere"):
             moves.append(f"{words[0]} {answer}")
     elif name == "final_status_list":
         answer = "Q16 D4\nK10" if words[0] == "dead" else ""

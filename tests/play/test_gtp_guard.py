@@ -80,6 +80,12 @@ def test_what_it_cannot_do_is_an_error_and_the_game_stays():
         assert board() == ["w Q16"]
 
 
+def test_what_is_no_move_of_its_is_said():
+    with guarded("mumbles=0") as (here, board):
+        assert send(["genmove b", "play b A1", "genmove w"], here) == ["? guard: answers 'somewhere', which is no point", "=", "= Q16"]
+        assert board() == ["b A1", "w Q16"]
+
+
 def test_what_is_no_engine_is_refused():
     with pytest.raises(EngineError):
         Guard(Engine((sys.executable, "-c", "pass"), "nothing"), seed=1, timeout=20)
