@@ -6,12 +6,13 @@ Two shapes. `studies`: 100 studies of one enhancement each, on the bases and the
 shared: what a year of work leaves behind. `wide`: one study of 9 enhancements and 100 seeds. The trials are made up, their files are
 not: a net of the right shape, a curve of 12 points, two evaluations of 20,000 positions and more, on the bundled games' store.
 
-A command is measured three times over: `first` with nothing in out/, `changed` after one more trial came in, `again` with nothing new. The
-baseline is `gonn --help`: Python and the command line alone.
+`gonn report` of everything is measured three times: `first` with nothing in out/, where every sum is made and every figure drawn; `again`
+with nothing new; `changed` after one trial's result was written anew. The baseline is `gonn --help`: Python and the command line alone.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -158,7 +159,11 @@ def main() -> None:
         print(f"{len(list(workspace.runs.iterdir()))} trials in {studies} studies", flush=True)
         planned = ("plan", ",".join(WIDE), "--seeds", "100") if wanted.shape == "wide" else ("plan", "parametric_relu", "--seeds", str(wanted.seeds))
         print(f"{'command':10}{'when':>10}{'seconds':>10}{'MB':>8}")
-        for when, name, arguments in (("", "help", ("--help",)), ("", "status", ("status",)), ("", "plan", planned), ("first", "report", ("report",)), ("again", "report", ("report",))):
+        shutil.rmtree(workspace.out, ignore_errors=True)
+        report = ("report", ("report",))
+        for when, (name, arguments) in (("", ("help", ("--help",))), ("", ("status", ("status",))), ("first", report), ("again", report), ("changed", report), ("", ("plan", planned))):
+            if when == "changed":
+                next(workspace.runs.glob("*/result.json")).touch()
             seconds, size = measure(workspace.root, *arguments)
             print(f"{name:10}{when:>10}{seconds:10.1f}{size:8.0f}", flush=True)
     print(TARGETS)

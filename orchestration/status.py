@@ -1,21 +1,31 @@
 """`gonn report`, `gonn ui`, `gonn sync`: what is there, shown and recorded again."""
 
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from ablations.study import Study
+from gonn_core.errors import printable
 from orchestration.console import notes, output
 from orchestration.reporting import Reporter
 from orchestration.study_folder import all_studies, find_study, latest_of
 from orchestration.tracked import study_info
+from orchestration.unchanged import ReportNote, sentences
 from orchestration.workspace import Workspace
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
     """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary.
 
-    Of all also the report over everything, in out/report.
+    Of all also the report over everything, in out/report; where nothing has changed since, no report is made again.
     """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
+    note = None if studies else ReportNote(workspace)
+    if chosen and note is not None and note.holds():
+        return _tell_again(workspace, chosen)
     reporter = Reporter(workspace)
     written = [reporter.report(each, "report") for each in chosen]
     for each in written:
@@ -33,6 +43,18 @@ def write_reports(studies: tuple[str, ...]) -> None:
     if len(written) > 1:
         path = write_summary([each.files.report for each in written], registry, workspace.out / "summary")
         output().print(f"summary: {path}")
+    if note is not None:
+        note.keep()
+
+
+def _tell_again(workspace: Workspace, studies: Sequence[Study]) -> None:
+    """What each study found in a sentence per effect, where nothing has changed since all reports were made."""
+    console = output()
+    for study in studies:
+        for sentence in sentences(workspace, study.id):
+            console.print(Text(printable(sentence, 400)))
+        console.print(f"report: {workspace.out / study.id / 'report.md'}")
+    console.print(f"nothing has changed since these reports were made; over all studies: {workspace.out / 'report' / 'index.md'}")
 
 
 def _searches(workspace: Workspace) -> list:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class MeasuredNet:
     base: bool
     config: TrialConfig
     trials: tuple[TrialResult, ...]
+    kept: Path | None = None
+    """As of its study's results."""
     _levels: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -65,7 +68,7 @@ def measured_nets(reports: Sequence[Report]) -> list[MeasuredNet]:
                 trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
                 found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
-                found[key] = MeasuredNet(report.study, arm.label, not arm.values, arm.config, trials)
+                found[key] = MeasuredNet(report.study, arm.label, not arm.values, arm.config, trials, report.results.kept)
     return sorted(found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label))
 
 

@@ -113,7 +113,7 @@ def _parameters(setting: Setting) -> Measured:
     base = setting.registry.base(claim.base)
     formed = setting.registry.card(setting.card.id).on_base(claim.base)
     sides = ({path: getattr(toggle, state) for path, toggle in formed.toggles.items()} for state in ("on", "off"))
-    on, off = (net_cost(with_values(base.config, values, formed.id))[0] for values in sides)
+    on, off = (net_cost(with_values(base.config, values, formed.id), setting.results.kept)[0] for values in sides)
     text = f"{formats.signed_count(on - off)} on {claim.base}"
     note = ""
     if claim.bounds is None:

@@ -1,9 +1,14 @@
 """What each arm costs: parameters, operations per sample, samples per second alone."""
 
+import hashlib
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
+import gonn_core
 from gonn_core.config import TrialConfig
 from reports.results import StudyResults
 
@@ -25,7 +30,7 @@ class Cost:
 def arm_cost(results: StudyResults, arm: str) -> Cost:
     """Counted from the arm's configuration; the speed is the measured one."""
     speed = results.speeds.get(arm)
-    return Cost(*net_cost(results.study.arm(arm).config), speed.samples_per_s if speed else None)
+    return Cost(*net_cost(results.study.arm(arm).config, results.kept), speed.samples_per_s if speed else None)
 
 
 def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
@@ -37,13 +42,37 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
 
 
 @cache
-def net_cost(config: TrialConfig) -> tuple[int, int]:
-    """Parameters and FLOPs of a forward pass of a configuration's net."""
+def net_cost(config: TrialConfig, kept: Path | None = None) -> tuple[int, int]:
+    """Parameters and FLOPs of a forward pass of a configuration's net. `kept`: folder in which they are kept, for counting builds the net."""
+    if kept is None:
+        return _counted(config)
+    note = kept / f"{hashlib.sha256(_code() + repr((config.net, config.features)).encode()).hexdigest()[:32]}.cost"
+    with suppress(OSError, ValueError):
+        parameters, flops = map(int, note.read_text().split())
+        return parameters, flops
+    found = _counted(config)
+    with suppress(OSError):
+        kept.mkdir(parents=True, exist_ok=True)
+        temporary = note.with_name(f".{note.name}.{os.getpid()}.tmp")
+        temporary.write_text("%d %d" % found)
+        os.replace(temporary, note)
+    return found
+
+
+def _counted(config: TrialConfig) -> tuple[int, int]:
     from gonn_core.features.sets import plane_names  # with torch and numba: only when a table is made
     from gonn_core.nets.cost import count_parameters, flops_per_sample
 
     planes = len(plane_names(config.features))
     return count_parameters(config.net, planes), flops_per_sample(config.net, planes)
+
+
+@cache
+def _code() -> bytes:
+    """Digest of the code that makes nets and counts: what was kept is of no use once it changes."""
+    core = Path(gonn_core.__file__).parent
+    sources = sorted(path for folder in ("nets", "features", "settings") for path in (core / folder).glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [*sources, core / "config.py"])).digest()
 
 
 def speed_note(results: StudyResults) -> str:

@@ -65,6 +65,8 @@ class StudyResults:
     """Command -> how many states of the test results it was the first to show."""
     played: tuple[Match, ...] = ()
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
+    kept: Path | None = None
+    """Where sums and costs are kept that can be thrown away (see reports.sums, reports.costs); None: nowhere."""
     _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
@@ -105,7 +107,7 @@ def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str
     """
     trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, sums) for ref in study.trials)
     speeds, looks = ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
-    return StudyResults(study, trials, speeds, looks)
+    return StudyResults(study, trials, speeds, looks, kept=sums)
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) -> TrialResult:
