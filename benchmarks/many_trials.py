@@ -26,7 +26,7 @@ from ablations.registry import load_registry
 from ablations.study import Study
 from gonn_core.config import canonical
 from gonn_core.errors import UserError
-from gonn_core.evaluation.identity import evaluation_id, weights_digest
+from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import FORMAT, pack_arrays
@@ -78,17 +78,16 @@ def plans(shape: str, studies: int, seeds: int, prepared: PreparedData, workspac
 def fill(plan: Plan, workspace: Workspace) -> None:
     """Write down the study and give all its trials results."""
     study = keep_study(workspace, plan.study)
-    nets: dict[str, bytes] = {}
+    nets: dict[str, dict] = {}
     for job, trial in zip(plan.jobs, study.trials, strict=True):
         if TrialDirectory(workspace.runs / job.id).result() is None:
             config = job.config
             if trial.arm not in nets:
-                tensors = build_net(config.net, plane_names(config.features), 1).state_dict()
-                nets[trial.arm] = checkpoint.pack(job.id, tensors, {"samples": config.training.samples, "weights": weights_digest(tensors)})
+                nets[trial.arm] = build_net(config.net, plane_names(config.features), 1).state_dict()
             finish(job, study, trial.arm, plan.prepared, nets[trial.arm])
 
 
-def finish(job: Job, study: Study, arm: str, prepared: PreparedData, net: bytes) -> None:
+def finish(job: Job, study: Study, arm: str, prepared: PreparedData, tensors: dict) -> None:
     """One made-up trial that is done."""
     config, samples, seed = job.config, job.config.training.samples, job.config.training.init_seed
     generator = np.random.default_rng([seed, int(job.id, 16) % 2**32])
@@ -106,7 +105,7 @@ def finish(job: Job, study: Study, arm: str, prepared: PreparedData, net: bytes)
             nats = level + 2.0 * (1 - point / 12) ** 2
             lines.append({"samples": samples * point // 12, "train_nats": nats + 0.1, "nats": nats, "top1": 0.36, "top4": 0.66, "looks": point, **times})
         directory.write_metrics(lines, lease)
-        directory.write(f"snapshots/{samples}.safetensors", net, lease)
+        directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(job.id, tensors, {"samples": samples, "weights": digest}), lease)
         for request in job.run.evaluations:
             view = subset(prepared.views[request.split], request.minimum_positions, request.subset_seed)
             write_evaluation(directory, lease, request, view, digest, samples, level, generator, Reading(**config.evaluation.model_dump()))

@@ -58,6 +58,7 @@ class Reporter:
             finished = [trial.id for trial in results.trials if trial not in results.unfinished]
             results = replace(results, looks=count_look(workspace, study, finished, command))
         files = write_report(study, results, workspace.out, self.registry, self._shelf.pool(study), workspace.sums)
+        files.report.results.forget()
         # A run's page shows only the first lines of its description at once: they say what was found.
         findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
         return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))

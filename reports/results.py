@@ -92,6 +92,14 @@ class StudyResults:
             self._sums[key] = self._arm_result(arm, evaluation, metric)
         return self._sums[key]
 
+    def forget(self) -> None:
+        """Let go of all sums, for a report of many studies holds the results of all: they are read again when somebody asks."""
+        self._sums.clear()
+        for trial in self.trials:
+            for evaluation in trial.evaluations:
+                if evaluation is not None:
+                    evaluation.forget()
+
     def _arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         trials = self.evaluated(arm, evaluation)
         sums = [trial.evaluations[evaluation].game_sums(metric) for trial in trials.values()]

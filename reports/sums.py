@@ -48,6 +48,10 @@ class SummedEvaluation(Evaluation):
                 write_sums(self.kept, found)
         return found
 
+    def forget(self) -> None:
+        """Let go of the sums; they are read again when somebody asks."""
+        vars(self).pop("_sums", None)
+
     @property
     def guesses(self) -> np.ndarray:
         """(361,) int64: positions by rank of the move played."""

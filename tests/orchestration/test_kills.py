@@ -35,8 +35,8 @@ TIMES = ("samples_per_s", "seconds")
 
 
 def test_a_worker_of_ray_is_killed(tmp_path):
-    config = tiny_config(training__samples=8000)
-    whole, cut = tiny_job(tmp_path / "whole", config), tiny_job(tmp_path / "cut", config, checkpoint_seconds=0.1)
+    config = tiny_config(training__samples=4000)
+    whole, cut = tiny_job(tmp_path / "whole", config, progress_points=16), tiny_job(tmp_path / "cut", config, progress_points=16, checkpoint_seconds=0.05)
     run_trial(whole)
     folder, told = TrialDirectory(tmp_path / "cut" / cut.id), []
 
