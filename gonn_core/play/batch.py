@@ -13,6 +13,7 @@ import numpy as np
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, point_name
 
+from .allocator import keep_memory
 from .draws import game_draws
 from .kernels import play_moves
 from .net_player import CHUNK, NetPlayer
@@ -54,6 +55,7 @@ def play_games(
     for player in players.values():
         if player.choice.passing == "guard":
             raise SettingError("passing", "guard", "net against net has no engine beside it", "pass_alive, after_pass, no_candidates")
+    keep_memory()
     hall = _Hall(terms, places, iter(numbers))
     while hall.under_way():
         side, which = hall.next_to_move()

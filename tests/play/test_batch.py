@@ -1,6 +1,7 @@
 """Batched games: each a pure function of the match and its number; their ends, results and SGF files; killed and gone on with."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from sgfmill import sgf
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
+from gonn_core.play.allocator import keep_memory
 from gonn_core.play.batch import MatchTerms, play_games
 from gonn_core.play.choice import Choice
 from gonn_core.play.draws import game_draws
@@ -161,3 +163,15 @@ def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     for line, text in play_games(players, [min(kept), max(kept), min(again)], MatchTerms.of(record.match, NAMES)):
         assert MatchRecord(record.folder).games()[line.game] == line and (record.folder / "sgf" / f"{line.game}.sgf").read_bytes() == text
     assert not list(play_nets(record, specs, NAMES, 24, 2, lambda: False))
+
+
+def test_memory_is_kept_where_malloc_can():
+    """Run twice: the second call finds it so already. On glibc a large array that is freed is not given back to the system."""
+    assert keep_memory() == keep_memory()
+    if keep_memory():
+        sizes = []
+        for _ in range(20):
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            torch.ones(4 << 20, dtype=torch.uint8)
+            sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+        assert min(sizes) < 100  # of 1,024 pages
