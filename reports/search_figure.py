@@ -77,7 +77,7 @@ def _ways(axes, report: SearchReport) -> None:
         if each.points:
             ways = sorted(each.points.items())
             axes.plot(*zip(*ways), color=colours(scale(each.rate)), linewidth=1.0, marker=".", markersize=2.5)
-            shown += [nats for samples, nats in ways if samples >= report.search.config.training.samples / 4]
+            shown += [nats for samples, nats in ways if samples >= report.search.config.training.samples / 2]
             if each.state in ("pruned", "diverged"):
                 axes.plot(*ways[-1], "x", color=colours(scale(each.rate)), markersize=5)
     if shown:
