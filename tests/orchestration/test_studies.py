@@ -194,7 +194,7 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
         time.sleep(0.05)
     assert directory.state() == "paused"
     status = gonn(elsewhere, "status")[1]
-    assert "running" not in status and re.search(r"starter-\w+ +1/2 +1 +\n", status), "one done, one paused"
+    assert "running" not in status and re.search(r" done  paused\n\S+ +1/2 +1 *\n", status)
 
     code, out, err = gonn(elsewhere, *ablate("parametric_relu"))
     assert code == 0 and "2 trials, 1 of them done already" in err
