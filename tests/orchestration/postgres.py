@@ -9,8 +9,6 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 
 def _programs() -> Path | None:
     """Folder of initdb and pg_ctl: Debian keeps them beside each other by version, out of the path."""
@@ -19,14 +17,17 @@ def _programs() -> Path | None:
     return max((path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")), key=lambda path: int(path.parent.name), default=None)
 
 
+def lacking() -> str:
+    """What is missing here for such a cluster, empty for nothing."""
+    if _programs() is None:
+        return "no PostgreSQL here: apt-get install postgresql"
+    return "" if importlib.util.find_spec("psycopg2") else "no driver of PostgreSQL here: pip install psycopg2-binary"
+
+
 @contextmanager
 def postgres_store():
-    """URI of an empty data base. Skips the test where there is no PostgreSQL (apt-get install postgresql) or no driver (pip install psycopg2-binary)."""
+    """URI of an empty data base, where nothing is `lacking`."""
     programs = _programs()
-    if programs is None:
-        pytest.skip("no PostgreSQL here")
-    if importlib.util.find_spec("psycopg2") is None:
-        pytest.skip("no psycopg2 here, the driver of PostgreSQL")
     user = "postgres" if os.geteuid() == 0 else getpass.getuser()  # it refuses to run as root
     folder = Path(tempfile.mkdtemp(prefix="gonn-pg-"))
     try:

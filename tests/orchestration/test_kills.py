@@ -25,7 +25,7 @@ from gonn_core.trial.lease import live_holder
 from gonn_core.trial.run import run_trial
 from orchestration.ray_runner import RayRunner
 from tests.orchestration.commands import STUDY, gonn, start, until, workspace
-from tests.orchestration.postgres import postgres_store
+from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
@@ -71,7 +71,7 @@ def records(uri: str) -> dict[tuple[str, str], object]:
     return found
 
 
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=lacking())])])
 def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, store):
     """Over HTTP; the study goes on, `gonn sync` completes the records once the server is there again, and they are those of any other store."""
     home = workspace(tmp_path)
