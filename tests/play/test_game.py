@@ -68,7 +68,7 @@ THREE_KOS = """
 
 
 def ko_game(seed: int, moves: int):
-    """A random game that is mostly about three kos, so that positions come back often; yields it with its slow twin."""
+    """A random game that is mostly about three kos, so that positions come back often, with moves taken back; yields it with its slow twin."""
     generator = np.random.default_rng(seed)
     colours, at = parse_board(THREE_KOS), named_points(THREE_KOS)
     for pair in ("ab", "cd", "ef"):
@@ -81,6 +81,10 @@ def ko_game(seed: int, moves: int):
         points = takes if generator.random() < 0.95 else near
         legal = [p for p in points if slow.why_illegal(p, game.to_move) is None]
         yield game, slow, near
+        if len(game) and generator.random() < 0.1:
+            slow.states.pop()
+            game.undo()
+            continue
         move = int(generator.choice(legal)) if legal else PASS
         slow.play(move, game.to_move)
         game.play(move)
