@@ -66,7 +66,7 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     if tracker is not None:
         tracker.study_finished(study_info(study), report.tracked)
     report.show(output())
-    if accounted.spent is not None:
+    if accounted.spent is not None and accounted.spent.slots:
         aside.print(accounted.spent.line)
     for outcome in failed:
         _tell_failure(study, outcome)

@@ -39,6 +39,7 @@ def serve(root: Path, runs: Path, port: int, study: str | None, say: Callable[[s
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
     words = tempfile.TemporaryFile("w+")
     server = subprocess.Popen(command, env={**os.environ, **quiet}, cwd=root, stdout=words, stderr=words, start_new_session=True)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # its session of its own would outlive a `kill` of this command
     try:
         _wait_until_it_answers(server, words, host, port)
         say(f"{address}  (Ctrl-C ends it)")
@@ -49,6 +50,7 @@ def serve(root: Path, runs: Path, port: int, study: str | None, say: Callable[[s
         return 0
     finally:
         _end(server)
+        signal.signal(signal.SIGTERM, before)
 
 
 def _address(tracker: Tracker, base: str, study: str | None) -> str:

@@ -65,7 +65,7 @@ def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: 
     files = write_files_of(workspace, search)
     if tracker is not None:
         tracker.study_finished(search_info(search, tried), tracked_report(files))
-    if accounted.spent is not None:
+    if accounted.spent is not None and accounted.spent.slots:
         aside.print(accounted.spent.line)
     for failed, error in part.failures:
         aside.print(f"rate {failed.rate:.4g} (trial {failed.trial}) failed: {error}")

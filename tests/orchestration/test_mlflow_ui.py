@@ -68,7 +68,7 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1") as answer:
             assert json.load(answer)["experiment"]["name"] == study().id
     finally:
-        server.send_signal(signal.SIGINT)
+        server.send_signal(signal.SIGTERM)  # as Ctrl-C does
         assert server.wait(20) == 0
     with socket.create_server(("127.0.0.1", port)):
         pass
