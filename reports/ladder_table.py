@@ -51,7 +51,9 @@ def ladder_text(ladder: Ladder) -> list[str]:
     file, neighbours = ladder.file, ladder.neighbours()
     halves = [half for _, half in neighbours if half is not None]
     played = f"Ladder {file.title}: {formats.count(ladder.games)} games here, neighbours against each other"
-    sure = f", until their differences were known to ±{file.settings.within:g} Elo or {formats.count(file.settings.most)} games a pair were played; the widest is ±{max(halves):.0f}."
+    wanted = f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
+    done = all(games >= file.settings.most or (half is not None and half <= file.settings.within) for games, half in neighbours)
+    sure = f", until there were {wanted}; the widest is ±{max(halves):.0f}." if done else f". Not finished: it is to go on until there are {wanted}; so far the widest is ±{max(halves):.0f}."
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
     texts = [f"{played}{sure} Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]
     unlinked = len(file.rungs) - len(ladder.rated())

@@ -48,6 +48,12 @@ def test_the_table_has_every_rung_and_the_engine(ladder):
     assert "Linked to GNU Go 3.8 level 1" in ladder_text(ladder)[-1]
 
 
+def test_a_ladder_says_whether_its_games_are_enough(tmp_path, ladder):
+    assert "Not finished: it is to go on until" in ladder_text(ladder)[0]
+    enough = read_ladder(write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches")
+    assert "until there were differences known to ±90 Elo" in ladder_text(enough)[0]
+
+
 def test_rungs_without_games_are_not_rated(tmp_path):
     found = read_ladder(write_ladder(tmp_path, RUNGS, [(80, 20), (0, 0), (60, 40)]), tmp_path / "matches")
     assert found.rated() == [0, 1] and found.neighbours()[1] == (0, None)
