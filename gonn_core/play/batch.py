@@ -12,8 +12,8 @@ import numpy as np
 
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, point_name
+from gonn_core.training.allocator import keep_memory
 
-from .allocator import keep_memory
 from .draws import game_draws
 from .kernels import play_moves
 from .net_player import CHUNK, NetPlayer

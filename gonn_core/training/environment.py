@@ -4,6 +4,8 @@ import torch
 
 from gonn_core.errors import SettingError
 
+from .allocator import keep_memory
+
 
 def choose_device(name: str) -> torch.device:
     """The device for `auto`, `cpu` or `cuda`. Raises SettingError for cuda where there is none."""
@@ -25,6 +27,7 @@ def reset_torch(threads: int) -> None:
     `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number. fp32
     means fp32: TensorFloat-32 is off. Convolutions take deterministic algorithms, chosen without timing them.
     """
+    keep_memory()
     torch.set_num_threads(threads)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)

@@ -14,7 +14,7 @@ from sgfmill import sgf
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
-from gonn_core.play.allocator import keep_memory
+from gonn_core.training.allocator import keep_memory
 from gonn_core.play.batch import MatchTerms, play_games
 from gonn_core.play.choice import Choice
 from gonn_core.play.draws import game_draws
