@@ -8,7 +8,7 @@ from reports.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("rate", "win rate with it"),
+    Column("rate", "win rate"),
     Column("interval", "95 % interval", under="rate"),
     Column("wilson", "of these nets alone", brief=False, under="rate"),
     Column("games", "games"),
