@@ -27,8 +27,10 @@ _RATINGS = (
 
 
 def rating_tables(tally: Tally, ratings: Ratings, names: Mapping[str, str], matches: Sequence[Match]) -> list[Table]:
-    """The strongest first: ratings; likelihood of superiority; shares of points against each other."""
-    order = sorted(range(len(tally.ids)), key=lambda player: (int(ratings.component[player]), -ratings.elo[player], tally.ids[player]))
+    """The strongest first, group by group where no games link them all, the one that played most before the others: ratings; likelihood of
+    superiority; points against each other."""
+    played = [float(tally.games[ratings.component == ratings.component[player]].sum()) for player in range(len(tally.ids))]
+    order = sorted(range(len(tally.ids)), key=lambda player: (-played[player], int(ratings.component[player]), -ratings.elo[player], tally.ids[player]))
     tables = [Table("ratings", "Ratings", _RATINGS, _rating_rows(tally, ratings, names, order), rating_notes(tally, ratings, names, matches))]
     tables += _against(order, tally, "superiority", "Likelihood of superiority: of the row's player over the column's, in %", lambda one, other: _superiority(ratings, one, other))
     tables += _against(order, tally, "cross-table", "Cross-table: points of the row's player of all games with the column's", lambda one, other: _points(tally, one, other))

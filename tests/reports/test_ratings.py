@@ -50,11 +50,12 @@ def test_draws_and_voided_games(tmp_path):
 
 def test_islands_are_told_and_not_compared(tmp_path):
     write_match(tmp_path, A, B, won(8, 2))
-    write_match(tmp_path, C, ENGINE, won(5, 5))
+    write_match(tmp_path, C, ENGINE, won(10, 10))
     tables = tables_of(tmp_path)
     assert any("2 groups that cannot be compared" in note for note in tables["ratings"].notes)
     assert [row.cells["interval"].text for row in tables["ratings"].rows].count("anchor") == 2
     assert texts(tables["superiority"], "3", "4")[0] == ["–", "–"]
+    assert {row.cells["player"].text for row in tables["ratings"].rows[:2]} == {"33333333 @100k", "GNU Go 3.8 level 1"}  # who played most comes first
 
 
 def test_many_players_take_several_narrow_tables(tmp_path):
