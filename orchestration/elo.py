@@ -114,26 +114,28 @@ class _Book:
 
 def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderFile:
     rungs = tuple(each.rung for each in found)
-    labels = (TrialDirectory(trial).config() or {}).get("labels", {})
-    settings = Settings(within=request.within, most=request.games, seed=request.seed)
-    coverage = _coverage(trial, labels, request.data)
-    title = f"{request.base}, {request.budget}, {request.data}, seed {request.seed}"
+    data, coverage = _trained_on(trial, request.data)
     return LadderFile(
         id=ladder_id([rung.player for rung in rungs], request.seed),
-        title=title,
-        data=request.data,
+        title=f"{request.base}, {request.budget}, {data}, seed {request.seed}" if request.base != trial.name[: len(request.base)] else f"trial {trial.name}, {data}",
+        data=data,
         coverage=coverage,
         history="full",
         rungs=rungs,
-        settings=settings,
+        settings=Settings(within=request.within, most=request.games, seed=request.seed),
         matches=(),
     )
 
 
-def _coverage(trial: Path, labels: dict, data: str) -> str:
-    """Which years of the data set the net was trained on, as its study or its own label says."""
-    study = trial.parent.parent / "studies" / labels.get("study", "") / "study.json"
-    return read_study(study).coverage if labels.get("study") and study.exists() else labels.get("data", data)
+def _trained_on(trial: Path, asked: str) -> tuple[str, str]:
+    """Data set and its coverage, as the trial's study or its own label says; a trial without either is taken at the user's word."""
+    labels = (TrialDirectory(trial).config() or {}).get("labels", {})
+    path = trial.parent.parent / "studies" / labels.get("study", "") / "study.json"
+    if "study" in labels and path.exists():
+        study = read_study(path)
+        return study.data, study.coverage
+    told = labels.get("data", asked)
+    return told.split(",")[0], told
 
 
 def _link(book: _Book, ladder: Ladder, by_id: dict[str, Standing], match_of: Play, request: EloRequest, say: Callable[[str], None]) -> None:

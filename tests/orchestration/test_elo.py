@@ -155,6 +155,17 @@ def test_games_that_are_wanted(tmp_path):
     assert wanted([(100, 100), (90, 10)], most=100) == []
 
 
+def test_the_data_of_a_trial_named_by_its_id(tmp_path):
+    made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1,))
+    train(made, {})
+    folder = made.runs / made.study.trials_of("control")[1]
+    assert elo._trained_on(folder, "starter") == ("starter", "starter")
+    tree = json.loads((folder / "config.json").read_text())
+    for labels in ({"data": "kgs, 4 of 15 training years"}, {"study": made.study.id}):
+        (folder / "config.json").write_text(json.dumps({**tree, "labels": labels}))
+        assert elo._trained_on(folder, "starter") == ("kgs", "kgs, 4 of 15 training years")
+
+
 def test_which_run_of_a_base_is_taken(tmp_path):
     made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1, 2))
     train(made, {}, skip=[("control", 2)])
