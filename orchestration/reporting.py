@@ -5,18 +5,20 @@ from functools import cached_property
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
-from gonn_core.errors import markdown_escape
+from gonn_core.errors import markdown_escape, printable
 from gonn_core.rating.matches import Match, load_matches
 from orchestration.study_folder import count_look, study_folder
 from orchestration.tracked import StudyReport
+from orchestration.unchanged import StudyNote
 from orchestration.workspace import Workspace
 from reports.earlier import StudyShelf
 from reports.formats import interval, signed
-from reports.render import ReportFiles, write_report
-from reports.results import load_results
+from reports.render import ReportFiles, found_report, write_report
+from reports.results import StudyResults, load_results
 from reports.terminal import print_report
 
 
@@ -26,10 +28,16 @@ class ReportedStudy:
 
     files: ReportFiles
     tracked: StudyReport
+    anew: bool = True
+    """Whether it was made now; it is not where it would say what it says already."""
 
     def show(self, console: Console) -> None:
-        """Print the tables and where the rest is."""
-        print_report(self.files.report, console)
+        """Print the tables, of a report that is as it was only what it says in sentences, and where the rest is."""
+        if self.anew:
+            print_report(self.files.report, console)
+        else:
+            for sentence in self.files.report.sentences:
+                console.print(Text(printable(sentence, 400)))
         console.print(f"report: {_near(self.files.markdown)}")
 
 
@@ -38,30 +46,44 @@ class Reporter:
 
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
-        self._shelf = StudyShelf(workspace.studies, workspace.runs, workspace.sums)
+        self._loaded: dict[str, tuple[StudyNote, StudyResults]] = {}
+        self._shelf = StudyShelf(workspace.studies, lambda study: self._load(study)[1])
 
     @cached_property
     def registry(self) -> Registry:
         """The declarations."""
         return load_registry()
 
+    def _load(self, study: Study) -> tuple[StudyNote, StudyResults]:
+        """Results of a study, and how its files were before they were read."""
+        if study.id not in self._loaded:
+            note, workspace = StudyNote(self._workspace, study), self._workspace
+            self._loaded[study.id] = note, load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums)
+        return self._loaded[study.id]
+
     @cached_property
     def _played(self) -> tuple[Match, ...]:
         return tuple(load_matches(self._workspace.matches))
 
-    def report(self, study: Study, command: str, look: bool = True) -> ReportedStudy:
-        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it."""
+    def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
+        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it; `anew`: also where it
+        would be what lies there already."""
         workspace = self._workspace
-        results = load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums)
+        note, results = self._load(study)
+        del self._loaded[study.id]  # whoever asks for another report of it wants its trials as they are then
         results = replace(results, played=self._played)
         if look:
             finished = [trial.id for trial in results.trials if trial not in results.unfinished]
             results = replace(results, looks=count_look(workspace, study, finished, command))
-        files = write_report(study, results, workspace.out, self.registry, self._shelf.pool(study), workspace.sums)
-        files.report.results.forget()
+        earlier = self._shelf.pool(study)
+        about = repr((results.looks, earlier))
+        known = not anew and note.holds(about)
+        files = (found_report if known else write_report)(study, results, workspace.out, self.registry, earlier, workspace.sums)
+        if not known:
+            note.keep(about)
         # A run's page shows only the first lines of its description at once: they say what was found.
         findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
-        return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)))
+        return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)), not known)
 
 
 def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:

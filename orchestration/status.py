@@ -17,7 +17,7 @@ from orchestration.workspace import Workspace
 def write_reports(studies: tuple[str, ...]) -> None:
     """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary.
 
-    Of all also the report over everything, in out/report; where nothing has changed since, no report is made again.
+    Of all also the report over everything, in out/report; of all, a study's report is not made again where nothing has changed since.
     """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
@@ -27,9 +27,12 @@ def write_reports(studies: tuple[str, ...]) -> None:
     if chosen and note is not None and note.holds():
         return _tell_again(workspace, chosen)
     reporter = Reporter(workspace)
-    written = [reporter.report(each, "report") for each in chosen]
-    for each in written:
-        each.show(output())
+    written = []
+    for each in chosen:
+        reported = reporter.report(each, "report", anew=bool(studies))
+        reported.show(output())
+        reported.files.report.forget()
+        written.append(reported)
     if not written:
         return
     from reports.book import write_book
@@ -38,10 +41,11 @@ def write_reports(studies: tuple[str, ...]) -> None:
 
     registry = reporter.registry
     if not studies:
-        book = write_book([each.files for each in written], registry, workspace.out / "report", _searches(workspace), load_played(workspace.matches, workspace.elo))
+        played = load_played(workspace.matches, workspace.elo)
+        book = write_book([each.files for each in written], registry, workspace.out / "report", _searches(workspace), played, workspace.sums)
         output().print(f"over all studies: {book}")
     if len(written) > 1:
-        path = write_summary([each.files.report for each in written], registry, workspace.out / "summary")
+        path = write_summary([each.files.report for each in written], registry, workspace.out / "summary", workspace.sums)
         output().print(f"summary: {path}")
     if note is not None:
         note.keep()

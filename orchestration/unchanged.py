@@ -1,9 +1,10 @@
 """Whether the reports over a whole workspace are still what they would be made into: by sizes and times of files, without reading one."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import ablations
 import gonn_core
 import orchestration
 import reports
+from ablations.study import Study
 from gonn_core.errors import InputError
 from gonn_core.json_files import read_mapping
 from orchestration.files import write_json
 from orchestration.workspace import Workspace
+from reports.kept import keep
 from reports.study_notes import LOOKS_FILE
 
 FORMAT = 1
@@ -48,6 +51,42 @@ class ReportNote:
             write_json(self._path, {"format": FORMAT, "inputs": _inputs(self._workspace, looks=True), "outputs": _outputs(self._workspace)})
 
 
+class StudyNote:
+    """The same of one study's report, whatever happens to other studies."""
+
+    def __init__(self, workspace: Workspace, study: Study):
+        """Looks at the study as it is now: to be made before its results are read."""
+        self._path, self._out = workspace.sums / f"{study.id}.report", workspace.out / study.id
+        self._inputs = _study_inputs(workspace, study)
+
+    def holds(self, about: str) -> bool:
+        """Whether the report was made from the same files and from what `about` stands for (not in the study's files), and lies there as it was made."""
+        with suppress(OSError):
+            return self._inputs is not None and self._path.read_text(encoding="utf-8") == self._text(about)
+        return False
+
+    def keep(self, about: str) -> None:
+        """Note that the report was made."""
+        if self._inputs is not None:
+            keep(self._path, self._text(about).encode())
+
+    def _text(self, about: str) -> str:
+        outputs = "\n".join(f"{path} {stamp}" for path, stamp in _files(self._out))
+        return hashlib.sha256(f"{FORMAT}\n{self._inputs}\n{about}\n{outputs}".encode()).hexdigest() + "\n"
+
+
+def _study_inputs(workspace: Workspace, study: Study) -> str | None:
+    """Digest of the files that a study's report is made from but for its looks; None while one of its trials runs."""
+    digest = hashlib.sha256(code())
+    for folder in (workspace.studies / study.id, workspace.matches, *(workspace.runs / trial.trial for trial in study.trials)):
+        for path, about in _files(folder):
+            if path.endswith("/lease.json"):
+                return None
+            if not path.endswith(LOOKS_FILE):
+                digest.update(f"{path} {about}\n".encode())
+    return digest.hexdigest()
+
+
 def _inputs(workspace: Workspace, looks: bool) -> str | None:
     """Digest of all that reports are made from; None while a trial runs, which may end at any moment. `looks`: with how often results were looked at."""
     digest = hashlib.sha256(code())
@@ -60,6 +99,7 @@ def _inputs(workspace: Workspace, looks: bool) -> str | None:
     return digest.hexdigest()
 
 
+@cache
 def code() -> bytes:
     """What stands for the code and the declarations, ours and others'."""
     parts = [version(name) for name in ("numpy", "scipy", "matplotlib")]

@@ -17,7 +17,8 @@ from reports.book_nets import measured_nets, worth_telling
 from reports.book_play import play_section
 from reports.book_published import comparison_section, stats_section
 from reports.book_rates import rates_section
-from reports.book_section import Picture, Section
+from reports.book_section import Drawing, Picture, Section
+from reports.kept_figure import kept_picture
 from reports.ladder import Ladder
 from reports.latex import latex_table
 from reports.played import Played
@@ -28,10 +29,17 @@ from reports.search_report import SearchReport
 FORMAT = 1
 
 
-def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path, searches: Sequence[SearchReport] = (), played: Played = Played()) -> Path:
+def write_book(
+    written: Sequence[ReportFiles],
+    registry: Registry,
+    folder: Path,
+    searches: Sequence[SearchReport] = (),
+    played: Played = Played(),
+    keys: Path | None = None,
+) -> Path:
     """Write the report over the studies whose reports were `written`, over searches for learning rates and over games into `folder`; index.md's path.
 
-    Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
+    `keys`: where it is kept what pictures were drawn from (see reports.kept_figure), None: all are drawn anew. Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
     """
     told, left = worth_telling([each.report for each in written])
     curves = [_curves(each) for each in written if each.report in told]
@@ -40,13 +48,19 @@ def write_book(written: Sequence[ReportFiles], registry: Registry, folder: Path,
     for section in sections:
         for table in section.all_tables:
             contents |= {f"{table.name}.csv": serial.csv_text(table).encode(), f"{table.name}.tex": latex_table(table).encode()}
-        for picture in section.pictures:
-            contents |= picture.files
+    drawn = {name for section in sections for picture in section.pictures for name in _write_picture(picture, folder, keys)}
     write_files(folder, contents)
     for path in folder.iterdir():
-        if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in contents:
+        if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in drawn | contents.keys():
             path.unlink()
     return folder / "index.md"
+
+
+def _write_picture(picture: Picture, folder: Path, keys: Path | None) -> list[str]:
+    """One at a time: a report over many studies has hundreds. Names of its files."""
+    files = picture.files if keys is None else kept_picture(folder, keys, picture)
+    write_files(folder, dict(files))
+    return list(files)
 
 
 def _curves(written: ReportFiles) -> Picture | None:
@@ -54,7 +68,8 @@ def _curves(written: ReportFiles) -> Picture | None:
     if not written.figures:
         return None
     name = f"curves-{written.report.study.id}"
-    return Picture(name, written.report.study.title, {f"{name}{path.suffix}": path.read_bytes() for path in written.figures})
+    drawn = written.figures
+    return Picture(name, written.report.study.title, Drawing(None, lambda: {f"{name}{path.suffix}": path.read_bytes() for path in drawn}))
 
 
 def book_sections(

@@ -10,7 +10,7 @@ from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from reports import formats
 from reports.book_nets import MeasuredNet, level
-from reports.book_section import Picture
+from reports.book_section import Drawing, Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.figures import WIDTH, figure_bytes
 from reports.panels import COLOURS, DASHES
@@ -115,7 +115,8 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
     lacking = ", ".join(net_title(net) for net, _ in by_guesses if net_title(net) not in {net_title(each) for each, _ in by_move})
     title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
     title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
-    return Picture("accuracy", title, figure_bytes("accuracy", size, paint))
+    told = [(net_title(net), shares.tolist()) for net, shares in by_guesses], [(net_title(net), bins) for net, bins in by_move]
+    return Picture("accuracy", title, Drawing((size, *told), lambda: figure_bytes("accuracy", size, paint)))
 
 
 def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:

@@ -13,10 +13,11 @@ from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, SIZE, point, point_name
 from reports import formats
 from reports.book_nets import MeasuredNet
-from reports.book_section import Picture
+from reports.book_section import Drawing, Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.channels import ChannelMaps, channel_maps
 from reports.figures import WIDTH, figure_bytes
+from reports.kept import core_code
 
 SHOWN = 6
 """Channels of a net that are drawn at most."""
@@ -110,7 +111,8 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
         f"Channels just before pooling: {maps.net.name}, {study.budget} budget, {study.data}, seed {maps.net.trials[0].seed}. Red: positive, blue: negative, each channel on its own"
         " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on the channel of ours that comes nearest to it"
     )
-    return Picture(name, title, figure_bytes(name, (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown)), paint, dpi=130))
+    told = (name, core_code(), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
+    return Picture(name, title, Drawing(told, lambda: figure_bytes(name, (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown)), paint, dpi=130)))
 
 
 def _chosen(maps: np.ndarray, first: Sequence[int]) -> list[int]:

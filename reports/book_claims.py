@@ -13,7 +13,7 @@ from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.claims import ClaimFinding, claimed_text, conditions_text, source_text
 from reports.report import Report
 from reports.summary import SYSTEMS, SummaryLine, summary_lines, summary_table
-from reports.summary_figure import draw_summary
+from reports.summary_figure import forest
 
 FOREST_AT_MOST = 40
 """Effects in one picture."""
@@ -81,8 +81,8 @@ def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
     parts = {"forest": (lines, title)}
     if len(lines) > FOREST_AT_MOST:
         parts = {f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}") for system, name in SYSTEMS.items()}
-    drawn = {name: (title, draw_summary(chosen, name)) for name, (chosen, title) in parts.items()}
-    return tuple(Picture(name, title, files) for name, (title, files) in drawn.items() if files)
+    drawn = [forest(chosen, name, title) for name, (chosen, title) in parts.items()]
+    return tuple(picture for picture in drawn if picture is not None)
 
 
 def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _Found]:

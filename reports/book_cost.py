@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
 from reports import formats
-from reports.book_section import Picture
+from reports.book_section import Drawing, Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.compare import MAIN
 from reports.costs import mean_cost
@@ -136,7 +136,9 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
-    return Picture("cost", "Gain in nats against cost; lines: what nothing cheaper beats", figure_bytes("cost", (WIDTH, 0.5 + 3.4 * len(costs)), paint))
+    told = tuple((gain.group, gain.card, gain.delta, gain.interval95, gain.flops, gain.time) for gain in found)
+    drawing = Drawing(told, lambda: figure_bytes("cost", (WIDTH, 0.5 + 3.4 * len(costs)), paint))
+    return Picture("cost", "Gain in nats against cost; lines: what nothing cheaper beats", drawing)
 
 
 def _between(value: float, ends: tuple[float, float]) -> bool:

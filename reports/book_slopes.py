@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from ablations.published_looks import PublishedLooks, PublishedSlopes
 from gonn_core.errors import printable
 from reports import formats
-from reports.book_section import Picture
+from reports.book_section import Drawing, Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.figures import WIDTH, figure_bytes
 from reports.net_weights import NetWeights, short_name
@@ -22,8 +22,8 @@ def slopes_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
     """Mean and spread over the channels of every layer of parametric ReLUs, the published ones below; None when no net has any."""
     rows = []
     for each in found:
-        for layer in each.layers(_is_slopes):
-            values = each.mean(layer)
+        for layer in each.slope_layers:
+            values = each.slopes(layer)
             numbers = {"mean": float(values.mean(dtype=np.float64)), "sd": float(values.std(axis=1, dtype=np.float64).mean())}
             cells = {key: Cell(formats.minus(f"{value:.3f}"), value, each.trials) for key, value in numbers.items()}
             rows.append(Row(f"{each.title} {layer}", {"net": text_cell(each.title), "layer": text_cell(layer), **cells}))
@@ -43,31 +43,33 @@ def _told(ends: tuple[float, float] | None) -> Cell:
     return Cell(low if low == high else f"{low} to {high}", list(ends))
 
 
-def _is_slopes(layer: str, values: np.ndarray) -> bool:
-    return "slopes" in layer.rpartition(".")[2] and values.ndim == 1
-
-
 def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
     """Mean slope by layer, bars of one standard deviation over channels, bands where the published means lie; a panel a net."""
-    shown = [(each, each.layers(_is_slopes)) for each in found]
+    shown = [(each, each.slope_layers) for each in found]
     shown = [(each, layers) for each, layers in shown if layers]
     if not shown:
         return None
 
+    panels = [(each.title, layers, *_means_and_sds([each.slopes(layer) for layer in layers])) for each, layers in shown]
+    published = [told for look in looks for told in look.slopes]
+
     def paint(figure: Figure) -> None:
-        for axes, (each, layers) in zip(figure.subplots(len(shown), 1, squeeze=False)[:, 0], shown):
-            stacked = [each.mean(layer) for layer in layers]
-            means, sds = [float(values.mean()) for values in stacked], [float(values.std(axis=1).mean()) for values in stacked]
+        for axes, (name, layers, means, sds) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
             axes.axhline(0.0, color="0.35", linewidth=0.9)
             axes.errorbar(range(len(layers)), means, yerr=sds, marker="o", markersize=4.5, linewidth=1.2, elinewidth=1.0, capsize=2, color=COLOURS[0])
-            _published_bands(axes, layers, [told for look in looks for told in look.slopes])
+            _published_bands(axes, layers, published)
             axes.set_xticks(range(len(layers)), [short_name(layer) for layer in layers], rotation=35, ha="right")
-            axes.set_title(printable(each.title, 80), loc="left")
+            axes.set_title(printable(name, 80), loc="left")
             axes.set_ylabel("slope")
 
     title = "Slopes of parametric ReLUs by layer: mean over channels and seeds, bars one standard deviation over channels"
     title += "; orange: between which the published nets' means lie" if any(look.slopes for look in looks) else ""
-    return Picture("slopes", title, figure_bytes("slopes", (WIDTH, 2.7 * len(shown)), paint))
+    return Picture("slopes", title, Drawing((panels, published), lambda: figure_bytes("slopes", (WIDTH, 2.7 * len(panels)), paint)))
+
+
+def _means_and_sds(layers: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:
+    """Of slopes (trials, channels), by layer."""
+    return [float(values.mean()) for values in layers], [float(values.std(axis=1).mean()) for values in layers]
 
 
 def _published_bands(axes, layers: Sequence[str], told: Sequence[PublishedSlopes]) -> None:

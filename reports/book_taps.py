@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from ablations.published_looks import PublishedLooks, PublishedTaps
 from gonn_core.errors import printable
-from reports.book_section import Picture
+from reports.book_section import Drawing, Picture
 from reports.cells import Cell, Column, Row, Table, text_cell
 from reports.figures import WIDTH, figure_bytes
 from reports.net_weights import NetWeights, short_name
-from reports.weight_statistics import CENTER, CORNERS, EDGES, tap_rms
+from reports.weight_statistics import EDGES, TAP_GROUPS
 
 _TAPS = (
     Column("net", "net", "left"),
@@ -27,13 +27,13 @@ def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()
     """Root mean square of the corner, edge and centre taps of every 3x3 kernel in the blocks, the published ones below; None when no net has such kernels."""
     rows = []
     for each in found:
-        for layer in each.layers(_is_kernel):
-            numbers = {name: float(np.mean([tap_rms(kernel, taps) for kernel in each.mean(layer)])) for name, taps in _GROUPS.items()}
+        for layer in each.kernels:
+            numbers = {group: each.tap_rms(layer, group) for group in TAP_GROUPS}
             rows.append(_taps_row(each.title, layer, numbers, each.trials))
     if not rows:
         return None
     for each in looks:
-        rows += [_taps_row(f"published: {each.net}", told.layer, {name: getattr(told, name) for name in _GROUPS}) for told in each.taps]
+        rows += [_taps_row(f"published: {each.net}", told.layer, {name: getattr(told, name) for name in TAP_GROUPS}) for told in each.taps]
     notes = ["Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: compare the taps of one kernel."]
     notes += [f"Published: {each.note}." for each in looks if each.taps and each.note]
     return Table("taps", "Kernels by tap", _TAPS, tuple(rows), tuple(notes))
@@ -46,16 +46,9 @@ def _taps_row(title: str, layer: str, numbers: Mapping[str, float], trials: tupl
     return Row(f"{title} {layer}", cells)
 
 
-_GROUPS: Mapping[str, tuple] = {"corners": CORNERS, "edges": EDGES, "center": CENTER}
-
-
-def _is_kernel(layer: str, values: np.ndarray) -> bool:
-    return layer.startswith("blocks.") and values.ndim == 4 and values.shape[2:] == (3, 3)
-
-
 def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
     """Every 3x3 kernel as a map of its nine taps, relative to the mean of its edge taps; published ones last."""
-    shown = [(each.title, {layer: _tap_map(each.mean(layer)) for layer in layers[:_KERNELS_AT_MOST]}) for each in found if (layers := each.layers(_is_kernel))]
+    shown = [(each.title, {layer: _relative(each.tap_map(layer)) for layer in layers[:_KERNELS_AT_MOST]}) for each in found if (layers := each.kernels)]
     if not shown:
         return None
     shown += [(f"published: {each.net}", {told.layer: _told_map(told) for told in each.taps}) for each in looks if each.taps]
@@ -72,15 +65,15 @@ def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
                 _draw_taps(axes, taps, short_name(layer))
 
     title = "3×3 kernels by tap: root mean square over channels, as a multiple of the edge taps' mean"
-    return Picture("taps", title, figure_bytes("taps", (WIDTH, sum(1.35 * height + 0.35 for height in heights)), paint))
+    told = [(name, {layer: taps.tolist() for layer, taps in maps.items()}) for name, maps in shown]
+    return Picture("taps", title, Drawing((told,), lambda: figure_bytes("taps", (WIDTH, sum(1.35 * height + 0.35 for height in heights)), paint)))
 
 
 _ACROSS, _KERNELS_AT_MOST = 6, 24
 
 
-def _tap_map(kernels: np.ndarray) -> np.ndarray:
-    """(3, 3) root mean square of each tap over kernels (trials, out, in, 3, 3), over the mean of the four edge taps."""
-    rms = np.sqrt((kernels.astype(np.float64) ** 2).mean(axis=(1, 2))).mean(axis=0)
+def _relative(rms: np.ndarray) -> np.ndarray:
+    """A map of taps over the mean of its four edge taps."""
     return rms / np.mean([rms[tap] for tap in EDGES])
 
 

@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
 from ablations.published_looks import PublishedChannel
 from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.evaluation.probes.published import Published, published
-from gonn_core.go.points import point
+from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from reports.book_nets import MeasuredNet
+from reports.kept import code_of, core_code, keep, kept_path, read_kept, weights_key
+from reports.results import TrialResult
 from reports.weight_statistics import last_snapshot
 
 
@@ -77,16 +81,29 @@ def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> Chan
     positions = tuple(each for each in published() if each.case.name in wanted)
     if not trials or not positions:
         return None
+    maps, untrained = np.stack([_kept_maps(trial, positions, net.kept) for trial in trials], axis=1)
+    return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
+
+
+def _kept_maps(trial: TrialResult, positions: Sequence[Published], folder: Path | None) -> np.ndarray:
+    """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `folder`."""
+    names = [each.case.name for each in positions]
+    path = kept_path(folder, "maps", code_of("channels"), core_code(), version("torch"), names, weights_key(trial))
+    found = read_kept(path)
+    if found is None:
+        made = _both(trial.folder, positions)
+        keep(path, made.astype("<f4").tobytes())
+        return made
+    return np.frombuffer(found, "<f4").reshape(2, len(positions), -1, POINTS)
+
+
+def _both(folder: Path, positions: Sequence[Published]) -> np.ndarray:
     from gonn_core.nets import trial_net  # torch and numba, only where channels are asked for
     from gonn_core.trial.weights import load_net
 
-    pairs = []
-    for trial in trials:
-        start = trial_net(_config(trial.folder)).eval()
-        trained, config = load_net(trial.folder)
-        pairs.append([_ask(each, config, positions) for each in (trained, start)])
-    maps, untrained = (np.stack(each) for each in zip(*pairs))
-    return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
+    start = trial_net(_config(folder)).eval()
+    trained, config = load_net(folder)
+    return np.stack([_ask(each, config, positions) for each in (trained, start)])
 
 
 def _config(folder) -> TrialConfig:

@@ -13,11 +13,12 @@ from gonn_core.config import with_values
 from reports import formats
 from reports.compare import MAIN, StudyAnalysis, study_thresholds
 from reports.costs import mean_cost, net_cost
+from reports.kept_statistics import trained_statistic, untrained_statistic
 from reports.results import StudyResults, TrialResult
 from reports.statistics import Effect
 from reports.tables import used_trials
 from reports.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
-from reports.weight_statistics import last_snapshot, snapshot_weights, statistic, untrained_weights
+from reports.weight_statistics import last_snapshot
 from reports.win_rates import PUBLISHED, SMALLEST_WIN_RATE, win_rates
 
 NOT_MEASURED = "not measured yet"
@@ -151,11 +152,11 @@ def _weights(setting: Setting) -> Measured:
     gone = [trial.id for trial in trials if not _last_snapshot(trial).exists()]
     if gone:
         return Measured(formats.NONE, NOT_MEASURED, f"the final weights are gone from {', '.join(gone)}")
-    trained = _by_layer([statistic(claim.statistic, snapshot_weights(_last_snapshot(trial))) for trial in trials])
+    trained = _by_layer([trained_statistic(claim.statistic, trial, setting.results.kept) for trial in trials])
     if not trained:
         return Measured(formats.NONE, NOT_MEASURED, f"{', '.join(arms)} has no such weights")
     study = setting.results.study
-    start = _by_layer([statistic(claim.statistic, untrained_weights(seeded(study.arm(trial.arm).config, trial.seed))) for trial in trials])
+    start = _by_layer([untrained_statistic(claim.statistic, seeded(study.arm(trial.arm).config, trial.seed), setting.results.kept) for trial in trials])
     text = f"{_range(trained)} over {len(trained)} layer{'s' if len(trained) > 1 else ''} (untrained {_range(start)})"
     verdict, note = _judge_layers(claim, trained, start, setting.differs, study_thresholds(study).claim_share)
     note = f"{note}; {len(trials)} trials"

@@ -1,6 +1,6 @@
 """Seed noise from earlier studies: for the pool of a table, and to plan what a number of seeds can show."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from gonn_core.errors import UserError
 from reports.analysis import TableAnalysis
 from reports.compare import MAIN, analyse_study, comparison, study_thresholds
 from reports.power import smallest_effect
-from reports.results import load_results
+from reports.results import StudyResults, load_results
 from reports.seed_noise import Differences, SeedPool, pool_seed_noise
 
 
@@ -39,9 +39,9 @@ class EarlierNoise:
 class StudyShelf:
     """The studies of a workspace, each read and analysed once, however many reports and pools ask for it."""
 
-    def __init__(self, studies_folder: Path | str, runs_folder: Path | str, sums: Path | None = None):
-        """`studies_folder`: holds `<id>/study.json`; `sums`: see reports.sums."""
-        self._studies, self._runs, self._sums = Path(studies_folder), Path(runs_folder), sums
+    def __init__(self, studies_folder: Path | str, load: Callable[[Study], StudyResults]):
+        """`studies_folder`: holds `<id>/study.json`; `load`: the results of one."""
+        self._studies, self._load = Path(studies_folder), load
         self._tables: dict[tuple[str, str], TableAnalysis | None] = {}
 
     @cached_property
@@ -87,13 +87,13 @@ class StudyShelf:
 
     def _table(self, study: Study, metric: str) -> TableAnalysis | None:
         if (study.id, metric) not in self._tables:
-            self._tables[study.id, metric] = analyse_study(load_results(study, self._runs, sums=self._sums), metric).table
+            self._tables[study.id, metric] = analyse_study(self._load(study), metric).table
         return self._tables[study.id, metric]
 
 
 def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", sums: Path | None = None) -> EarlierNoise:
     """What the studies below `studies_folder` tell of the seed noise of one study: see `StudyShelf`."""
-    return StudyShelf(studies_folder, runs_folder, sums).pool(study, metric)
+    return StudyShelf(studies_folder, lambda other: load_results(other, runs_folder, sums=sums)).pool(study, metric)
 
 
 def alike(other: Study, study: Study) -> bool:

@@ -1,28 +1,41 @@
-"""A study's figure is drawn again only when something in it, or the code that draws it, has changed: drawing takes longer than all the rest."""
+"""A figure is drawn again only when something in it, or the code that draws it, has changed: drawing takes longer than all the rest."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from reports.book_section import Drawing, Picture
 from reports.render import write_files
 from reports.report import Report
 
 NAMES = ("figure.png", "figure.svg")
 
 
-def kept_figure(folder: Path, keys: Path, report: Report, numbers: bytes, draw: Callable[[], dict[str, bytes] | None]) -> dict[str, bytes]:
-    """The files of a report's figure by name, empty when there is nothing to draw: those in `folder` when they are as `draw` would make them.
+def kept_figure(folder: Path, keys: Path, report: Report, numbers: bytes, draw: Callable[[], Mapping[str, bytes] | None]) -> dict[str, bytes]:
+    """The files of a report's figure by name, empty when there is nothing to draw; see `kept_files`. numbers: all of the report's, as text."""
+    return kept_files(folder, keys / f"{report.study.id}.figure", NAMES, _inputs(report, numbers), draw)
 
-    keys: folder where a digest is kept of what each study's figure was drawn from, and of the figure; numbers: all of the report's, as text.
+
+def kept_picture(folder: Path, keys: Path, picture: Picture) -> Mapping[str, bytes]:
+    """The files of a picture of the report over all studies, in `folder`; see `kept_files`."""
+    if not isinstance(picture.made, Drawing) or picture.made.shown is None:
+        return picture.files
+    names = (f"{picture.name}.png", f"{picture.name}.svg")
+    return kept_files(folder, keys / f"report.{picture.name}.picture", names, _code() + repr(picture.made.shown).encode(), picture.made.draw)
+
+
+def kept_files(folder: Path, note: Path, names: Sequence[str], inputs: bytes, draw: Callable[[], Mapping[str, bytes] | None]) -> dict[str, bytes]:
+    """The files of these names in `folder` when they are as `draw` would make them, else what it makes.
+
+    note: file with a digest of what they were drawn from (`inputs`), and of them.
     """
-    inputs, note = _inputs(report, numbers), keys / f"{report.study.id}.figure"
-    found = {name: path.read_bytes() for name in NAMES if (path := folder / name).is_file()}
+    found = {name: path.read_bytes() for name in names if (path := folder / name).is_file()}
     if found and note.is_file() and note.read_bytes() == _key(inputs, found):
         return found
-    drawn = draw() or {}
-    write_files(keys, {note.name: _key(inputs, drawn)})
+    drawn = dict(draw() or {})
+    write_files(note.parent, {note.name: _key(inputs, drawn)})
     return drawn
 
 

@@ -47,9 +47,7 @@ def write_report(
     None: the figure is drawn anew. Raises UserError."""
     if results.study != study:
         raise ValueError("these are the results of another study")
-    folder = Path(out_folder) / study.id
-    if folder.name != study.id or study.id in (".", ".."):
-        raise SettingError("STUDY", study.id, "not a name of a folder")
+    folder = _folder(out_folder, study)
     from reports.kept_figure import kept_figure  # which needs this module
 
     report = make_report(results, registry or load_registry(), earlier)
@@ -75,6 +73,23 @@ def write_report(
         figures=tuple(folder / name for name in pictures),
         report=report,
     )
+
+
+def found_report(
+    study: Study, results: StudyResults, out_folder: Path | str, registry: Registry, earlier: EarlierNoise | None = None, keys: Path | None = None
+) -> ReportFiles:
+    """As `write_report`, of a report whose files are there already, as they would be written."""
+    folder = _folder(out_folder, study)
+    tables, figures = sorted(folder.glob("*.csv")), [folder / name for name in ("figure.png", "figure.svg") if (folder / name).is_file()]
+    report = make_report(results, registry, earlier)
+    return ReportFiles(folder, folder / "report.md", folder / "report.json", folder / "manifest.json", tuple(tables), tuple(figures), report)
+
+
+def _folder(out_folder: Path | str, study: Study) -> Path:
+    folder = Path(out_folder) / study.id
+    if folder.name != study.id or study.id in (".", ".."):
+        raise SettingError("STUDY", study.id, "not a name of a folder")
+    return folder
 
 
 def _figure(report: Report) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ablations.registry import Registry
 from ablations.study import Study
@@ -36,17 +37,43 @@ _TRIAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Report:
-    """A study's report. `tables` are printed, `folded` ones too, out of sight at first, `more_tables` only written as CSV;
-    `analyses`: (evaluation, metric) -> statistics."""
+    """A study's report. `analyses`: (evaluation, metric) -> statistics. Tables are made when somebody asks for them."""
 
     results: StudyResults
     sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
-    folded: tuple[Table, ...]
-    more_tables: tuple[Table, ...]
     notes: tuple[str, ...]
     analyses: Mapping[tuple[int, str], StudyAnalysis]
     findings: tuple[ClaimFinding, ...]
+
+    @cached_property
+    def effects(self) -> Table:
+        """The table of effects on the loss, one of `tables`."""
+        return effects_table(self.results, self.analyses[MAIN, "nats"], MAIN)
+
+    @cached_property
+    def _made(self) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
+        return _tables(self)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Those that are printed."""
+        return self._made[0]
+
+    @cached_property
+    def folded(self) -> tuple[Table, ...]:
+        """Printed too, out of sight at first."""
+        return further_tables(self.results)
+
+    @property
+    def more_tables(self) -> tuple[Table, ...]:
+        """Only written as CSV."""
+        return self._made[1]
+
+    def forget(self) -> None:
+        """Let go of tables and sums, for a report of many studies holds the reports of all: they are made again when somebody asks."""
+        for name in ("_made", "folded"):
+            vars(self).pop(name, None)
+        self.results.forget()
 
     @property
     def study(self) -> Study:
@@ -76,12 +103,23 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
         raise SettingError("STUDY", study.id, "has no evaluation or no contrast: nothing to report")
     analyses = _analyses(results, registry, earlier)
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
-    findings = find_claims(results, registry, main)
+    return Report(
+        results=results,
+        sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts),
+        notes=table_notes(results, main["nats"], earlier),
+        analyses=analyses,
+        findings=find_claims(results, registry, main),
+    )
+
+
+def _tables(report: Report) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
+    """Those that are printed, and the others."""
+    results, study, analyses = report.results, report.study, report.analyses
     tables = [
         arms_table(results, MAIN),
-        effects_table(results, main["nats"], MAIN),
-        rates_table(results, main["top1"], main["top4"], MAIN),
-        claims_table(results, findings),
+        report.effects,
+        rates_table(results, analyses[MAIN, "top1"], analyses[MAIN, "top4"], MAIN),
+        claims_table(results, report.findings),
     ]
     if (probes := study_table(results)) is not None:
         tables.insert(3, probes)
@@ -96,16 +134,7 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
         added = [scores_table(results, number, f"arms-{suffix}"), short_effects_table(results, found, number, f"effects-{suffix}")]
         # Validation chose nothing here, but it is what a search may look at: it stays out of the page that is read for results.
         (tables if evaluation.split == study.evaluations[MAIN].split else more).extend(added)
-    return Report(
-        results=results,
-        sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts),
-        tables=tuple(tables),
-        folded=further_tables(results),
-        more_tables=tuple(more),
-        notes=table_notes(results, main["nats"], earlier),
-        analyses=analyses,
-        findings=findings,
-    )
+    return tuple(tables), tuple(more)
 
 
 def _analyses(results: StudyResults, registry: Registry, earlier: EarlierNoise | None) -> dict[tuple[int, str], StudyAnalysis]:

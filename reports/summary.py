@@ -92,8 +92,7 @@ def _row(line: SummaryLine) -> Row:
     report, card = line.report, line.card
     study = report.study
     contrast = next(contrast for contrast in study.contrasts if contrast.card == card)
-    effects = report.table("effects")
-    cost = next(row for row in effects.rows if row.key == card).cells["flops"]
+    cost = next(row for row in report.effects.rows if row.key == card).cells["flops"]
     finding = leading_finding(report, card)
     cells = {
         "system": text_cell(SYSTEMS.get(line.system, line.system)),
@@ -136,14 +135,17 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     return (*notes, f"Not finished: {', '.join(unfinished)}.") if unfinished else tuple(notes)
 
 
-def write_summary(reports: Sequence[Report], registry: Registry, folder: Path) -> Path:
-    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. Raises InputError."""
+def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, keys: Path | None = None) -> Path:
+    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `keys`: as of
+    `reports.book.write_book`. Raises InputError."""
+    from reports.kept_figure import kept_picture
     from reports.render import markdown_table, markdown_text, write_files
-    from reports.summary_figure import draw_summary
+    from reports.summary_figure import forest
 
     lines = summary_lines(reports, registry)
     table = summary_table(lines)
-    pictures = draw_summary(lines)
+    picture = forest(lines, "summary", table.title)
+    pictures = {} if picture is None else picture.files if keys is None else kept_picture(folder, keys, picture)
     parts = ["# Enhancements compared", markdown_table(table), "![Effects with their intervals](summary.png)"] if pictures else ["# Enhancements compared", markdown_table(table)]
     parts += ["\n".join(f"- {markdown_text(note)}" for note in table.notes)]
     parts += ["## Studies", "\n".join(f"- `{line}`" for line in dict.fromkeys(line.report.study.id for line in lines))]

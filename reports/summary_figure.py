@@ -7,6 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gonn_core.errors import printable
+from reports.book_section import Drawing, Picture
+from reports.claims import ClaimFinding
 from reports.figures import figure_files, figure_style
 from reports.panels import COLOURS, claim_ends, nats_axis, same_conditions
 from reports.summary import SYSTEMS, SummaryLine
@@ -14,6 +16,14 @@ from reports.summary import SYSTEMS, SummaryLine
 WIDTH = 7.0
 TICKS = (0, 0.02, -0.02, 0.05, -0.05, 0.8, -0.8, 0.2, -0.2, 3, -3)
 """Of an axis that is linear to 0.05 nats and logarithmic beyond, the most telling first."""
+
+
+def forest(lines: Sequence[SummaryLine], name: str, title: str) -> Picture | None:
+    """The picture of these lines; None while no effect is known."""
+    if not any(line.effect is not None for line in lines):
+        return None
+    told = ((line.card, line.system, line.effect, line.shown, line.report.study.base, _claims(line)) for line in lines)
+    return Picture(name, title, Drawing(tuple(told), lambda: draw_summary(lines, name)))
 
 
 def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:
@@ -77,17 +87,20 @@ _LABEL = 0.085  # of the axis' width
 
 
 def _draw_claims(axes, y: float, line: SummaryLine) -> set[bool]:
-    """The claims on the loss that tell a number; whether they were tested as they were made."""
+    """The line's claims; whether they were tested as they were made."""
     kinds = set()
-    for finding in line.report.findings:
-        claim = finding.claim
-        if (finding.card, claim.metric, claim.quantity) != (line.card, "nats", "difference") or claim.bounds is None:
-            continue
+    for finding in _claims(line):
         (low, high), filled = claim_ends(finding), same_conditions(finding)
         axes.plot([low, high], [y, y], color=COLOURS[1], linewidth=1.2)
         axes.plot([(low + high) / 2], [y], **_diamond(filled))
         kinds.add(filled)
     return kinds
+
+
+def _claims(line: SummaryLine) -> list[ClaimFinding]:
+    """Those on the loss that tell a number."""
+    found = [finding for finding in line.report.findings if (finding.card, finding.claim.metric, finding.claim.quantity) == (line.card, "nats", "difference")]
+    return [finding for finding in found if finding.claim.bounds is not None]
 
 
 def _diamond(filled: bool) -> dict:

@@ -18,6 +18,7 @@ _SLOPES = ("slopes", "slopes1", "slopes2")
 EDGES = ((0, 1), (1, 0), (1, 2), (2, 1))
 CORNERS = ((0, 0), (0, 2), (2, 0), (2, 2))
 CENTER = ((1, 1),)
+TAP_GROUPS = {"corners": CORNERS, "edges": EDGES, "center": CENTER}
 
 
 def statistic(name: str, weights: Weights) -> dict[str, float]:
@@ -34,7 +35,8 @@ def _is_pooled_slopes(layer: str, values: np.ndarray) -> bool:
     return layer == POOLED_SLOPES
 
 
-def _is_kernel(layer: str, values: np.ndarray) -> bool:
+def is_kernel(layer: str, values: np.ndarray) -> bool:
+    """Whether these are the weights of a 3x3 kernel in a block."""
     return layer.startswith("blocks.") and values.ndim == 4 and values.shape[2:] == (3, 3)
 
 
@@ -47,9 +49,9 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
     "prelu_slope_mean": (_is_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
     "prelu_slope_sd": (_is_slopes, lambda slopes: float(slopes.std(dtype=np.float64))),
     "prelu_pooled_slope_mean": (_is_pooled_slopes, lambda slopes: float(slopes.mean(dtype=np.float64))),
-    "kernel_rms_center": (_is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
-    "kernel_center_to_edge": (_is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
-    "kernel_corner_to_edge": (_is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
+    "kernel_rms_center": (is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
+    "kernel_center_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
+    "kernel_corner_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
 }
 """Statistic -> which layers have it, and its value of a layer's weights."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestration import cli
-from orchestration.unchanged import ReportNote, code
+from orchestration.unchanged import ReportNote, StudyNote, code
 from orchestration.workspace import Workspace
 from tests.reports.made_studies import Made, plan_study, train
 
@@ -43,8 +43,8 @@ def test_the_second_report_tells_what_the_first_one_found(made, capsys):
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.rglob("*") if path.is_file()} == before
     (out / made.study.id / "report.md").write_text("somebody's notes")
     assert cli.run(["report"]) == 0 and SAID not in capsys.readouterr().out
-    note = out / ".sums" / "report.json"
-    assert {path: path.read_bytes() for path in before if path != note} == {path: content for path, (content, _) in before.items() if path != note}
+    notes = {out / ".sums" / "report.json", out / ".sums" / f"{made.study.id}.report"}
+    assert {path: path.read_bytes() for path in before if path not in notes} == {path: content for path, (content, _) in before.items() if path not in notes}
 
 
 def test_code_and_declarations_are_looked_at():
@@ -97,3 +97,47 @@ def test_while_a_trial_runs_nothing_is_taken_for_settled(made):
     for damaged in ("no JSON", json.dumps({"format": 99}), "[]"):
         (Workspace(home).sums / "report.json").write_text(damaged)
         assert not ReportNote(Workspace(home)).holds()
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "eval", "match", "output", "numbers", "lease"])
+def test_a_study_is_reported_anew_when_it_changed_and_only_then(made, name):
+    home, trial, about = made.folder, made.runs / made.study.trials[0].trial, "numbers of others"
+    page = home / "out" / made.study.id / "report.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("as made")
+    assert not StudyNote(Workspace(home), made.study).holds(about)
+    StudyNote(Workspace(home), made.study).keep(about)
+    (made.runs / ("f" * 16)).mkdir()
+    (home / "studies" / "another").mkdir()
+    assert StudyNote(Workspace(home), made.study).holds(about)
+    if name == "eval":
+        os.utime(next((trial / "eval").glob("*.npz")), ns=(1, 1))
+    elif name == "match":
+        (home / "matches" / "m").mkdir(parents=True)
+        (home / "matches" / "m" / "match.json").write_text("{}")
+    elif name == "output":
+        page.write_text("somebody's notes")
+    elif name == "lease":
+        (trial / "lease.json").write_text("{}")
+    elif name == "metrics.jsonl":
+        (trial / name).write_text("changed")
+    else:
+        about = "other numbers of others"
+    assert not StudyNote(Workspace(home), made.study).holds(about)
+
+
+@pytest.mark.slow
+def test_of_two_studies_the_one_that_changed_is_reported_anew(made, capsys):
+    other = plan_study(made.folder, "ko_plane", seeds=(1, 2))
+    train(other, {})
+    assert cli.run(["report"]) == 0
+    out, told = made.folder / "out", capsys.readouterr().out
+    assert told.count("samples/s") > 0
+    pages = {study.id: (out / study.id / "report.md").stat().st_mtime_ns for study in (made.study, other.study)}
+    content = {path: path.read_bytes() for path in out.rglob("*") if path.is_file() and ".sums" not in path.parts}
+    os.utime(other.runs / other.study.trials[-1].trial / "result.json", ns=(1, 1))
+    assert cli.run(["report"]) == 0
+    assert (out / made.study.id / "report.md").stat().st_mtime_ns == pages[made.study.id]
+    assert (out / other.study.id / "report.md").stat().st_mtime_ns > pages[other.study.id]
+    assert {path: path.read_bytes() for path in content} == content
+    assert "parametric_relu: Δ " in capsys.readouterr().out

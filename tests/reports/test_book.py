@@ -179,9 +179,8 @@ def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
     assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(each.name == "slopes" for each in section.folded)
 
 
-def test_many_effects_are_drawn_by_system(written, monkeypatch):
+def test_many_effects_are_drawn_by_system(written):
     lines = summary_lines([each.report for each in written], registry())
-    monkeypatch.setattr(book_claims, "draw_summary", lambda chosen, name: {f"{name}.png": b""} if chosen else {})
     assert [picture.name for picture in book_claims._forests(lines)] == ["forest"]
     many = lines * 20 + [replace(lines[0], system="lczero")]
     assert [picture.name for picture in book_claims._forests(many)] == ["forest-gonn", "forest-lczero"]
