@@ -65,11 +65,11 @@ def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):
     (["evaluate", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
     (["evaluate", "x", "--split", "train"], "SPLIT=train: no such split; valid: validation, test"),
     (["report", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
-    (["ui", "--study", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
+    (["ui", "--study", "x"], "STUDY=x: no such study or search; valid: none yet: make ablation NAME=… makes one"),
     (["data", "fetch", "gogod"], "DATA=gogod: cannot be downloaded; valid: kgs"),
     (["data", "fetch"], "--data-dir=: no data folder given; valid: a folder for the archives, or GONN_DATA in the environment"),
     (["data", "fetch", "--data-dir", ".", "--years", "now"], "--years=now: not a list of years; valid: such as 2000-2015 or 2015,2017"),
-    (["data", "drop"], "gonn data drop: no such command; valid: build, fetch, list"),
+    (["data", "drop"], "gonn data drop: no such command; valid: build, fetch, list, selfplay"),
     (["data", "build", "--data-dir"], "Option '--data-dir' requires an argument."),
 ])  # fmt: skip
 def test_bad_settings_elsewhere(gonn, tmp_path, arguments, line):
