@@ -81,7 +81,7 @@ def test_a_report_has_them_folded(made, results):
     report = make_report(results, made.registry)
     text = markdown(report)
     inside = text[text.index("<details>") : text.index("</details>")]
-    assert "<summary>More metrics</summary>" in inside and "| p ≥ 25 % |" in inside and "with a ko" not in text[: text.index("<details>")]
+    assert "<summary>More metrics</summary>" in inside and "| p ≥ 25\u00a0% |" in inside and "with a ko" not in text[: text.index("<details>")]
     assert text.index("Claims of the documents") < text.index("<details>") < text.index("## Notes")
     files = write_report(made.study, results, made.folder / "out", made.registry)
     assert {"metrics.csv", "metric-effects.csv", "move-numbers.csv"} <= {path.name for path in files.tables}
