@@ -121,7 +121,7 @@ def test_failed_games_are_counted_and_left_out(tmp_path, monkeypatch, capsys):
     arguments = ["data", "selfplay", "--engine", command, "--out", str(tmp_path / "games"), "--games", "8", "--workers", "2"]
     assert run(arguments) == 1  # the engine is asked for six moves a game: from game 7 on it comes to no harm
     told = capsys.readouterr()
-    assert "6 failed and are tried again by the same command: 1, 2, 3, 4, 5, 6" in told.out.replace("\n", "") and "game 2 failed: illegal move" in told.err
+    assert "6 failed and are tried again by the same command: 1, 2, 3, 4, 5, 6" in " ".join(told.out.split()) and "game 2 failed: illegal move" in told.err
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
 
 
