@@ -6,6 +6,7 @@ second from the games of the evaluation subset (`reports.games`); more seeds shr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -116,12 +117,22 @@ def sign_flip_p(deltas: np.ndarray, seed: int = 0) -> float | None:
         signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         extra = 0
     else:
-        signs = 1 - 2 * np.random.default_rng(seed).integers(2, size=(RANDOM_SIGN_FLIPS, n), dtype=np.int8)
+        signs = _random_signs(n, seed)
         extra = 1
-    seen = abs(deltas.sum())
-    tolerance = 1e-12 * np.abs(deltas).sum()
-    hits = int((np.abs(signs @ deltas) >= seen - tolerance).sum())
+    least = abs(deltas.sum()) - 1e-12 * np.abs(deltas).sum()
+    parts = (signs[start : start + _SIGNS_AT_ONCE] for start in range(0, len(signs), _SIGNS_AT_ONCE))
+    hits = sum(int((np.abs(part @ deltas) >= least).sum()) for part in parts)
     return (hits + extra) / (len(signs) + extra)
+
+
+_SIGNS_AT_ONCE = 2**13
+"""Patterns that are made floating-point numbers at once: all of a table of 100 seeds would take 80 MB."""
+
+
+@lru_cache(maxsize=2)
+def _random_signs(n: int, seed: int) -> np.ndarray:
+    """(RANDOM_SIGN_FLIPS, n) int8 of ±1. All effects of a study have the same number of seeds."""
+    return 1 - 2 * np.random.default_rng(seed).integers(2, size=(RANDOM_SIGN_FLIPS, n), dtype=np.int8)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
