@@ -39,7 +39,7 @@ import: ## take over trial directories from another machine: FROM=folder
 	$(GO) import "$$FROM"
 stop: ## ask running commands to pause; the same commands go on later [STUDY=…]
 	$(GO) stop "$$STUDY"
-clean: ## what no study, search or queued trial refers to, and its size; `gonn clean --yes` removes it
+clean: ## what no study, search, match or queued trial refers to, and its size; `gonn clean --yes` removes it
 	$(GO) clean
 ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]
 	$(GO) ui --port "$$PORT" --study "$$STUDY"

@@ -1,4 +1,4 @@
-"""`gonn clean`: what no study, search or queued trial refers to; shown first, removed only when told so.
+"""`gonn clean`: what no study, search, match or queued trial refers to; shown first, removed only when told so.
 
 Whatever is not plainly of our making stays: links, and folders whose names or files are none that a command writes.
 """
@@ -17,6 +17,7 @@ from rich import box
 from rich.table import Table
 
 from gonn_core.json_files import read_json
+from gonn_core.rating.matches import load_matches
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import output
@@ -44,7 +45,7 @@ def clean(yes: bool, stores: bool) -> int:
     workspace, console = Workspace.here(), output()
     found = unused(workspace, stores)
     if not found:
-        console.print("nothing to remove: every trial and report belongs to a study, a search or the queue")
+        console.print("nothing to remove: every trial and report belongs to a study, a search, a match or the queue")
         return 0
     table = Table("folder", "what", "size", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[2].justify = "right"
@@ -64,14 +65,15 @@ def clean(yes: bool, stores: bool) -> int:
 
 
 def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
-    """Folders of trials and reports, and of stores and views when asked, to which no study, search or queued trial refers.
+    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or queued trial refers.
 
-    Raises UserError for a study or a search that cannot be read: what it refers to is not known.
+    Raises UserError for a study, a search or a match that cannot be read: what it refers to is not known.
     """
     studies, searched = all_studies(workspace), all_searches(workspace)
     searches = {search.id for search in searched}
     kept = {trial.trial for study in studies for trial in study.trials} | queued_trials()
     kept |= {tried.trial for search in searched for tried in tried_rates(workspace, search)}  # also one that a study trained first
+    kept |= _played(workspace)
     trials = list(_trials(workspace, kept, searches))
     found = [each for each in trials if each[1] is not None]
     unwanted = [Unused(path, what, size(path)) for path, what in found]
@@ -80,6 +82,12 @@ def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
         configs = [config for path, what in trials if what is None and (config := _config(path)) is not None]
         unwanted += _stores(workspace, studies, configs)
     return unwanted
+
+
+def _played(workspace: Workspace) -> set[str]:
+    """Trials whose nets have played games, those of ladders among them."""
+    players = [player for match in load_matches(workspace.matches) for player in match.players.values()]
+    return {player["trial"] for player in players if player.get("kind") == "net"}
 
 
 def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterator[tuple[Path, str | None]]:

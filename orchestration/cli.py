@@ -272,7 +272,7 @@ def search_show(search):
 @click.option("--yes", is_flag=True, help="remove it; else it is only shown")
 @click.option("--stores", is_flag=True, help="position stores and views too; they are built again when needed")
 def clean(**settings):
-    """What no study, search or queued trial refers to."""
+    """What no study, search, match or queued trial refers to."""
     from orchestration import cleaning
 
     return cleaning.clean(**settings)

@@ -15,6 +15,7 @@ from orchestration.search_folder import all_searches, keep_search, open_journal
 from orchestration.workspace import Workspace
 from tests.orchestration.fakes import config_tree, write_trial
 from tests.orchestration.search_fakes import made_search
+from tests.rating.made_matches import ENGINE, net, won, write_match
 
 USED, LEFT, HELD, SEARCHED = ("1" * 16, "2" * 16, "3" * 16, "4" * 16)
 KNOWN = "relu-gonn-b5-smoke-starter-abcdef"
@@ -130,3 +131,12 @@ def test_a_study_that_cannot_be_read_stops_it(home, capsys):
 
 def test_sizes_for_eyes():
     assert [cleaning.told(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.1 GB"]
+
+
+def test_who_played_is_kept(home):
+    assert LEFT in {each.path.name for each in cleaning.unused(Workspace(home))}
+    match = write_match(home / "matches", ENGINE, net(LEFT), won(1, 1))
+    assert LEFT not in {each.path.name for each in cleaning.unused(Workspace(home))}
+    (match / "match.json").write_text("{}")
+    with pytest.raises(InputError):
+        cleaning.unused(Workspace(home))
