@@ -43,7 +43,7 @@ from orchestration.planning import Plan, Request, check, lay_out
 from orchestration.study_folder import keep_study
 from orchestration.workspace import Workspace
 
-TARGETS = "targets: each command under 5 s and 500 MB, but for the first report of 100 studies, which draws over 100 figures"
+TARGETS = "targets: each command under 5 s and 500 MB, but for the first report, which sums up every position and draws every figure"
 POSITIONS = 20_000
 WIDE = ("parametric_relu", "last_move_input", "liberty_planes", "ladder_input", "chain_pooling", "dilated_convolutions", "global_pooling_head", "ko_plane", "stem_kernel_5x5")
 

@@ -93,18 +93,19 @@ def analyse_comparisons(
 
 
 def estimate_comparisons(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds) -> dict[str, Effect]:
-    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm is None."""
+    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm and p_sign_flip
+    are None."""
     _check(arms, comparisons)
-    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None)[-1]}
+    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
 
 
-def _estimate(arms, comparisons, thresholds: Thresholds, earlier):
+def _estimate(arms, comparisons, thresholds: Thresholds, earlier, judged: bool = True):
     """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for their number."""
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
     differences = {name: pairs.differences for name, pairs in paired.items()}
     pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
     effects = [
-        paired[name].effect(name, pool, thresholds) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
+        paired[name].effect(name, pool, thresholds, judged) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
         for name, comparison in comparisons.items()
     ]
     return paired, differences, pool, effects
@@ -139,7 +140,7 @@ class _Pairs:
         self.deltas = self.means[1] - self.means[0]
         self.differences = Differences(dict(zip(self.seeds, self.deltas.tolist())), weights)
 
-    def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds) -> Effect:
+    def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool) -> Effect:
         n = len(self.seeds)
         own = (float(self.deltas.var(ddof=1)) / n, n - 1.0) if n > 1 else None
         # A toggle with one seed is in no pool but may use it; an outlier has its own variance.
@@ -156,7 +157,7 @@ class _Pairs:
             deltas=tuple(self.deltas.tolist()),
             paired=True,
             pooled=pooled,
-            p_sign_flip=sign_flip_p(self.deltas),
+            p_sign_flip=sign_flip_p(self.deltas) if judged else None,
             correlation=pair_correlation([self.means]),
         )
 
