@@ -1,7 +1,6 @@
 """What each arm costs: parameters, operations per sample, samples per second alone."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import gonn_core
 from gonn_core.config import TrialConfig
+from gonn_core.whole_files import write_whole
 from reports.results import StudyResults
 
 FLOPS_COUNTED = (
@@ -53,9 +53,7 @@ def net_cost(config: TrialConfig, kept: Path | None = None) -> tuple[int, int]:
     found = _counted(config)
     with suppress(OSError):
         kept.mkdir(parents=True, exist_ok=True)
-        temporary = note.with_name(f".{note.name}.{os.getpid()}.tmp")
-        temporary.write_text("%d %d" % found)
-        os.replace(temporary, note)
+        write_whole(note, b"%d %d" % found, flush=False)
     return found
 
 

@@ -1,12 +1,12 @@
 """Small results kept under `out/`, where everything can be thrown away, in files named by a digest of what they were made from."""
 
 import hashlib
-import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import gonn_core
+from gonn_core.whole_files import write_whole
 from reports.results import TrialResult
 from reports.weight_statistics import last_snapshot
 
@@ -28,14 +28,9 @@ def keep(path: Path | None, data: bytes) -> None:
     """Keep it; on a full or read-only disk nothing is kept."""
     if path is None:
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(data)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, data, flush=False)
 
 
 def weights_key(trial: TrialResult) -> tuple:

@@ -3,7 +3,6 @@
 Nothing here depends on when or where it is written: the same trials give the same bytes.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import jinja2
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import InputError, SettingError, markdown_escape, printable
+from gonn_core.whole_files import write_whole
 from reports import serial
 from reports.cells import Cell, Table
 from reports.earlier import EarlierNoise
@@ -181,11 +181,6 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in contents.items():
-            temporary = folder / f".{name}.{os.getpid()}.tmp"
-            try:
-                temporary.write_bytes(data)
-                os.replace(temporary, folder / name)
-            finally:
-                temporary.unlink(missing_ok=True)
+            write_whole(folder / name, data, flush=False)
     except OSError as error:
         raise InputError(folder, f"the report cannot be written ({error.strerror})") from None

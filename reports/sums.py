@@ -18,6 +18,7 @@ from gonn_core.evaluation import derived, metrics, stored
 from gonn_core.evaluation.derived import METRICS
 from gonn_core.evaluation.metrics import GameSums
 from gonn_core.evaluation.stored import Evaluation
+from gonn_core.whole_files import write_whole
 
 RANKS = 361
 _TAIL = 2048
@@ -94,14 +95,9 @@ def write_sums(path: Path, sums: Sums) -> None:
     bins = [] if sums.moves is None else [number for each in sums.moves for number in each]
     head = [len(sums.games), len(METRICS), -1 if sums.moves is None else len(sums.moves)]
     parts = [head, sums.games, sums.counts, *(sums.by_metric.get(metric, missing) for metric in METRICS), sums.guesses, bins]
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_bytes(np.concatenate([np.asarray(part, "<f8") for part in parts]).tobytes())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, np.concatenate([np.asarray(part, "<f8") for part in parts]).tobytes(), flush=False)
 
 
 def read_sums(path: Path) -> Sums | None:

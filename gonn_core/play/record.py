@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from gonn_core.errors import InputError
 from gonn_core.json_files import read_record
 from gonn_core.settings.strict import Strict
+from gonn_core.whole_files import write_whole
 
 from .rules import Rules
 
@@ -114,7 +115,7 @@ class MatchRecord:
         games = list(games)
         for line, sgf in games:
             if not line.void:
-                _write_whole(self.folder / "sgf" / f"{line.game}.sgf", sgf)
+                write_whole(self.folder / "sgf" / f"{line.game}.sgf", sgf)
         with open(self.folder / "games.jsonl", "ab") as file:
             for line, _ in games:
                 file.write(canonical(line.model_dump(mode="json")).encode() + b"\n")
@@ -127,21 +128,9 @@ def open_match(root: Path | str, match: Mapping) -> MatchRecord:
     folder = Path(root) / match["id"]
     (folder / "sgf").mkdir(parents=True, exist_ok=True)
     if not (folder / "match.json").exists():
-        _write_whole(folder / "match.json", (json.dumps(match, indent=1, allow_nan=False) + "\n").encode())
+        write_whole(folder / "match.json", (json.dumps(match, indent=1, allow_nan=False) + "\n").encode())
     record = MatchRecord(folder)
     if record.match != json.loads(json.dumps(match)):
         raise InputError(folder / "match.json", "is not the match that its folder is named for")
     record.cut_torn_line()
     return record
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

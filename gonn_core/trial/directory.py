@@ -20,6 +20,7 @@ from typing import Literal
 
 from gonn_core.errors import InputError, printable_tree
 from gonn_core.json_files import read_record
+from gonn_core.whole_files import write_whole
 
 from .lease import Lease, live_holder
 
@@ -95,16 +96,7 @@ class TrialDirectory:
     def write(self, name: str, data: bytes, lease: Lease) -> None:
         """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial over."""
         path = self.path / name
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            with open(temporary, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            with lease.guard():
-                os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, data, renaming=lease.guard())
         _flush_folder(path.parent)
 
     def write_json(self, name: str, tree: dict, lease: Lease) -> None:

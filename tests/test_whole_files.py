@@ -1,0 +1,30 @@
+"""A file is there whole or not at all."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from gonn_core.whole_files import write_whole
+
+
+@pytest.mark.parametrize("flush", [True, False])
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path, flush):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+    write_whole(path, b"new", flush)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"new"
+
+
+def test_whoever_guards_the_renaming_sees_the_old_file_and_may_forbid_it(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old")
+
+    @contextmanager
+    def forbidding():
+        assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 2
+        raise RuntimeError("not yours any more")
+        yield
+
+    with pytest.raises(RuntimeError, match="not yours"):
+        write_whole(path, b"new", renaming=forbidding())
+    assert [each.name for each in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"old"
