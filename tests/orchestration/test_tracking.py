@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -122,15 +123,24 @@ def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
     assert [point.step for point in runs["client"].get_metric_history(run.info.run_id, "nats")] == [10, 20]
 
 
+def noted(root) -> dict:
+    """As `runs_of`, before there is an experiment too."""
+    from mlflow import MlflowClient
+
+    there = MlflowClient(f"sqlite:///{root / 'mlflow.db'}").get_experiment_by_name(study().id)
+    return {name: run for name, run in runs_of(root).items() if name == "control s0"} if there else {}
+
+
 def test_following_polls_in_the_background(root):
     track = tracker(root)
     track.study_started(study())
     with track.following(0.02):
         write_trial(root / "runs" / "c0", "running")
-        for _ in range(200):
-            if "control s0" in runs_of(root):
+        for _ in range(1000):
+            if noted(root):
                 break
-    assert "control s0" in runs_of(root)
+            time.sleep(0.02)
+    assert "control s0" in noted(root)
 
 
 def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
