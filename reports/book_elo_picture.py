@@ -25,9 +25,9 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
         axes.margins(x=0.08, y=0.1)
         axes.invert_xaxis()
         axes.set(xlabel="nats on test games of the data set named (better to the right; at the points: top-1)", ylabel="Elo above the curve's weakest net")
-        axes.legend(loc="upper left")
+        figure.legend(loc="outside lower left", alignment="left")  # beside the curves there is room by chance only
 
-    return figure_bytes("elo", (WIDTH, 3.9), paint)
+    return figure_bytes("elo", (WIDTH, 4.4), paint)
 
 
 def _published(axes, points: Sequence[EloPoint]) -> None:

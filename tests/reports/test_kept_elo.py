@@ -1,4 +1,4 @@
-"""The ladder kept under results/: its page is made anew from its match files alone, the same bytes."""
+"""The ladders kept under results/: their pages are made anew from their match files alone, the same bytes."""
 
 from pathlib import Path
 
@@ -9,25 +9,31 @@ from reports.ladder import load_ladders
 from reports.ladder_page import ladder_files
 from tests.reports.made_studies import registry
 
-KEPT = Path(__file__).resolve().parents[2] / "results" / "play" / "elo"
+PLAY = Path(__file__).resolve().parents[2] / "results" / "play"
+
+
+@pytest.fixture(scope="module", params=["elo", "elo-4x48"])
+def kept(request):
+    return PLAY / request.param
 
 
 @pytest.fixture(scope="module")
-def ladders():
-    return load_ladders(KEPT / "elo", KEPT / "matches")
+def ladders(kept):
+    return load_ladders(kept / "elo", kept / "matches")
 
 
-def test_the_page_is_that_of_its_matches(ladders):
+def test_the_page_is_that_of_its_matches(kept, ladders):
     made = ladder_files(ladders, registry())
-    assert {name for name in made if not name.endswith(".png")} == {path.name for path in KEPT.iterdir() if path.suffix in (".md", ".csv") and path.name != "README.md"}
+    assert {name for name in made if not name.endswith(".png")} == {path.name for path in kept.iterdir() if path.suffix in (".md", ".csv") and path.name != "README.md"}
     for name, data in made.items():
         if not name.endswith(".png"):  # pixels hang on the version of matplotlib
-            assert (KEPT / name).read_bytes() == data, name
+            assert (kept / name).read_bytes() == data, name
 
 
-def test_its_matches_are_whole(ladders):
+def test_its_matches_are_whole(kept, ladders):
+    assert ladders
     for ladder in ladders:
-        assert {path.name for path in (KEPT / "matches").iterdir()} >= set(ladder.file.matches)
+        assert {path.name for path in (kept / "matches").iterdir()} >= set(ladder.file.matches)
         for match in ladder.matches:
             assert [line.game for line in match.games] == list(range(len(match.games))) and len(match.games) >= 10
             assert {player_id(identity) for identity in match.players.values()} <= set(ladder.tally.ids)
