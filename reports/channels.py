@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from gonn_core.evaluation.probes.published import Published, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from reports.book_nets import MeasuredNet
-from reports.kept import code_of, core_code, keep, kept_path, read_kept, weights_key
+from reports.kept import code_of, core_code, keep, kept_path, read_kept, torch_version, weights_key
 from reports.results import TrialResult
 from reports.weight_statistics import last_snapshot
 
@@ -88,7 +87,7 @@ def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> Chan
 def _kept_maps(trial: TrialResult, positions: Sequence[Published], folder: Path | None) -> np.ndarray:
     """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `folder`."""
     names = [each.case.name for each in positions]
-    path = kept_path(folder, "maps", code_of("channels"), core_code(), version("torch"), names, weights_key(trial))
+    path = kept_path(folder, "maps", code_of("channels"), core_code(), torch_version(), names, weights_key(trial))
     found = read_kept(path)
     if found is None:
         made = _both(trial.folder, positions)

@@ -3,6 +3,7 @@
 import hashlib
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import gonn_core
@@ -22,6 +23,12 @@ def read_kept(path: Path | None) -> bytes | None:
     with suppress(OSError):
         return None if path is None else path.read_bytes()
     return None
+
+
+@cache
+def torch_version() -> str:
+    """As the metadata tell it, without importing torch; they take a millisecond to be read."""
+    return version("torch")
 
 
 def keep(path: Path | None, data: bytes) -> None:

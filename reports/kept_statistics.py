@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 from gonn_core.config import TrialConfig
-from reports.kept import code_of, core_code, keep, kept_path, read_kept, weights_key
+from reports.kept import code_of, core_code, keep, kept_path, read_kept, torch_version, weights_key
 from reports.results import TrialResult
 from reports.weight_statistics import last_snapshot, snapshot_weights, statistic, untrained_weights
 
@@ -19,7 +18,7 @@ def trained_statistic(name: str, trial: TrialResult, folder: Path | None) -> dic
 
 def untrained_statistic(name: str, config: TrialConfig, folder: Path | None) -> dict[str, float]:
     """Layer -> value of the weights with which a trial starts."""
-    return _kept(kept_path(folder, "statistic", _code(), core_code(), version("torch"), name, config), lambda: statistic(name, untrained_weights(config)))
+    return _kept(kept_path(folder, "statistic", _code(), core_code(), torch_version(), name, config), lambda: statistic(name, untrained_weights(config)))
 
 
 def _code() -> str:
