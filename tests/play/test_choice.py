@@ -19,7 +19,7 @@ def closed_form(logits, candidates, moves: int) -> np.ndarray:
     beta, chances, before = 1 + np.sqrt(max(0, moves - 20)), np.zeros(POINTS), 0.0
     for point in order:
         after = before + p[point]
-        chances[point] = (1 - before) ** beta - max(0.0, 1 - after) ** beta
+        chances[point] = max(0.0, 1 - before) ** beta - max(0.0, 1 - after) ** beta
         before = after
     chances[order[-1]] += max(0.0, 1 - before) ** beta
     return chances
