@@ -13,9 +13,9 @@ from gonn_core.play.gtp_client import EngineError
 from gonn_core.play.match import MOST_ATTEMPTS, EngineEntrant, Entrant, NetEntrant, play_match
 from gonn_core.play.net_match import play_nets
 from gonn_core.play.openings import Openings
-from gonn_core.play.record import GameLine, MatchRecord, describe_match, open_match
+from gonn_core.play.record import GameLine, MatchRecord, describe_match, open_match, player_id
 from gonn_core.play.rules import Rules
-from gonn_core.play.spec import NetSpec, load_player, parse_player, player_id
+from gonn_core.play.spec import NetSpec, load_player, parse_player
 from gonn_core.rating.matches import Match, load_match
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import notes, output

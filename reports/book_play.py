@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ablations.study import Study
-from gonn_core.rating.matches import player_id
+from gonn_core.play.record import player_id
 from reports.book_section import Section
 from reports.match_table import match_table
 from reports.played import Played, trial_names

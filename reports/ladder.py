@@ -16,9 +16,10 @@ from pydantic import Field
 from gonn_core.config import parse_model
 from gonn_core.errors import InputError, printable_tree
 from gonn_core.json_files import read_record
+from gonn_core.play.record import player_id
 from gonn_core.rating.bradley_terry import Ratings, rate
 from gonn_core.rating.elo import NORMAL_95
-from gonn_core.rating.matches import Match, load_matches, player_id
+from gonn_core.rating.matches import Match, load_matches
 from gonn_core.rating.tally import Tally, tally
 from gonn_core.settings.strict import Strict
 

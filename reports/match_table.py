@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from gonn_core.play.record import GameLine
-from gonn_core.rating.matches import Match, game_points, player_id
+from gonn_core.play.record import GameLine, player_id
+from gonn_core.rating.matches import Match, game_points
 from gonn_core.rating.wilson import wilson
 from reports import formats
 from reports.cells import Cell, Column, Row, Table, text_cell

@@ -60,6 +60,11 @@ def identity_digest(tree: Mapping) -> str:
     return hashlib.sha256(canonical(tree).encode()).hexdigest()[:16]
 
 
+def player_id(identity: Mapping) -> str:
+    """16 hex digits of a player's identity."""
+    return identity_digest(identity)
+
+
 def describe_match(a: Mapping, b: Mapping, rules: Rules, openings: Mapping, seed: int) -> dict:
     """The content of match.json for two players' identities."""
     tree = {"players": {"A": dict(a), "B": dict(b)}, "rules": rules.model_dump(mode="json"), "openings": dict(openings), "seed": seed}

@@ -1,7 +1,7 @@
 """Players as a user names them: a trained net with its way to choose, or an engine's command."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from gonn_core.trial.weights import load_net
 
 from .choice import Choice
 from .net_player import CHUNK, NetPlayer
-from .record import identity_digest
 
 _TRIAL = re.compile(r"[0-9a-f]{3,16}")
 _HOW = "TRIAL[@samples][,choice=…][,history=…][,symmetries=8][,passing=…], gnugo[:LEVEL] or a GTP command"
@@ -90,8 +89,3 @@ def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
     samples = spec.samples if spec.samples is not None else TrialDirectory(spec.directory).result()["samples"]
     identity = {"kind": "net", "trial": trial_id(config), "samples": samples, "weights": weights_digest(net.state_dict())}
     return NetPlayer(net, config.features, spec.choice, chunk), identity | {"choice": spec.choice.model_dump()}
-
-
-def player_id(identity: Mapping) -> str:
-    """16 hex digits of a player's identity."""
-    return identity_digest(identity)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import InputError, printable_tree
-from gonn_core.play.record import GameLine, MatchRecord, identity_digest
+from gonn_core.play.record import GameLine, MatchRecord, player_id
 
 SIDES = ("A", "B")
 
@@ -35,11 +35,6 @@ class Match:
 def game_points(game: GameLine, side: str) -> float:
     """1, 0, or half a point for a draw."""
     return 0.5 if game.winner is None else float(game.winner == side)
-
-
-def player_id(identity: Mapping) -> str:
-    """16 hex digits of a player's identity."""
-    return identity_digest(identity)
 
 
 def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[Match]:

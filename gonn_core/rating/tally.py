@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gonn_core.rating.matches import SIDES, Match, game_points, player_id
+from gonn_core.play.record import player_id
+from gonn_core.rating.matches import SIDES, Match, game_points
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from gonn_core.go.points import BLACK, PASS, POINTS, SYMMETRY, WHITE
 from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
 from gonn_core.play.net_player import NetPlayer
-from gonn_core.play.spec import EngineSpec, load_player, parse_player, player_id
+from gonn_core.play.record import player_id
+from gonn_core.play.spec import EngineSpec, load_player, parse_player
 from gonn_core.trial.weights import load_net
 from tests.boards import parse_board
 from tests.features import configs

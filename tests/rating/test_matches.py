@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 from gonn_core.errors import InputError
-from gonn_core.rating.matches import game_points, load_match, load_matches, player_id
+from gonn_core.play.record import player_id
+from gonn_core.rating.matches import game_points, load_match, load_matches
 from gonn_core.rating.tally import tally
 from gonn_core.rating.wilson import wilson
 from tests.rating.made_matches import ENGINE, game, net, write_match

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.rating.matches import player_id
+from gonn_core.play.record import player_id
 from reports.ladder import load_ladders
 from reports.ladder_page import ladder_files
 from tests.reports.made_studies import registry

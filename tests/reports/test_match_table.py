@@ -3,9 +3,9 @@
 import csv
 import io
 
-from gonn_core.play.record import GameLine
+from gonn_core.play.record import GameLine, player_id
 from gonn_core.play.rules import Rules
-from gonn_core.rating.matches import Match, player_id
+from gonn_core.rating.matches import Match
 from reports.match_table import match_table
 from reports.render import markdown_table
 from reports.serial import csv_text
