@@ -8,8 +8,9 @@ import numpy as np
 from gonn_core.go.points import BLACK, EMPTY, PASS, SIZE, WHITE, point_name
 
 from .draws import game_draws
+from .engine_board import RESIGN
 from .game import Game, IllegalMove
-from .gtp_guard import RESIGN, Guard
+from .gtp_guard import Guard
 from .gtp_parsing import GtpError
 from .net_player import NetPlayer
 from .scoring import area, benson_cleanup, colours_of, pass_alive, result_text

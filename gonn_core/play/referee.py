@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gonn_core.go.points import BLACK, POINTS, WHITE, point_name
 
 from .batch import black_of
-from .engine_player import RESIGN
+from .engine_board import RESIGN
 from .game import Game
 from .gtp_client import EngineError, EngineTimeout
 from .record import GameLine

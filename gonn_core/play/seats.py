@@ -6,7 +6,8 @@ import numpy as np
 
 from gonn_core.go.points import PASS
 
-from .engine_player import RESIGN, EnginePlayer
+from .engine_board import RESIGN
+from .engine_player import EnginePlayer
 from .game import Game
 from .net_player import NetPlayer
 

@@ -23,7 +23,7 @@ for line in sys.stdin:
     elif name == "play":
         good, answer = (False, "illegal move") if words[1] == "T19" else (True, "")
         if good:
-            moves.append(" ".join(words))
+            moves.append(f"{words[0][0]} {words[1]}")
     elif name == "undo":
         moves.pop()
     elif name in ("genmove", "kgs-genmove_cleanup"):
@@ -37,7 +37,7 @@ for line in sys.stdin:
         wishes = {int(given.get(word, -1)): word for word in ("passes", "resigns", "mumbles")}
         answer = {"passes": "pass", "resigns": "resign", "mumbles": "somewhere"}.get(wishes.get(len(moves)), answer)
         if answer not in ("resign", "somewhere"):
-            moves.append(f"{words[0]} {answer}")
+            moves.append(f"{words[0][0]} {answer}")
     elif name == "final_status_list":
         answer = "Q16 D4\nK10" if words[0] == "dead" else ""
     elif name == "final_score":

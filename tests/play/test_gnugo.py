@@ -72,7 +72,7 @@ def test_it_guards(gnugo):
             game.play(seat.move(game, colour), colour)
         assert [move for _, move in game.moves] == [point("D4"), point("D16")]
         guard.move(game, BLACK)
-        assert guard._shown[:2] == game.moves
+        assert guard._board.shown[:2] == game.moves
 
 
 def test_a_guard_knows_dead_stones(gnugo):

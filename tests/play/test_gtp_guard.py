@@ -20,7 +20,7 @@ def guarded(*words, passing="guard", timeout=20):
     guard = Guard(Engine((sys.executable, "-S", str(SCRIPT), *words), "fake"), seed=1, timeout=timeout)
     try:
         here = session(FixedPlayer(passing=passing), guard=guard)
-        yield here, lambda: guard._ask(here.game, "moves").split("\n")
+        yield here, lambda: guard._board.ask(here.game, "moves").split("\n")
     finally:
         guard.close()
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
-from gonn_core.play.engine_player import RESIGN, EnginePlayer
+from gonn_core.play.engine_board import RESIGN
+from gonn_core.play.engine_player import EnginePlayer
 from gonn_core.play.engine_pool import EnginePool
 from gonn_core.play.engines import Engine
 from gonn_core.play.game import Game
@@ -151,7 +152,7 @@ def test_a_long_game_with_an_engine_that_follows_it():
     """More than 420 moves with captures and kos, all of which an engine is shown when it is asked about dead stones."""
     with pool() as engines, EnginePlayer(engines, 1) as judge:
         line, game = play(Random(1), Random(2), judge=judge)
-        assert judge._shown == game.moves
+        assert judge._board.shown == game.moves
     assert (line.end, line.unsettled) == ("passes", ()) and line.moves > 420
     black, white = area(game.stones())
     assert line.result == result_text(black - white - 7.5)
