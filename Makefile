@@ -4,6 +4,7 @@ PYTHON ?= python3
 export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS A B GAMES LEVEL
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
+IN_PARALLEL = --numprocesses auto --dist loadgroup
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR"
 
 .PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
@@ -46,8 +47,8 @@ ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]
 sync: ## rebuild MLflow's records from the trial directories
 	$(GO) sync
 test: ## the whole test suite
-	$(GO) test
+	$(GO) test $(IN_PARALLEL)
 test-quick: ## the test suite without its slow tests
-	$(GO) test -m "not slow"
+	$(GO) test $(IN_PARALLEL) -m "not slow"
 test-cards: ## a study of every enhancement on the smoke budget, some 25 minutes
 	$(GO) test -m cards

@@ -1,15 +1,36 @@
 """What all tests start from."""
 
+import os
 import signal
+
+import hypothesis
+import pytest
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background jobs ignore Ctrl-C and their children inherit that; tests that send it to a child need the ordinary way.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process per core: threads would only wait for each other
+
+hypothesis.settings.register_profile("same_each_time", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("same_each_time")
 
 
+def pytest_xdist_auto_num_workers(config):
+    """A process per core, four at most: each imports torch and compiles kernels of its own the first time."""
+    return min(len(os.sched_getaffinity(0)), 4)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Tests marked `cards` take a quarter of an hour: they run only when asked for (`make test-cards`), whatever else is selected."""
+    """Tests marked `cards` take a quarter of an hour: they run only when asked for (`make test-cards`), whatever else is selected.
+
+    Slow tests follow each other in one process: they start studies, clusters and servers, which should not all run at once.
+    """
     if "cards" not in (config.option.markexpr or ""):
         left_out = [item for item in items if item.get_closest_marker("cards")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.xdist_group("slow"))

@@ -75,7 +75,7 @@ def test_factorial():
 
 
 @given(st.sampled_from(DESIGNS), st.permutations(CARDS), st.integers(1, 4), st.integers(0, 15))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_every_design_of_every_base(design, cards, count, having):
     """The control comes first, arms differ, sides of a contrast have and lack the card, and all else is the base's."""
     cards = tuple(cards[:count])

@@ -149,7 +149,7 @@ def _random_rows(draw):
     return position_rows(positions)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120)
 @given(_random_rows(), st.integers(0, 7), st.integers(0, 5))
 def test_equals_the_slow_twin_on_random_boards(arrays, symmetry, keep):
     *store, rows = arrays

@@ -55,7 +55,7 @@ def test_equals_the_slow_twin_on_real_positions(features, starter):
 
 @pytest.mark.parametrize("features", [GO_NN, CLARK, NO_LADDERS], ids=lambda features: features.set)
 @given(arrays=_random_rows())
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12)
 def test_equals_the_slow_twin_on_random_boards(features, arrays):
     assert_equals_the_slow_twin(features, plane_source(arrays), arrays.rows, np.full(len(arrays.rows), 5))
 

@@ -37,7 +37,7 @@ def test_all_starter_games():
     assert assert_equal_to_fresh_searches(replay(list(starter_games().values()))) > 90_000
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(5, 9))
 def test_random_games_in_a_corner(seed, size):
     """Random moves and some passes in a corner: many captures, kos and chains that die and come back."""

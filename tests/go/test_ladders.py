@@ -149,7 +149,7 @@ def test_real_positions_agree_with_the_slow_solver(starter_rows):
     assert asked > 40
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 0.7))
 def test_random_crowded_corners_agree_with_the_slow_solver(seed, density):
     """Random stones in a corner of 8x8: kos, snapbacks, throw-ins and captures on the way that games seldom show."""

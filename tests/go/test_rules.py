@@ -124,7 +124,7 @@ def test_colours_are_checked():
 corner_heavy_points = st.one_of(st.integers(0, POINTS - 1), st.integers(0, 24).map(lambda i: i // 5 * 19 + i % 5))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(corner_heavy_points, st.sampled_from([BLACK, WHITE])), min_size=20, max_size=120))
 def test_random_moves_agree_with_the_slow_board(moves):
     board, slow, ko = Board(), (EMPTY,) * POINTS, slow_board.NO_KO
@@ -150,7 +150,7 @@ def _picture(board) -> tuple:
     return padded[PADDED_POINT].tolist(), heads, liberties
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(corner_heavy_points, st.sampled_from([BLACK, WHITE])), min_size=20, max_size=120))
 def test_taking_back_restores_every_position(moves):
     work = make_workspace()

@@ -50,7 +50,7 @@ def flooded(colours):
 
 
 @given(st.integers(0, 2**31), st.sampled_from([0.1, 0.5, 0.7, 0.9, 1.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_chains_equal_a_flood(seed, share):
     boards = random_colours(3, seed, share)
     assert boards_of(*boards).chains.tolist() == [flooded(board) for board in boards]

@@ -42,7 +42,7 @@ def test_free_weights_of_a_full_layer(side, free):
     assert len(Orbits(pair_symmetries(19, side))) == free
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sampled_from([symmetries(3), symmetries(5), symmetries(6), pair_symmetries(3, 5)]), st.integers(0, 1000), st.sampled_from([0, 1, 2]))
 def test_spread_is_tied_and_its_gradient_the_mean(images, seed, dim):
     orbits = Orbits(images)

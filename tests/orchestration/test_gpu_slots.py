@@ -102,7 +102,7 @@ def test_running_out_of_memory_lowers_the_slots_and_fails_none_that_fits():
     assert gpu.slots.ceiling == 1, "the huge one had to be seen alone before it could be given up"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.integers(4, 40),
     st.dictionaries(st.sampled_from("abcd"), st.floats(0.1, 30), min_size=1),

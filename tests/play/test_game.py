@@ -90,7 +90,7 @@ def ko_game(seed: int, moves: int):
         game.play(move)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32))
 def test_random_ko_games_agree_with_the_slow_rules(seed):
     for game, slow, points in ko_game(seed, 40):
@@ -110,7 +110,7 @@ def test_ko_games_reach_superko():
     assert sum(slow.why_illegal(p, game.to_move) == "superko" for seed in range(3) for game, slow, near in ko_game(seed, 40) for p in near) > 10
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32))
 def test_whole_games_agree_with_sgfmill_on_captures_and_undo_restores_them(seed):
     generator = np.random.default_rng(seed)

@@ -81,7 +81,7 @@ LINES = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(LINES)
 def test_whatever_comes_every_command_gets_one_answer(lines):
     data = b"\n".join(lines) + b"\n"
@@ -104,7 +104,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(max_examples=40)
 @given(STEPS)
 def test_the_board_is_that_of_a_shadow_game(steps):
     """Moves are crowded into a corner, so that captures, kos, suicides and repetitions come about."""

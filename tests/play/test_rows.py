@@ -42,7 +42,7 @@ def replayed(game: Game) -> Source:
     return Source(stones, ladders, out, np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([len(setup)], np.int32), setup)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32), st.integers(2, 120), st.sampled_from([None, {60: BLACK, 61: WHITE, 80: BLACK}]))
 def test_rows_are_the_stores(seed, moves, setup):
     game = played(seed, moves, setup)

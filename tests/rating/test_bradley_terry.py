@@ -113,7 +113,7 @@ def test_islands_have_anchors_of_their_own():
 
 
 @given(st.integers(0, 2**32), st.integers(2, 6), st.integers(1, 20))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_choice_of_the_anchor_changes_no_difference(seed, n, games):
     generator = np.random.default_rng(seed)
     points, played = tournament(generator, generator.normal(0, 200, n), games)

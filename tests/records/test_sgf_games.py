@@ -120,7 +120,7 @@ def test_collections_hold_several_games():
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_bytes_break_the_reader(data):
     for wrapped in (data, b"(;SZ[19]PB[a]PW[b]" + data, b"(;SZ[19]PB[a]PW[b];B[" + data + b"])"):
         for game in read_games(wrapped, "kgs"):
@@ -128,7 +128,7 @@ def test_no_bytes_break_the_reader(data):
 
 
 @given(st.lists(st.sampled_from([b"(", b")", b";", b"B[aa]", b"W[]", b"AB[cd:ef]", b"SZ[19]", b"PB[x]", b"PW[y]", b"[", b"]", b"\\"]), max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_tokens_break_the_reader(tokens):
     for game in read_games(b"(;SZ[19]PB[a]PW[b]" + b"".join(tokens), "gogod"):
         assert isinstance(game, GameRecord) or game.args[0] in REASONS

@@ -145,7 +145,7 @@ def test_holm_is_monotone_and_between_p_and_bonferroni(p_values):
     assert (np.diff(np.asarray(adjusted)[order]) >= 0).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=9))
 def test_sign_flip_against_plain_enumeration(deltas):
     flips = [abs(sum(sign * delta for sign, delta in zip(signs, deltas))) for signs in itertools.product((1, -1), repeat=len(deltas))]
