@@ -6,7 +6,7 @@ makes it anew after a wanted change of the report; look at the difference.
 
     python -m tests.reports.test_example WORKSPACE STUDY…
 
-packs the trials of these studies (the beginnings of their ids) of a workspace before that.
+packs the trials of these studies (the beginnings of their ids), all matches and all ladders of a workspace before that.
 """
 
 import io
@@ -24,6 +24,7 @@ import pytest
 import scipy
 import torch
 
+from ablations.study import Study
 from orchestration.status import write_reports
 from orchestration.study_folder import find_study
 from orchestration.workspace import Workspace
@@ -44,28 +45,30 @@ def made_with() -> dict:
 
 
 def pack(workspace: Workspace, studies: list[str]) -> bytes:
-    """The studies with what a report reads of their trials; weights of the bases alone, at their last sample."""
+    """What a report reads: the studies with their trials, all matches and ladders."""
+    files = [path for beginning in studies for path in _of_study(workspace, find_study(workspace, beginning))]
+    files += [*sorted(workspace.root.glob("matches/*/match.json")), *sorted(workspace.root.glob("matches/*/games.jsonl")), *sorted(workspace.root.glob("elo/*/elo.json"))]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        packed = set()
-        for study in [find_study(workspace, beginning) for beginning in studies]:
-            folder = workspace.studies / study.id
-            base = {arm.id for arm in study.arms if not arm.values}
-            files = [folder / name for name in ("study.json", "speed.json", "looks.json")]
-            for trial in study.trials:
-                runs = workspace.runs / trial.trial
-                files += [runs / name for name in ("config.json", "result.json", "metrics.jsonl", "failure.json")]
-                files += [*sorted(runs.glob("eval/*")), *sorted(runs.glob("probes/*"))]
-                if trial.arm in base:
-                    files.append(runs / "snapshots" / f"{study.arm(trial.arm).config.training.samples}.safetensors")
-            for path in files:
-                name = path.relative_to(workspace.root).as_posix()
-                if path.exists() and name not in packed:
-                    packed.add(name)
-                    entry, data = tarfile.TarInfo(name), _without_places(path)
-                    entry.size = len(data)
-                    tar.addfile(entry, io.BytesIO(data))
+        for path in dict.fromkeys(files):
+            if path.exists():
+                entry, data = tarfile.TarInfo(path.relative_to(workspace.root).as_posix()), _without_places(path)
+                entry.size = len(data)
+                tar.addfile(entry, io.BytesIO(data))
     return lzma.compress(buffer.getvalue(), filters=_FILTERS)
+
+
+def _of_study(workspace: Workspace, study: Study) -> list[Path]:
+    """The files of a study and its trials; weights of the bases alone, at their last sample."""
+    files = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json")]
+    base = {arm.id for arm in study.arms if not arm.values}
+    for trial in study.trials:
+        runs = workspace.runs / trial.trial
+        files += [runs / name for name in ("config.json", "result.json", "metrics.jsonl", "failure.json")]
+        files += [*sorted(runs.glob("eval/*")), *sorted(runs.glob("probes/*"))]
+        if trial.arm in base:
+            files.append(runs / "snapshots" / f"{study.arm(trial.arm).config.training.samples}.safetensors")
+    return files
 
 
 def _without_places(path: Path) -> bytes:
