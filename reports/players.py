@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from reports import formats
 
 PUBLISHED_CHOICE = {"kind": "biased", "history": "full", "symmetries": 1}
-"""What a net's name does not say of its choice of moves: the published way (spec: GoNN 5). How it passes is said in the match alone."""
+"""What a net's name does not say of its choice of moves: the published way (spec: GoNN 5)."""
+ORDINARY_PASSING = "pass_alive"
+"""How nets pass in matches unless told otherwise; their names say another way."""
 _CHOICE_WORDS = {"symmetries": "symmetries {}", "history": "history {}"}
 
 
@@ -53,7 +55,8 @@ def _name(identity: Mapping, nets: Mapping[str, str]) -> str:
     trial, samples = str(identity.get("trial", "?")), identity.get("samples")
     name = nets.get(trial, trial[:8])
     name += f" @{_about(samples)}" if isinstance(samples, int) else ""
-    return ", ".join(part for part in (name, choice_text(identity)) if part)
+    passing = identity.get("choice", {}).get("passing", ORDINARY_PASSING)
+    return ", ".join(part for part in (name, choice_text(identity), "" if passing == ORDINARY_PASSING else f"passing {passing}") if part)
 
 
 def _about(samples: int) -> str:

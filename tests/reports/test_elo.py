@@ -118,6 +118,8 @@ def test_a_page_of_its_own(tmp_path, ladder):
 
 def test_names_of_players():
     identities = {"a1": net("1" * 16, 10_016), "b2": net("2" * 16), "c3": net("2" * 16, history="none"), "d4": net("2" * 16, passing="after_pass"), "e5": ENGINE}
+    identities["f6"] = {**identities["a1"], "weights": "f" * 16}
     names = player_names(identities, {"2" * 16: "gonn-b5 s1"})
-    assert names == {"a1": "11111111 @10k", "b2": "gonn-b5 s1 @100k #b2", "c3": "gonn-b5 s1 @100k, history none", "d4": "gonn-b5 s1 @100k #d4", "e5": "GNU Go 3.8 level 1"}
+    assert (names["a1"], names["b2"], names["e5"], names["f6"]) == ("11111111 @10k #a1", "gonn-b5 s1 @100k", "GNU Go 3.8 level 1", "11111111 @10k #f6")
+    assert (names["c3"], names["d4"]) == ("gonn-b5 s1 @100k, history none", "gonn-b5 s1 @100k, passing after_pass")
     assert engine_text({"kind": "engine", "command": ["/opt/my engine"], "name": "", "version": ""}) == "/opt/my engine"
