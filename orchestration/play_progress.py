@@ -6,6 +6,9 @@ from typing import TextIO
 
 from orchestration.progress import PLAIN_SECONDS, duration
 
+STILL_SECONDS = 60.0
+"""Where no line is live, the same count is said again only after so long: games with an engine take minutes."""
+
 
 class GameCount:
     """Counts finished games of this command: `with GameCount("match", 200) as count: count.step("A 12, B 8")`."""
@@ -13,7 +16,7 @@ class GameCount:
     def __init__(self, title: str, total: int, stream: TextIO | None = None):
         self._title, self._total, self._stream = title, total, stream or sys.stderr
         self._live = self._stream.isatty()
-        self._done, self._text = 0, ""
+        self._done, self._said, self._text = 0, 0, ""
 
     def __enter__(self) -> "GameCount":
         self._begun = self._last = time.monotonic()
@@ -41,9 +44,10 @@ class GameCount:
 
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
-        if not force and now - self._last < (0.2 if self._live else PLAIN_SECONDS):
+        pause = 0.2 if self._live else PLAIN_SECONDS if self._done > self._said else STILL_SECONDS
+        if not force and now - self._last < pause:
             return
-        self._last = now
+        self._last, self._said = now, self._done
         rate = self._done / (now - self._begun) if now > self._begun else 0.0
         left = duration((self._total - self._done) / rate if rate else None)
         line = f"{self._title}: {self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}" + (f", {self._text}" if self._text else "")

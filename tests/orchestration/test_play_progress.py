@@ -30,10 +30,12 @@ def test_plain_lines_come_every_few_seconds(clock):
         count.step("A 2")
         assert stream.getvalue() == "match: 2/10 games, 20.0/min, ETA 0:24, A 2\n"
         clock[0] += 6
-        count.tick()
+        count.tick()  # nothing new: nothing is said
         count.note("game 3 voided")
+        clock[0] += 54
+        count.tick()  # but once a minute
     lines = stream.getvalue().splitlines()
-    assert lines[1:] == ["match: 2/10 games, 10.0/min, ETA 0:48, A 2", "game 3 voided", "match: 2/10 games, 10.0/min, ETA 0:48, A 2"]
+    assert lines[1:] == ["game 3 voided", "match: 2/10 games, 1.8/min, ETA 4:24, A 2", "match: 2/10 games, 1.8/min, ETA 4:24, A 2"]
 
 
 def test_a_terminal_has_one_line(clock):
