@@ -25,12 +25,14 @@ def pytest_xdist_auto_num_workers(config):
 def pytest_collection_modifyitems(config, items):
     """Tests marked `cards` take a quarter of an hour: they run only when asked for (`make test-cards`), whatever else is selected.
 
-    Slow tests follow each other in one process: they start studies, clusters and servers, which should not all run at once.
+    Slow tests follow each other in one process, with the others of their files, whose studies they share: they start clusters and servers,
+    which should not all run at once.
     """
     if "cards" not in (config.option.markexpr or ""):
         left_out = [item for item in items if item.get_closest_marker("cards")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.path in slow:
             item.add_marker(pytest.mark.xdist_group("slow"))

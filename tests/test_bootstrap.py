@@ -85,7 +85,7 @@ def test_settings_that_are_not_given_are_not_passed_on(installed):
     make(installed, "ui", "PORT=5001")
     assert said(installed) == ["-m", "orchestration.cli", "ui", "--port", "5001"]
     make(installed, "test-quick")
-    assert said(installed) == ["-m", "pytest", "-m", "not slow"]
+    assert said(installed) == ["-m", "pytest", "--numprocesses", "auto", "--dist", "loadgroup", "-m", "not slow"]
 
 
 @pytest.mark.parametrize("name", ["`touch trap`", "a b; touch trap", "'\"&& touch trap", "$$(touch trap)", "*", "-x"])
