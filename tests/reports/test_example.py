@@ -117,11 +117,16 @@ def test_the_example_is_rebuilt_from_its_trials_byte_for_byte(tmp_path, monkeypa
 
 
 def test_the_example_stands_on_at_least_30_trials_with_a_cell_for_each():
+    """And on games: each trial that is known by its games alone is in a ladder whose matches are packed."""
     manifest = json.loads((EXAMPLE / "manifest.json").read_text())
-    assert len([trial for trial in manifest["trials"].values() if trial["state"] == "done"]) >= 30
+    trained = {name for name, trial in manifest["trials"].items() if "state" in trial}
+    assert len([name for name in trained if manifest["trials"][name]["state"] == "done"]) >= 30
     with tarfile.open(EXAMPLE / PACK, "r:xz") as tar:
         names = tar.getnames()
-    assert all(f"runs/{trial}/result.json" in names for trial in manifest["trials"])
+    assert all(f"runs/{trial}/result.json" in names for trial in trained)
+    known = [trial for name, trial in manifest["trials"].items() if name not in trained]
+    assert known and all(f"elo/{trial['ladder']}/elo.json" in names for trial in known)
+    assert all(f"matches/{match}/games.jsonl" in names for trial in known for match in trial["matches"])
 
 
 if __name__ == "__main__":
