@@ -137,9 +137,9 @@ def test_turned_cases_are_the_same_case():
 
 @pytest.fixture(scope="module")
 def ladders():
-    from tests.trial.helpers import starter_data
+    from tests.trial.helpers import first_starter_data
 
-    data = starter_data()
+    data = first_starter_data()
     games = np.unique(data.views["validation"].games())
     return cut_ladders(data.store, games)
 
@@ -161,9 +161,9 @@ def test_ladders_hang_on_one_far_stone(ladders):
 
 
 def test_the_same_games_give_the_same_suite(ladders):
-    from tests.trial.helpers import starter_data
+    from tests.trial.helpers import first_starter_data
 
-    data = starter_data()
+    data = first_starter_data()
     games = np.unique(data.views["validation"].games())[:5]
     assert Suite(cut_ladders(data.store, games)).digest == Suite(cut_ladders(data.store, games)).digest
     assert Suite(ladders).digest != drawn_suite().digest

@@ -29,9 +29,9 @@ OTHERS = {"go_nn": GO_NN, "go_nn 3": GO_NN_3, "clark": CLARK, "clark plain": PLA
 
 
 @pytest.fixture(scope="module")
-def starter():
-    """Source and samples of the bundled games, those with a ko point and from the first moves well represented."""
-    store = open_games(oracles.STARTER_GAMES)
+def starter(tmp_path_factory):
+    """Source and samples of games bundled first, those with a ko point and from the first moves well represented."""
+    store = open_games(oracles.first_games(tmp_path_factory.mktemp("starter")))
     samples = sample_rows(store)
     rng = np.random.default_rng(0)
     with_ko, early = samples[store.moves[samples, KO] >= 0], store.games["first_row"][:200]
@@ -158,9 +158,9 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize("features", [GO_NN, CLARK, CAZENAVE], ids=lambda features: features.set)
-def test_golden_planes(features):
+def test_golden_planes(features, tmp_path):
     """When this fails and the new planes are right, raise gonn_core.numerics.FEATURES and add a line to GOLDEN."""
-    store = open_games(oracles.STARTER_GAMES)
+    store = open_games(oracles.first_games(tmp_path))
     samples = sample_rows(store)
     rows = samples[np.arange(50) * 7919 % len(samples)]
     packed, targets = pack_set(features, plane_source(store), rows, np.arange(50) % 8, np.arange(50) % 6)

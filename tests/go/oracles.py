@@ -1,6 +1,7 @@
 """The oracle games: SGF files read with sgfmill, replayed, and the planes that GoNN's own writer made of them."""
 
 import io
+import re
 import tarfile
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,16 @@ def read_sgf(data: bytes) -> Game:
         np.array([_point(move) for _, move in played], np.int16),
         np.array([BLACK if colour == "b" else WHITE for colour, _ in played], np.uint8),
     )
+
+
+def first_games(folder: Path) -> Path:
+    """An archive of the 484 games that were bundled first: golden values are of them, whatever games are added behind them."""
+    path = folder / STARTER_GAMES.name
+    with tarfile.open(STARTER_GAMES, "r:xz") as archive, tarfile.open(path, "w:xz", preset=0) as first:
+        for member in archive.getmembers():
+            if re.fullmatch(r"gnugo-[12]-\d{5}\.sgf", member.name.rsplit("/", 1)[-1]):
+                first.addfile(member, archive.extractfile(member))
+    return path
 
 
 def starter_games(names=None) -> dict[str, Game]:

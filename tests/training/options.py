@@ -6,7 +6,8 @@ from gonn_core.config import TrialConfig
 from gonn_core.training.batches import Batch, PlaneMaker, extras_of
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import Trainer
-from tests.trial.helpers import starter_data, tiny_config
+from tests.trial.helpers import first_starter_data as starter_data
+from tests.trial.helpers import tiny_config
 
 CPU = torch.device("cpu")
 ROWS = 1000

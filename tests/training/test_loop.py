@@ -14,7 +14,8 @@ from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Diverged, Trainer
 from gonn_core.training.schedule import learning_rate
 from gonn_core.training.speed import measure_speed
-from tests.trial.helpers import starter_data, tiny_config
+from tests.trial.helpers import first_starter_data as starter_data
+from tests.trial.helpers import tiny_config
 
 CPU = torch.device("cpu")
 

@@ -3,6 +3,7 @@
 import atexit
 import shutil
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ablations.dataset import PreparedData, load_dataset, prepare
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from tests.go.oracles import first_games
 
 TINY = {"net.trunk.width": 8, "net.trunk.blocks": 1, "training.samples": 800, "training.batch_size": 8, "training.schedule.kind": "linear"}
 """A net of one block of eight channels, 100 steps."""
@@ -21,6 +23,17 @@ def starter_data() -> PreparedData:
     folder = tempfile.mkdtemp(prefix="gonn-starter-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return prepare(load_dataset("starter"), Path(folder))
+
+
+@cache
+def first_starter_data() -> PreparedData:
+    """As `starter_data`, of the games that were bundled first and split as then: for golden values, and for what is known of these games."""
+    folder = Path(tempfile.mkdtemp(prefix="gonn-first-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    bundled = load_dataset("starter")
+    splits = {"train": {"hashed": (0.32, 1.0)}, "validation": {"hashed": (0.22, 0.32)}, "test": {"hashed": (0.0, 0.22)}}
+    declaration = type(bundled.declaration).model_validate(bundled.declaration.model_dump() | {"splits": splits})
+    return prepare(replace(bundled, declaration=declaration, sources=(replace(bundled.sources[0], path=first_games(folder)),)), folder / "stores")
 
 
 def tiny_config(**values) -> TrialConfig:
