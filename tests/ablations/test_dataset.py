@@ -177,7 +177,7 @@ def test_the_starter_set(tmp_path):
     data = prepare(load_dataset("starter"), tmp_path)
     assert data.coverage == "starter"
     counts = {split: view.n for split, view in data.views.items()}
-    assert counts["train"] > 65_000 and counts["validation"] > 10_000 and counts["test"] > 20_000
+    assert counts["train"] > 250_000 and counts["validation"] > 12_000 and counts["test"] > 25_000
 
 
 @pytest.mark.slow
