@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import InputError, SettingError
+from gonn_core.play.choice import Choice
 from gonn_core.rating.bradley_terry import rate
 from reports.book_elo import TO_RATE, elo_section
 from reports.book_nets import measured_nets
@@ -13,7 +14,7 @@ from reports.correspondence import RatedPoint, elo_of_nats, uncertainty
 from reports.ladder import load_ladders, read_ladder
 from reports.ladder_page import write_ladders
 from reports.ladder_table import ladder_table, ladder_text
-from reports.players import engine_text, player_names
+from reports.players import ORDINARY_PASSING, engine_text, player_names
 from reports.render import write_report
 from reports.results import load_results
 from tests.rating.made_matches import ENGINE, net
@@ -117,6 +118,7 @@ def test_a_page_of_its_own(tmp_path, ladder):
 
 
 def test_names_of_players():
+    assert ORDINARY_PASSING == Choice().passing
     identities = {"a1": net("1" * 16, 10_016), "b2": net("2" * 16), "c3": net("2" * 16, history="none"), "d4": net("2" * 16, passing="after_pass"), "e5": ENGINE}
     identities["f6"] = {**identities["a1"], "weights": "f" * 16}
     names = player_names(identities, {"2" * 16: "gonn-b5 s1"})
