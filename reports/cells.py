@@ -26,6 +26,7 @@ class Column:
     """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from files.
 
     under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep it narrow.
+    exact: its numbers are settings, not measurements: CSV has all their digits.
     """
 
     key: str
@@ -34,6 +35,7 @@ class Column:
     brief: bool = True
     words: bool = False
     under: str | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True)

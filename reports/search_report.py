@@ -14,7 +14,7 @@ from reports.render import markdown_table, markdown_text, write_files
 from reports.search_curve import LEAST, Optimum, find_optimum
 
 _COLUMNS = (
-    Column("rate", "learning rate"),
+    Column("rate", "learning rate", exact=True),
     Column("nats", "nats (validation)"),
     Column("samples", "samples"),
     Column("state", "state", "left"),

@@ -1,5 +1,7 @@
 """Cazenave's residual nets: orders of operations, exact counts, equal starts, training of every kind of block."""
 
+from statistics import median
+
 import numpy as np
 import pytest
 import torch
@@ -194,6 +196,7 @@ def test_edge_planes_need_another_family():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_memorises_a_batch(kind):
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
     net, x = built(block=kind, width=12, blocks=2), planes(8)
     targets = torch.arange(8) * 41
     optimiser = torch.optim.Adam(net.parameters(), lr=0.01)
@@ -204,7 +207,7 @@ def test_memorises_a_batch(kind):
         loss.backward()
         optimiser.step()
         losses.append(loss.item())
-    assert losses[-1] < 0.5 * losses[0], losses[::10]
+    assert median(losses[-9:]) < 0.5 * losses[0], losses[::10]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,7 +32,7 @@ def test_points_by_colour_ends_and_intervals():
     lines = (line(0, "A"), line(1, "B", "resign"), line(2, None, result="0"), line(3, "A", "illegal"))
     table = match_table([match(10, *lines, voided=2)], NAMES)
     (row,) = csv.DictReader(io.StringIO(csv_text(table)))
-    assert (row["games"], row["points"], row["black"], row["white"], row["voided"]) == ("4", "2.5", "1.5", "1.0", "2")
+    assert (row["games"], row["points"], row["black"], row["white"], row["voided"]) == ("4", "2.5", "1.5", "1", "2")
     assert row["ends"] == "passes 2 resign 1 illegal 1" and row["moves"] == "201.5"
     assert float(row["interval_1"]) < 0.625 < float(row["interval_2"])
     notes = " ".join(table.notes)

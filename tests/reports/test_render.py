@@ -1,18 +1,23 @@
 """Reports as files: the same bytes every time, everything traceable, names from files inert."""
 
 import csv
+import difflib
 import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from gonn_core.errors import SettingError
+from reports.cells import Cell, Column, Row, Table
 from reports.render import write_report
 from reports.results import load_results
+from reports.serial import csv_text, number_text
 from reports.terminal import print_report
 from tests.reports.made_studies import fail_trial, plan_study, registry_with, train
+from tests.reports.same_text import same_text
 
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 GOLDEN_CLAIMS = {
@@ -61,7 +66,8 @@ def files(made):
 
 def test_golden_report(tmp_path):
     """After a wanted change: python -m tests.reports.test_render, then look at the difference."""
-    assert golden_report(tmp_path) == GOLDEN.read_text(encoding="utf-8")
+    made, kept = golden_report(tmp_path), GOLDEN.read_text(encoding="utf-8")
+    assert same_text(made, kept), "".join(difflib.unified_diff(kept.splitlines(True), made.splitlines(True)))
 
 
 def test_the_same_trials_give_the_same_bytes(made, files, tmp_path):
@@ -101,8 +107,26 @@ def test_json_has_all_numbers_unrounded(files):
 def test_csv_tables_read_back(files):
     rows = list(csv.DictReader(io.StringIO((files.folder / "effects.csv").read_text())))
     effect = files.report.analyses[0, "nats"].effect("parametric_relu")
-    assert float(rows[0]["delta"]) == effect.delta and float(rows[0]["interval_2"]) == effect.interval95.high
+    assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval_2"]) == pytest.approx(effect.interval95.high, rel=5e-6)
     assert rows[0]["seeds"] == "1 2 3" and rows[1]["seeds"] == "1 3"
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.28500000000000003, "0.285"), (-0.013807663841089779, "-0.0138077"), (616.8150306042214, "616.815"), (1e-3, "0.001"), (1.25e-9, "1.25e-09"),
+        (4160.0, "4160"), (99999.97, "100000"), (999999.7, "1000000"), (209112000.0, "209112000"), (-0.0, "0"), (float("inf"), "inf"),
+    ],
+)  # fmt: skip
+def test_measured_numbers_have_six_digits_in_csv(value, text):
+    assert number_text(value) == text == number_text(np.float64(value))
+
+
+def test_settings_and_counts_have_all_their_digits_in_csv():
+    columns = (Column("rate", "rate", exact=True), Column("range", "range", exact=True), Column("nats", "nats"), Column("count", "count"))
+    values = {"rate": 0.04006044338961229, "range": [0.0123456789, None], "nats": 3.6878754446805013, "count": 123456789}
+    table = Table("t", "T", columns, (Row("r", {key: Cell("", value) for key, value in values.items()}),))
+    assert csv_text(table) == "rate,range_1,range_2,nats,count\n0.04006044338961229,0.0123456789,,3.68788,123456789\n"
 
 
 def test_unfinished_studies_say_so_everywhere(files):

@@ -1,5 +1,7 @@
 """Each auxiliary head, alone: it learns a few positions, resumes bit for bit, stays finite in bf16; beside the policy it changes the body."""
 
+from statistics import median
+
 import pytest
 import torch
 
@@ -18,11 +20,12 @@ def alone(name: str, **values):
 
 @pytest.mark.parametrize("name", HEADS)
 def test_it_learns_a_few_positions(name):
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
     config = alone(name)
     trainer, batches = new_trainer(config), real_batches(config, 4)
     batch = max(batches, key=lambda each: sum(int((extra >= 0).sum()) for extra in each.extras.values()))
     losses = [trainer.step(batch).item() for _ in range(60)]
-    assert losses[-1] < 0.7 * losses[0], losses[::10]
+    assert median(losses[-9:]) < 0.7 * losses[0], losses[::10]
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -64,7 +67,7 @@ def test_heads_fit_every_family(family):
     config = option_config(family, **{f"training__auxiliary__{name}": 0.01 for name in HEADS})
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(12)]
-    assert losses[-1] < losses[0] and all(values.grad is not None for values in trainer.net.auxiliary.parameters())
+    assert median(losses[1:]) < losses[0] and all(values.grad is not None for values in trainer.net.auxiliary.parameters())
 
 
 def test_targets_that_a_trial_needs():

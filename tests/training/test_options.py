@@ -1,5 +1,7 @@
 """Every option of a training step learns a few positions, resumes bit for bit, and keeps its numbers finite in bf16."""
 
+from statistics import median
+
 import pytest
 import torch
 
@@ -8,10 +10,11 @@ from tests.training.options import OPTIONS, new_trainer, option_config, real_bat
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_it_learns_a_few_positions(name):
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
     config = option_config(name)
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(60)]
-    assert losses[-1] < 0.7 * losses[0], losses[::10]
+    assert median(losses[-9:]) < 0.7 * losses[0], losses[::10]
 
 
 @pytest.mark.parametrize("name", OPTIONS)
