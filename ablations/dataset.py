@@ -11,7 +11,7 @@ from ablations.game_filters import EVERYTHING
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
-from gonn_core.records.archives import find_sources
+from gonn_core.records.archives.members import find_sources
 from gonn_core.records.build import Progress, Source, prepare_store
 from gonn_core.records.recipe import Recipe, make_recipe
 from gonn_core.records.report import BuildReport

@@ -18,7 +18,7 @@ from ablations.schema import Base, Rate
 from ablations.study import FolderName
 from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
 from gonn_core.errors import InputError, SettingError, printable_tree
-from gonn_core.json_files import read_json
+from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import EvaluationRequest
 
 FORMAT = 1
@@ -30,7 +30,7 @@ DEFAULT_FACTOR = 30.0
 
 
 class Pruning(Strict):
-    """When a trial is given up: see `orchestration.search_pruning`. Ours."""
+    """When a trial is given up: see `orchestration.search.pruning`. Ours."""
 
     after: Annotated[float, Field(gt=0, le=1)] = 0.66
     """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule ends."""

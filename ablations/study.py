@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
 from gonn_core.errors import InputError, SettingError, printable, printable_tree
-from gonn_core.json_files import read_json
+from gonn_core.files.json_files import read_json
 
 FORMAT = 1
 

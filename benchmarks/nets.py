@@ -15,7 +15,8 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
-from gonn_core.nets import activations, build_net
+from gonn_core.nets import build_net
+from gonn_core.nets.parts import activations
 
 PLANES = 26
 ACTIVATIONS = {"F.prelu": "prelu", "own PReLU": "prelu", "ReLU": "relu"}

@@ -19,10 +19,10 @@ import numpy as np
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.events import event
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.accounting import Account
-from orchestration.local_runner import LocalRunner
-from orchestration.ray_runner import RayRunner
-from orchestration.runner import ONE_THREAD
+from orchestration.experiment.accounting import Account
+from orchestration.runners.base import ONE_THREAD
+from orchestration.runners.local import LocalRunner
+from orchestration.runners.ray_tune import RayRunner
 
 FUNCTION = "benchmarks.orchestration:multiply"
 

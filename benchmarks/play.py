@@ -20,14 +20,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
-from gonn_core.play.batch import MatchTerms, play_games
+from gonn_core.play.engines.client import GtpClient
 from gonn_core.play.game import Game
-from gonn_core.play.gtp_client import GtpClient
-from gonn_core.play.net_match import play_nets
+from gonn_core.play.match.batch import MatchTerms, play_games
+from gonn_core.play.match.net_match import play_nets
+from gonn_core.play.match.record import describe_match, open_match
+from gonn_core.play.match.spec import NetSpec, load_player, parse_player
 from gonn_core.play.openings import Openings
-from gonn_core.play.record import describe_match, open_match
 from gonn_core.play.rules import MOST_MOVES, Rules
-from gonn_core.play.spec import NetSpec, load_player, parse_player
 from gonn_core.training.environment import reset_torch
 
 NAMES = {"A": "A", "B": "B"}

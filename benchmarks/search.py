@@ -27,13 +27,13 @@ from gonn_core.errors import UserError
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.ablate import is_complete, warm_kernels
-from orchestration.games import prepare_shown
-from orchestration.local_runner import LocalRunner
-from orchestration.search import carry_out
-from orchestration.search_plan import Target, search_of
+from orchestration.data.verbs import prepare_shown
+from orchestration.runners.local import LocalRunner
+from orchestration.search.command import carry_out
+from orchestration.search.planning import Target, search_of
+from orchestration.study.ablate import is_complete, warm_kernels
 from orchestration.workspace import Workspace
-from reports.search_report import SearchFiles, SearchReport
+from reports.search.report import SearchFiles, SearchReport
 
 BASE, MARGIN = "gonn-b5", 0.01
 """MARGIN: nats by which the search's choice may be worse than the grid's best, if seed noise is less."""

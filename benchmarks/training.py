@@ -20,13 +20,13 @@ from ablations.dataset import load_dataset, prepare
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.records.sampler import Sampler
-from gonn_core.trial.data import TrialData
-from gonn_core.trial.job import Job, RunSettings
-from gonn_core.trial.run import run_trial
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import measure_speed
+from gonn_core.trial.data import TrialData
+from gonn_core.trial.job import Job, RunSettings
+from gonn_core.trial.run import run_trial
 
 CPU = torch.device("cpu")
 NET = {
@@ -48,7 +48,7 @@ def median_speed(config: TrialConfig) -> float:
 
 def steps_with_torchs_prelu(config: TrialConfig) -> float:
     """The same with F.prelu in place of this project's own."""
-    from gonn_core.nets import activations
+    from gonn_core.nets.parts import activations
 
     def activate(x, slopes):
         return torch.nn.functional.prelu(x, slopes.to(x.dtype))

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-
 _LONGEST_LINE = 4000
 """Characters of an error; names of files, archive members and keys may be part of it, so all of it is made printable."""
 

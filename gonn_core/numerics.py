@@ -15,6 +15,14 @@ TRAINING = 1
 """Loss, optimiser, schedule: what a step does with a batch."""
 
 
+STORE_RULES = "0c3833c697c4b2b557b9dc857969c37d9a4572fab6a8c508096e314bc2b385bd"
+"""What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under this name.
+
+The first name is a hash of the sources of version 0.1, which every store that was made with it is indexed by; a later one may be any
+text. `tests/records/test_store_rules.py` fails when those sources say something else than they did under this name.
+"""
+
+
 def versions() -> dict[str, int]:
     """The three versions by name."""
     return {"features": FEATURES, "nets": NETS, "training": TRAINING}

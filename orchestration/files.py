@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from gonn_core.errors import InputError
-from gonn_core.whole_files import write_whole
+from gonn_core.files.whole import write_whole
 
 
 def write_json(path: Path, tree) -> None:

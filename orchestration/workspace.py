@@ -38,7 +38,7 @@ class Workspace:
 
     @property
     def sums(self) -> Path:
-        """What reports need of each evaluation: see reports.sums."""
+        """What reports need of each evaluation: see reports.study.sums."""
         return self.out / ".sums"
 
     @property

@@ -3,16 +3,16 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 PACKAGES = ["gonn_core", "ablations", "reports", "orchestration"]
 DOORS = {
-    "ray": {"orchestration/ray_runner.py"},
-    "mlflow": {"orchestration/tracking.py"},
-    "optuna": {"orchestration/tuning.py"},
+    "ray": {"orchestration/runners/ray_tune.py"},
+    "mlflow": {"orchestration/tracking/tracker.py"},
+    "optuna": {"orchestration/search/optuna_rates.py"},
 }
 CORE_MAY_IMPORT = {"torch", "numpy", "numba", "llvmlite", "sgfmill", "pydantic", "safetensors", "gonn_core"}
 

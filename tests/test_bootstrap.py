@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.paths import ROOT
+
 APT = "venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv\n"
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 SETTINGS = "NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH PYTHON".split()

@@ -13,8 +13,9 @@ from ablations.strict_yaml import parse_yaml
 from gonn_core.records.recipe import read_recipe
 from gonn_core.trial.job import read_job
 from orchestration.queue import read_queue
+from tests.paths import ROOT
 
-FOLDER = Path(__file__).resolve().parent.parent / "results" / "gpu"
+FOLDER = ROOT / "results" / "gpu"
 NAMES = sorted(path.stem for path in (FOLDER / "jobs").glob("*.json") if path.stem != "kgs.recipe")
 
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gonn_core.whole_files import write_whole
+from gonn_core.files.whole import write_whole
 
 
 @pytest.mark.parametrize("flush", [True, False])

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from .metrics import Scores
+from gonn_core.evaluation.metrics import Scores
 
 Unit = Literal["nats", "share", "places", "loss"]
 

@@ -10,12 +10,11 @@ from typing import Literal
 import numpy as np
 import torch
 
+from gonn_core.evaluation.metrics import Scores
+from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.go.points import SYMMETRY
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.training.batches import PlaneMaker, ahead
-
-from .metrics import Scores
-from .reading import PLAIN, Reading
 
 BATCH = 256
 HistoryMode = Literal["full", "as_published"]
@@ -96,7 +95,8 @@ def evaluate(
             for symmetry in reading.symmetries:
                 batch = maker.on_device(next(host))
                 logits = logits + turned_back(net(batch.planes), symmetry)
-                upright = batch if symmetry == 0 else upright
+                if symmetry == 0:
+                    upright = batch
             illegal = upright.extras["illegal"] if reading.legal_only else None
             # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
             if not bool(torch.isfinite(logits).all()):

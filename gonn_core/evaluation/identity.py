@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .metrics import METRIC_SET
-from .reading import PLAIN, Reading
+from gonn_core.evaluation.metrics import METRIC_SET
+from gonn_core.evaluation.reading import PLAIN, Reading
 
 if TYPE_CHECKING:
     import torch

@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError
-from gonn_core.json_files import read_record
-
-from .derived import METRICS
-from .metrics import GameIndex, GameSums, Scores
-from .reading import Reading
+from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.metrics import GameIndex, GameSums, Scores
+from gonn_core.evaluation.reading import Reading
+from gonn_core.files.json_files import read_record
 
 FORMAT = 1
 _ARRAYS = ("nats", "rank", "rows", "games")

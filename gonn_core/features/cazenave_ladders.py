@@ -24,7 +24,19 @@ from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.ladder_cache import note_move
 from gonn_core.go.ladder_search import mark_chain, working_moves
 from gonn_core.go.points import BLACK, FROM_PADDED, POINTS, SYMMETRY, WHITE, WORDS
-from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NOWHERE, PADDED_POINT, UNDO_PER_MOVE, is_legal, only_liberty, play, take_back, two_liberties
+from gonn_core.go.rules import (
+    BOTTOM,
+    HEAD,
+    LIBERTIES,
+    NOWHERE,
+    PADDED_POINT,
+    UNDO_PER_MOVE,
+    is_legal,
+    only_liberty,
+    play,
+    take_back,
+    two_liberties,
+)
 from gonn_core.go.setup import keep_living, set_up
 from gonn_core.go.workspace import Workspace, make_workspace
 from gonn_core.records.layout import FLAGS, KO, WHITE_TO_MOVE

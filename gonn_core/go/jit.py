@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-_KERNEL_PACKAGES = ("go", "records", "features", "evaluation")
+_KERNEL_PACKAGES = ("go", "records", "features", "evaluation", "play")
 
 
 def kernel_source_hash() -> str:

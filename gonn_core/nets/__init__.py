@@ -4,7 +4,13 @@ Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everythi
 configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
 """
 
-from gonn_core.nets.cost import count_parameters, flops_per_sample, multiply_adds, trainable_parameters, training_flops_per_sample
+from gonn_core.nets.cost import (
+    count_parameters,
+    flops_per_sample,
+    multiply_adds,
+    trainable_parameters,
+    training_flops_per_sample,
+)
 from gonn_core.nets.factors import decayed, gradient_factors
 from gonn_core.nets.registry import build_net, trial_net
 

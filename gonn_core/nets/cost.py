@@ -10,9 +10,9 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS
-from gonn_core.nets.board import STONES
 from gonn_core.nets.factors import STEM_CENTER
 from gonn_core.nets.init import ShapesOnly
+from gonn_core.nets.parts.board import STONES
 from gonn_core.nets.registry import make_net
 
 

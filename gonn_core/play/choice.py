@@ -4,9 +4,8 @@ from typing import Literal
 
 import numpy as np
 
+from gonn_core.play.kernels import choose_biased
 from gonn_core.settings.strict import Strict
-
-from .kernels import choose_biased
 
 PASSING = {"no_candidates": 0, "after_pass": 1, "pass_alive": 2, "guard": 0}
 """Passing rule -> its number in kernels.survey; a guard is asked by who plays."""

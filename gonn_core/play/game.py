@@ -7,10 +7,9 @@ import numpy as np
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, point_name
 from gonn_core.go.rules import PADDED_POINT
-
-from .kernels import find_moves, play_on, repeats, set_mover, take_back
-from .rows import Table, begin, copy_game, game_moves, ko_point, make_table, mover
-from .rules import KOMI
+from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, take_back
+from gonn_core.play.rows import Table, begin, copy_game, game_moves, ko_point, make_table, mover
+from gonn_core.play.rules import KOMI
 
 _FIRST_ROOM = 127  # moves
 

@@ -7,7 +7,7 @@ features/ and of this file, and none elsewhere may call them.
 
 import numpy as np
 
-from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.jit import kernel
 from gonn_core.go.ladders import find_ladders
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PADDED, PASS, POINTS, WALL, WHITE, WORDS
 from gonn_core.go.rules import (

@@ -12,11 +12,10 @@ from gonn_core.features.planes import make_planes
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.go.points import PASS, POINTS, SIZE
 from gonn_core.go.workspace import make_workspace
-
-from .choice import KEPT, PASSING, Choice, choose
-from .game import Game
-from .kernels import add_ladders, survey
-from .rows import Table, copy_game, make_table, plane_rows, present_rows
+from gonn_core.play.choice import KEPT, PASSING, Choice, choose
+from gonn_core.play.game import Game
+from gonn_core.play.kernels import add_ladders, survey
+from gonn_core.play.rows import Table, copy_game, make_table, plane_rows, present_rows
 
 CHUNK = 32
 """Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else is asked about,

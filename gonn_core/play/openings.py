@@ -5,9 +5,8 @@ from typing import Literal
 import numpy as np
 
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
+from gonn_core.play.draws import opening_stream
 from gonn_core.settings.strict import Strict
-
-from .draws import opening_stream
 
 MOST_STONES = 4
 _LINES = {3: 0.50, 4: 0.33, 5: 0.15}

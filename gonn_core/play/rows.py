@@ -12,9 +12,8 @@ from gonn_core.features.source import Source
 from gonn_core.go.points import BLACK, POINTS, WHITE, WORDS
 from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
 from gonn_core.go.setup import keep_living
+from gonn_core.play.kernels import start
 from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
-
-from .kernels import start
 
 
 class Table(NamedTuple):

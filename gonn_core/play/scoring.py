@@ -8,9 +8,8 @@ from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SIZE, WHITE, WORDS
 from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
 from gonn_core.go.setup import set_up
-
-from .game import Game
-from .kernels import find_settled
+from gonn_core.play.game import Game
+from gonn_core.play.kernels import find_settled
 
 
 def colours_of(stones: np.ndarray) -> np.ndarray:

@@ -10,10 +10,9 @@ import numpy as np
 from gonn_core.errors import printable
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, SIZE, WHITE, point, point_name
-
-from .gtp_client import EngineError, GtpClient
-from .openings import first_mover, random_setup
-from .sgf import game_sgf
+from gonn_core.play.engines.client import EngineError, GtpClient
+from gonn_core.play.openings import first_mover, random_setup
+from gonn_core.play.sgf import game_sgf
 
 KOMIS = (6.5, 7.5)
 SHARE_WITH_SETUP = 2 / 3

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import InputError, printable_tree
-from gonn_core.play.record import GameLine, MatchRecord, player_id
+from gonn_core.play.match.record import GameLine, MatchRecord, player_id
 
 SIDES = ("A", "B")
 

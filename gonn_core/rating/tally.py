@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gonn_core.play.record import player_id
+from gonn_core.play.match.record import player_id
 from gonn_core.rating.matches import SIDES, Match, game_points
 
 

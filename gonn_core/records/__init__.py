@@ -1,0 +1,4 @@
+"""The position store: game archives in, mapped arrays, views, batches of rows out.
+
+Imports files and go.
+"""

@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
-
-from .recipe import follow, read_recipe
+from gonn_core.records.recipe import follow, read_recipe
 
 LINE_SECONDS = 5.0
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from gonn_core.files.arrays import GrowingArray
 from gonn_core.go.jit import is_compiled
 from gonn_core.go.replay import make_workspace, replay_games
-
-from . import layout
-from .array_files import GrowingArray
-from .report import BuildReport
-from .sgf_games import GameRecord
-from .store import ARRAYS
+from gonn_core.records import layout
+from gonn_core.records.report import BuildReport
+from gonn_core.records.sgf.games import GameRecord
+from gonn_core.records.store import ARRAYS
 
 ROWS_PER_BATCH = 1 << 15
 _MAX_NAME = 1000

@@ -11,20 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
+from gonn_core import numerics
 from gonn_core.errors import InputError, UserError
-
-from . import layout
-from .archives import Reading, read_members
-from .array_files import write_file
-from .batches import StoreWriter, compile_kernels
-from .report import BuildReport, Tally
-from .sgf_games import BadGame, read_games
-from .store import MANIFEST, Store, open_store, store_digest
-from .workshop import finish, locked, workshop
-
-_RULES = ("records/archives.py", "records/batches.py", "records/canonical.py", "records/layout.py", "records/sgf_games.py",
-          "records/sgf_properties.py", "records/tar_archives.py", "records/zip_archives.py")  # fmt: skip
-"""With all of go/: the sources that decide what a store holds. An old store is found again only while they are the same."""
+from gonn_core.files.arrays import write_file
+from gonn_core.files.workshop import finish, locked, workshop
+from gonn_core.records import layout
+from gonn_core.records.archives.members import Reading, read_members
+from gonn_core.records.batches import StoreWriter, compile_kernels
+from gonn_core.records.report import BuildReport, Tally
+from gonn_core.records.sgf.games import BadGame, read_games
+from gonn_core.records.store import MANIFEST, Store, open_store, store_digest
 
 
 @dataclass(frozen=True)
@@ -170,9 +166,5 @@ def _checksum(path: Path) -> str:
 
 
 def _source_key(sources, checksums) -> str:
-    code = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
-    for path in [*sorted((package / "go").glob("*.py")), *(package / name for name in _RULES)]:
-        code.update(path.name.encode() + b"\0" + path.read_bytes())
-    tree = {"format": layout.FORMAT, "code": code.hexdigest(), "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)]}
+    tree = {"format": layout.FORMAT, "code": numerics.STORE_RULES, "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)]}
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]

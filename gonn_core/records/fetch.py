@@ -10,9 +10,8 @@ from http.client import HTTPException
 from pathlib import Path
 
 from gonn_core.errors import InputError, UserError, printable
-
-from .archives import Reading, read_members
-from .array_files import disk_error
+from gonn_core.files.arrays import disk_error
+from gonn_core.records.archives.members import Reading, read_members
 
 KGS_URL = "https://dl.u-go.net/gamerecords/"
 _HREF = re.compile(r"""href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)

@@ -8,8 +8,7 @@ rounds the reverse, and each step undoes itself, so it is a bijection for every 
 import numpy as np
 
 from gonn_core.go.jit import kernel
-
-from .hashing import draw, stream_key
+from gonn_core.records.hashing import draw, stream_key
 
 _ROUNDS = 8
 _ONE = np.uint64(1)

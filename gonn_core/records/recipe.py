@@ -11,13 +11,12 @@ from pydantic import Field
 
 from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
-from gonn_core.json_files import read_json
-
-from .archives import list_archives
-from .build import Progress, Source, prepare_store
-from .sgf_properties import RANK_SCHEMES
-from .store import Store
-from .views import SPLITS, RowFilter, SplitRule, View, make_views
+from gonn_core.files.json_files import read_json
+from gonn_core.records.archives.members import list_archives
+from gonn_core.records.build import Progress, Source, prepare_store
+from gonn_core.records.sgf.properties import RANK_SCHEMES
+from gonn_core.records.store import Store
+from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
 
 FORMAT = 1
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.go.jit import kernel
-
-from .hashing import draw, stream_key, unit
-from .permutation import permuted
+from gonn_core.records.hashing import draw, stream_key, unit
+from gonn_core.records.permutation import permuted
 
 GONN_KEEP = (0.90, 0.95, 0.95, 0.98, 0.98)
 """Probability that each of the last five moves is kept, given that the later ones were (spec: GoNN 1.3)."""

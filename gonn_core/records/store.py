@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError, printable
-
-from . import layout
-from .report import BuildReport
+from gonn_core.records import layout
+from gonn_core.records.report import BuildReport
 
 MANIFEST = "manifest.json"
 ARRAYS = {

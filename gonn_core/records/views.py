@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError, UserError
-
-from . import layout
-from .array_files import GrowingArray, write_file
-from .hashing import draws, stream_key
-from .store import Store
-from .workshop import finish, workshop
+from gonn_core.files.arrays import GrowingArray, write_file
+from gonn_core.files.workshop import finish, workshop
+from gonn_core.records import layout
+from gonn_core.records.hashing import draws, stream_key
+from gonn_core.records.store import Store
 
 SPLITS = ("train", "validation", "test")
 _CHUNK = 1 << 20  # rows looked at together; a multiple of 8

@@ -10,7 +10,6 @@ from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig
 from gonn_core.settings.residual_net import ResidualConfig
 from gonn_core.settings.strict import Strict
 
-
 ACTIVATIONS = {"gonn": ("relu", "prelu"), "conv": ("relu", "elu", "tanh"), "residual": ("relu",), "encoder": ("relu",)}
 """Family -> activations that `net.activation` can name there."""
 _PARTS = {

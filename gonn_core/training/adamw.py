@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 import torch
 
 from gonn_core.config import OptimiserConfig
-
-from .optimiser import check_names, clip
+from gonn_core.training.optimiser import check_names, clip
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8

@@ -16,13 +16,13 @@ from gonn_core.config import FeatureConfig, TrialConfig
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import plane_source
-from gonn_core.features.targets import Targets
+from gonn_core.features.targets.make import Targets
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.records.sampler import Sampler
 
 
 class Batch(NamedTuple):
-    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name (gonn_core.features.targets)."""
+    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name (gonn_core.features.targets.make)."""
 
     planes: torch.Tensor
     targets: torch.Tensor
@@ -69,7 +69,7 @@ class PlaneMaker:
     For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in pinned
     memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
     store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.records.layout.
-    extras: names of further targets, see gonn_core.features.targets.
+    extras: names of further targets, see gonn_core.features.targets.make.
     """
 
     def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format, extras: Sequence[str] = ()):

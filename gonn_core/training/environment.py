@@ -3,8 +3,7 @@
 import torch
 
 from gonn_core.errors import SettingError
-
-from .allocator import keep_memory
+from gonn_core.training.allocator import keep_memory
 
 
 def choose_device(name: str) -> torch.device:

@@ -7,14 +7,13 @@ import torch
 
 from gonn_core.config import TrialConfig
 from gonn_core.nets import decayed, gradient_factors, trial_net
-
-from .adamw import AdamW
-from .averaging import Average
-from .batches import Batch
-from .objective import Objective
-from .optimiser import Sgd, decay_coefficient
-from .schedule import learning_rate
-from .stalling import StallHalving
+from gonn_core.training.adamw import AdamW
+from gonn_core.training.averaging import Average
+from gonn_core.training.batches import Batch
+from gonn_core.training.objective import Objective
+from gonn_core.training.optimiser import Sgd, decay_coefficient
+from gonn_core.training.schedule import learning_rate
+from gonn_core.training.stalling import StallHalving
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
 

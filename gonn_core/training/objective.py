@@ -8,10 +8,9 @@ from torch import nn
 
 from gonn_core.config import TrainingConfig, TrialConfig
 from gonn_core.errors import SettingError
-from gonn_core.nets.norm import BatchNorm
-
-from .batches import Batch
-from .loss import LOSSES, cross_entropy, future_counts, future_losses, legal_only, plane_weights
+from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.training.batches import Batch
+from gonn_core.training.loss import LOSSES, cross_entropy, future_counts, future_losses, legal_only, plane_weights
 
 
 class Losses(NamedTuple):

@@ -8,12 +8,11 @@ import torch
 
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
-from gonn_core.features.targets import REMOVAL_BINS
+from gonn_core.features.targets.make import REMOVAL_BINS
 from gonn_core.go.points import POINTS, SIZE
-
-from .batches import Batch, extras_of
-from .environment import describe_device, reset_torch
-from .loop import MEMORY_FORMATS, Trainer
+from gonn_core.training.batches import Batch, extras_of
+from gonn_core.training.environment import describe_device, reset_torch
+from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 
 WINDOWS = 5
 _WARM_UP_STEPS = 3
@@ -70,7 +69,7 @@ def _same_batch(config: TrialConfig, device: torch.device, memory_format: str):
 
 
 def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str, torch.Tensor]:
-    """Further targets in the shapes and types of gonn_core.features.targets."""
+    """Further targets in the shapes and types of gonn_core.features.targets.make."""
     size, wanted = config.training.batch_size, extras_of(config)
     classes = {"next_occupant": 3, "removal_time": len(REMOVAL_BINS), "ownership": 2}
     extras = {}

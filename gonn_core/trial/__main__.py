@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
-
-from .job import read_job
+from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
 
@@ -27,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         job = read_job(options.job)
         given = {name: value for name in ("runs", "store", "device") if (value := getattr(options, name)) is not None}
         job = job.model_copy(update={"run": job.run.model_copy(update=given)})
-        from .run import run_trial  # torch and numba, after the cheap mistakes
+        from gonn_core.trial.run import run_trial  # torch and numba, after the cheap mistakes
 
         result = run_trial(job, Printer(sys.stderr, options.progress))
     except UserError as error:

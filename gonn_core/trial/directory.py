@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Literal
 
 from gonn_core.errors import InputError, printable_tree
-from gonn_core.json_files import read_record
-from gonn_core.whole_files import write_whole
-
-from .lease import Lease, live_holder
+from gonn_core.files.json_files import read_record
+from gonn_core.files.whole import write_whole
+from gonn_core.trial.lease import Lease, live_holder
 
 FORMAT = 1
 State = Literal["new", "running", "paused", "failed", "done"]

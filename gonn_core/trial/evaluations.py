@@ -16,13 +16,12 @@ from gonn_core.records.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import choose_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS
-
-from .data import TrialData
-from .directory import TrialDirectory
-from .events import OnProgress, Paused, event
-from .job import EvaluationRequest, Job, resumed_settings, whole_batches
-from .lease import Lease
-from .weights import snapshot_net
+from gonn_core.trial.data import TrialData
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.job import EvaluationRequest, Job, resumed_settings, whole_batches
+from gonn_core.trial.lease import Lease
+from gonn_core.trial.weights import snapshot_net
 
 _TICK_SECONDS = 1.0
 

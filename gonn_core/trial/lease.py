@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gonn_core.errors import InputError, UserError
-
-from .process import Process, is_alive, this_process
+from gonn_core.trial.process import Process, is_alive, this_process
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0

@@ -10,16 +10,15 @@ from pathlib import Path
 import torch
 
 from gonn_core.errors import InputError, UserError, printable
-
-from .data import TrialData
-from .directory import TrialDirectory
-from .evaluations import find_evaluation, make_evaluations
-from .events import OnProgress, Paused, event
-from .job import Job
-from .lease import Lease, LeaseHeld, LeaseLost
-from .memory import OutOfMemory, shortage
-from .session import Session
-from .twins import take_over
+from gonn_core.trial.data import TrialData
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.evaluations import find_evaluation, make_evaluations
+from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.job import Job
+from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost
+from gonn_core.trial.memory import OutOfMemory, shortage
+from gonn_core.trial.session import Session
+from gonn_core.trial.twins import take_over
 
 POLL_SECONDS = 0.5
 

@@ -16,20 +16,19 @@ from gonn_core.evaluation.identity import weights_digest
 from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.nets import trainable_parameters
-from gonn_core.nets.normalise import set_normalisation
+from gonn_core.nets.parts.normalise import set_normalisation
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
-
-from . import checkpoint
-from .clock import Clock
-from .data import TrialData
-from .directory import TrialDirectory
-from .events import OnProgress, event
-from .job import Job, progress_points, resumed_settings, snapshot_points
-from .lease import Lease
-from .memory import forget_peak, free_memory, peak_memory
+from gonn_core.trial import checkpoint
+from gonn_core.trial.clock import Clock
+from gonn_core.trial.data import TrialData
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import OnProgress, event
+from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
+from gonn_core.trial.lease import Lease
+from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
 
 TICK_SECONDS = 1.0
 

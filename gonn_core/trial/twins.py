@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 
 from gonn_core.config import canonical, trial_id, with_values
 from gonn_core.evaluation.reading import Reading
-
-from .directory import TrialDirectory
-from .events import OnProgress, Paused, event
-from .job import Job, resumed_settings, snapshot_points
-from .lease import Lease, live_holder
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.job import Job, resumed_settings, snapshot_points
+from gonn_core.trial.lease import Lease, live_holder
 
 POLL_SECONDS = 0.5
 
@@ -71,7 +70,7 @@ def _has_snapshots(job: Job, twin: TrialDirectory) -> bool:
 
 def _copy(job: Job, directory: TrialDirectory, lease: Lease, twin: TrialDirectory, result: dict) -> dict:
     """Snapshots, curve and sessions under this trial's id. No checkpoint: there is nothing to go on with."""
-    from . import checkpoint  # with torch, for which a plan has no use
+    from gonn_core.trial import checkpoint  # with torch, for which a plan has no use
 
     for samples, path in twin.snapshots().items():
         tensors, notes = checkpoint.unpack(path, result["id"])

@@ -8,9 +8,8 @@ import torch
 from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.errors import InputError, SettingError
 from gonn_core.nets import trial_net
-
-from .checkpoint import unpack
-from .directory import TrialDirectory
+from gonn_core.trial.checkpoint import unpack
+from gonn_core.trial.directory import TrialDirectory
 
 
 def load_net(trial: Path | str, samples: int | None = None) -> tuple[torch.nn.Module, TrialConfig]:

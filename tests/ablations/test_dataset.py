@@ -7,9 +7,8 @@ import pytest
 from ablations import dataset as module
 from ablations.dataset import dataset_names, load_dataset, prepare, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
+from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes
-
-SHARED = Path(__file__).parents[2].parent / "shared"
 
 
 def year_archive(folder: Path, name: str, year: int, games=range(3), ranks="BR[6d]WR[6d]") -> Path:

@@ -4,15 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from ablations.registry import FOLDER, load_registry, nearest
 from gonn_core.config import config_paths
 from gonn_core.errors import InputError, SettingError
+from tests.paths import FIXTURES
 
-POSITIONS = Path(__file__).parents[1] / "fixtures" / "gonn_positions.json"
+POSITIONS = FIXTURES / "gonn_positions.json"
 GONN_CARDS = {
     "parametric_relu", "global_pooling_head", "global_pooling_trunk", "stdev_pooling", "dilated_convolutions", "stem_center_kernel", "center_init",
     "center_learning_rate", "batchnorm_gamma", "history_dropping", "five_moves_of_history", "last_move_input", "ladder_input", "liberty_planes",

@@ -88,7 +88,7 @@ def test_linearised_means_are_the_metrics(numbers):
 @pytest.mark.parametrize("metric", ["search_loss_trimmed", "search_loss_median", "search_loss_top10", "top1_ko", "search_loss", "p10", "rank"])
 def test_spread_over_games_is_that_of_drawing_games_again(metric):
     """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with replacement."""
-    from reports.games import cluster_variance
+    from reports.stats.clusters import cluster_variance
 
     answers, generator = made(6000, 3), np.random.default_rng(4)
     games = np.repeat(np.arange(150), 40)

@@ -19,8 +19,8 @@ from gonn_core.evaluation.probes.scoring import Answers, LadderHead
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import point
 from gonn_core.nets import trial_net
-from reports.probe_effects import _probabilities
-from reports.probe_ladders import ladder_head_table
+from reports.probes.effects import _probabilities
+from reports.probes.ladders import ladder_head_table
 from tests.trial.helpers import starter_data, tiny_config
 
 

@@ -1,7 +1,6 @@
 """Probes: the drawn families are what they claim to be (played out), ladders hang on one stone, scores are 0 by chance."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +20,9 @@ from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point, point_name
 from tests.boards import points_of
 from tests.evaluation.playing_out import captured
+from tests.paths import FIXTURES
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "gonn_positions.json"
+FIXTURE = FIXTURES / "gonn_positions.json"
 
 
 def around(points):

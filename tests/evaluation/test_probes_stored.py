@@ -6,19 +6,19 @@ import pytest
 from ablations.study import Contrast
 from gonn_core.errors import UserError
 from gonn_core.evaluation.probes import stored
+from gonn_core.evaluation.probes.answer import put_probes, stored_answers
 from gonn_core.evaluation.probes.published import GROUP, published
-from gonn_core.evaluation.probes.put import put_probes, stored_answers
 from gonn_core.evaluation.probes.scoring import Answers
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.run import run_trial
-from reports.probe_boards import draw_policy
-from reports.probe_effects import group_effects, probability_effect
-from reports.probe_tables import groups_table, positions_table, study_table
-from reports.report import make_report
-from reports.results import load_results
+from reports.probes.boards import draw_policy
+from reports.probes.effects import group_effects, probability_effect
+from reports.probes.tables import groups_table, positions_table, study_table
+from reports.study.report import make_report
+from reports.study.results import load_results
 from tests.reports.made_studies import plan_study, registry_with, train
 from tests.trial.helpers import tiny_config, tiny_job
 
@@ -36,7 +36,7 @@ def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
     assert answers.arrays["policies"].shape == (18, POINTS)
     assert answers.policy("lastmove").sum() == pytest.approx(1, abs=1e-5)
     assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), "history is shown in one of the two only"
-    monkeypatch.setattr("gonn_core.evaluation.probes.put.load_net", None)
+    monkeypatch.setattr("gonn_core.evaluation.probes.answer.load_net", None)
     assert put_probes(directory, drawn_suite()).summary == answers.summary
     shown = groups_table(answers, "Probes")
     assert [row.cells["cases"].text for row in shown.rows if row.key.endswith(("eyes", "races"))] == ["256", "192"]

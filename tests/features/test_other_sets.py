@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gonn_core import numerics
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes

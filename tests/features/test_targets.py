@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gonn_core.features.final_owner import certain_owners
-from gonn_core.features.targets import CENSORED_PLIES, NAMES, REMOVAL_BINS, Targets
+from gonn_core.features.targets.final_owner import certain_owners
+from gonn_core.features.targets.make import CENSORED_PLIES, NAMES, REMOVAL_BINS, Targets
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SYMMETRY, WHITE
 from gonn_core.records.layout import COMPLETE, FLAGS, KO, LAST, MOVE, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from tests.boards import bitboards, colours_of, parse_board, points_of

@@ -12,8 +12,9 @@ from sgfmill import sgf
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games
 from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
+from tests.paths import ROOT
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = ROOT
 SHARED = REPOSITORY.parent / "shared"
 STARTER_GAMES = REPOSITORY / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
 STARTER_ORACLE = REPOSITORY / "tests" / "fixtures" / "oracle_gonn26_starter.npz"

@@ -1,7 +1,6 @@
 """Stones, chains and nearness that nets read from their planes."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +12,12 @@ from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, WHITE
-from gonn_core.nets.board import BoardReader
+from gonn_core.nets.parts.board import BoardReader
 from tests.boards import bitboard, marked_points, named_points, parse_board
 from tests.nets.examples import SPECIAL, board_planes, built, random_colours
+from tests.paths import FIXTURES
 
-PUBLISHED = json.loads((Path(__file__).parents[1] / "fixtures" / "gonn_positions.json").read_text())
+PUBLISHED = json.loads((FIXTURES / "gonn_positions.json").read_text())
 READ = BoardReader(("own_stone", "opponent_stone"), ())
 
 

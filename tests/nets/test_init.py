@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from gonn_core import numerics
 from gonn_core.nets.init import Draws, truncated_normal
-from tests.nets.examples import B12, B5, TINY, changed, weights
+from tests.nets.examples import B5, B12, TINY, changed, weights
 
 TRUNCATED_STD = 0.87962566
 

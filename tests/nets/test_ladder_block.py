@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrunkConfig
-from gonn_core.nets.board import BoardReader
+from gonn_core.nets.gonn.ladder_block import LadderBlock, _skew, _unskew, scan_diagonals
 from gonn_core.nets.init import Draws
-from gonn_core.nets.ladder_block import LadderBlock, _skew, _unskew, scan_diagonals
+from gonn_core.nets.parts.board import BoardReader
 from tests.boards import parse_board
 from tests.nets.examples import board_planes, random_colours
 

@@ -8,13 +8,12 @@ from gonn_core.config import TrialConfig, parse_config
 from gonn_core.features.normalisation import SAMPLE, measured, per_plane, plane_means
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.nets.normalise import Normalise, set_normalisation
+from gonn_core.nets.parts.normalise import Normalise, set_normalisation
 from gonn_core.nets.registry import FAMILIES, trial_net
 from tests.features.configs import GO_NN
 from tests.features.stores import open_games, sample_rows
 from tests.go import oracles
-
-from .examples import random_planes
+from tests.nets.examples import random_planes
 
 SMALL = {
     "gonn": {"trunk": {"width": 8, "blocks": 1}},

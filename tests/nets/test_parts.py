@@ -5,12 +5,12 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
-from gonn_core.nets.blocks import GlobalBlock, ResidualBlock
-from gonn_core.nets.head import PolicyHead
+from gonn_core.nets.gonn.blocks import GlobalBlock, ResidualBlock
+from gonn_core.nets.gonn.head import PolicyHead
+from gonn_core.nets.gonn.stem import Stem
 from gonn_core.nets.init import Draws
-from gonn_core.nets.norm import BatchNorm
-from gonn_core.nets.pooling import PooledBias, pool_board
-from gonn_core.nets.stem import Stem
+from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.pooling import PooledBias, pool_board
 from tests.nets.examples import random_planes
 
 WIDTH = 12

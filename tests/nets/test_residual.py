@@ -11,8 +11,8 @@ from gonn_core.config import FeatureConfig, NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds
-from gonn_core.nets.norm import EPSILON
-from gonn_core.nets.residual_blocks import BLOCKS
+from gonn_core.nets.parts.norm import EPSILON
+from gonn_core.nets.residual.blocks import BLOCKS
 from gonn_core.settings.residual_net import ResidualConfig
 from gonn_core.settings.training import OptimiserConfig
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.nets.residual_blocks import BLOCKS
+from gonn_core.nets.residual.blocks import BLOCKS
 from gonn_core.training.batches import Batch
 from gonn_core.training.loop import Trainer
 

@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrunkConfig
+from gonn_core.nets.gonn.wide import WideBlock
 from gonn_core.nets.init import Draws
-from gonn_core.nets.wide import WideBlock
 
 NET = NetConfig(activation="prelu", prelu_init=0.2, norm_gamma=True, trunk=TrunkConfig(width=12))
 BOTH = ("down", "across")

@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from gonn_core.config import HeadConfig, TrunkConfig
 from gonn_core.errors import SettingError
-from gonn_core.nets.widths import block_dilation, dilated_width, global_blocks, head_widths, pooled_width, sub_width
+from gonn_core.nets.gonn.widths import (
+    block_dilation,
+    dilated_width,
+    global_blocks,
+    head_widths,
+    pooled_width,
+    sub_width,
+)
 
 
 def trunk(**fields):

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.paths import ROOT
 from tests.trial.helpers import starter_data
 
-ROOT = Path(__file__).resolve().parents[2]
 STUDY = ("ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--runner", "local")
 """A study of two trials, one after the other on a machine with one core."""
 PATIENCE = 400

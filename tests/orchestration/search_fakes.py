@@ -13,7 +13,7 @@ from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
 from gonn_core.trial.events import event
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
-from orchestration.runner import Outcome, ended
+from orchestration.runners.base import Outcome, ended
 
 BEST, BOTTOM = 0.1, 3.0
 DIVERGES = 0.6

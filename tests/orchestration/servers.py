@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from orchestration.tracking import ENVIRONMENT
+from orchestration.tracking.tracker import ENVIRONMENT
 
 
 def free_port() -> int:

@@ -3,15 +3,15 @@
     killed                        test
     a trial alone, three times    trial/test_kill.py: test_kill_at_random_moments
     a trial that others wait for  trial/test_kill.py: test_the_one_who_waits_goes_on_when_the_first_is_killed
-    worker, local runner          orchestration/test_ray_runner.py: test_a_killed_worker_is_replaced_…; orchestration/test_studies.py: test_kill_9_…
+    worker, local runner          orchestration/runners/test_ray_tune.py: test_a_killed_worker_is_replaced_…; orchestration/study/test_studies.py: test_kill_9_…
     worker, Ray                   here: test_a_worker_of_ray_is_killed
-    driver, either runner         orchestration/test_ray_runner.py: test_a_killed_driver_leaves_no_worker_…
-    driver of a whole study       orchestration/test_studies.py: test_kill_9_of_a_trial_and_of_the_command
-    driver of a search            orchestration/test_search_slow.py: test_real_trials_are_searched_through_a_kill
-    node of a cluster             orchestration/test_address.py: test_a_lost_node_costs_a_checkpoint_interval_…
+    driver, either runner         orchestration/runners/test_ray_tune.py: test_a_killed_driver_leaves_no_worker_…
+    driver of a whole study       orchestration/study/test_studies.py: test_kill_9_of_a_trial_and_of_the_command
+    driver of a search            orchestration/search/test_whole_searches.py: test_real_trials_are_searched_through_a_kill
+    node of a cluster             orchestration/runners/test_address.py: test_a_lost_node_costs_a_checkpoint_interval_…
     tracking server               here: test_the_tracking_server_is_killed_during_a_study, on SQLite and on PostgreSQL
 
-A tracking server that hangs, comes back, or was never there: orchestration/test_tracking_server.py.
+A tracking server that hangs, comes back, or was never there: orchestration/tracking/test_server.py.
 """
 
 import os
@@ -23,7 +23,7 @@ import pytest
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.run import run_trial
-from orchestration.ray_runner import RayRunner
+from orchestration.runners.ray_tune import RayRunner
 from tests.orchestration.commands import STUDY, gonn, start, until, workspace
 from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running

@@ -8,7 +8,8 @@ import pytest
 
 from ablations.registry import load_registry
 from gonn_core.errors import InputError, SettingError
-from orchestration import cli, queue
+from orchestration import queue
+from orchestration.cli import command as cli
 from orchestration.queue import FOLDER, estimated_minutes, queued_trials, read_queue
 from orchestration.workspace import Workspace
 

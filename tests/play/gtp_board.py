@@ -7,9 +7,9 @@ import numpy as np
 
 from gonn_core.go.points import PASS, POINTS, point
 from gonn_core.play.choice import Choice
-from gonn_core.play.gtp_commands import command_table
-from gonn_core.play.gtp_server import serve
-from gonn_core.play.gtp_session import GtpSession
+from gonn_core.play.gtp.commands import command_table
+from gonn_core.play.gtp.server import serve
+from gonn_core.play.gtp.session import GtpSession
 
 
 class FixedPlayer:

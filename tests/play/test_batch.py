@@ -14,18 +14,18 @@ from sgfmill import sgf
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
-from gonn_core.training.allocator import keep_memory
-from gonn_core.play.batch import MatchTerms, play_games
 from gonn_core.play.choice import Choice
 from gonn_core.play.draws import game_draws
 from gonn_core.play.game import Game
-from gonn_core.play.net_match import play_nets
+from gonn_core.play.match.batch import MatchTerms, play_games
+from gonn_core.play.match.net_match import play_nets
+from gonn_core.play.match.record import MatchRecord, describe_match, open_match
+from gonn_core.play.match.spec import load_player, parse_player
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.play.openings import Openings
-from gonn_core.play.record import MatchRecord, describe_match, open_match
 from gonn_core.play.rules import Rules
 from gonn_core.play.scoring import area, benson_cleanup
-from gonn_core.play.spec import load_player, parse_player
+from gonn_core.training.allocator import keep_memory
 from tests.play.made_trials import untrained_trial
 
 

@@ -5,9 +5,9 @@ import torch
 
 from gonn_core.config import FeatureConfig
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
-from gonn_core.play.batch import MatchTerms, play_games
 from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
+from gonn_core.play.match.batch import MatchTerms, play_games
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.play.openings import Openings
 from gonn_core.play.rules import MOST_MOVES, Rules

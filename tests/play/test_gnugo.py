@@ -4,14 +4,14 @@ import pytest
 
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
-from gonn_core.play.engine_player import EnginePlayer
-from gonn_core.play.engine_pool import EnginePool
-from gonn_core.play.engines import parse_engine
+from gonn_core.play.engines.client import CommandFailed
+from gonn_core.play.engines.commands import parse_engine
+from gonn_core.play.engines.player import EnginePlayer
+from gonn_core.play.engines.pool import EnginePool
 from gonn_core.play.game import Game
-from gonn_core.play.gtp_client import CommandFailed
-from gonn_core.play.referee import referee
+from gonn_core.play.match.referee import referee
+from gonn_core.play.match.seats import GuardedSeat
 from gonn_core.play.rules import Rules
-from gonn_core.play.seats import GuardedSeat
 from tests.boards import parse_board
 from tests.play.test_referee import THREE_KOS, Scripted
 

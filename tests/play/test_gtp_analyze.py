@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, POINTS, WHITE, point
-from gonn_core.play.gtp_analyze import GOGUI, alive_board, heat_map, variations
-from gonn_core.play.gtp_commands import command_table
+from gonn_core.play.gtp.analyze import GOGUI, alive_board, heat_map, variations
+from gonn_core.play.gtp.commands import command_table
 from tests.boards import bitboards, parse_board
 from tests.play.gtp_board import FixedPlayer, send, session
 

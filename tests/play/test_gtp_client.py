@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.play import gtp_client
-from gonn_core.play.gtp_client import CommandFailed, EngineCrashed, EngineTimeout, GtpClient
+from gonn_core.play.engines import client as gtp_client
+from gonn_core.play.engines.client import CommandFailed, EngineCrashed, EngineTimeout, GtpClient
+from tests.paths import FAKE_ENGINE
 
-FAKE = Path(__file__).with_name("fake_engine.py")
+FAKE = FAKE_ENGINE
 
 
 def fake(*words, timeout=20.0):

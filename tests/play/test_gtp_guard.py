@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.play.engines import Engine
-from gonn_core.play.gtp_client import EngineError
-from gonn_core.play.gtp_guard import Guard
+from gonn_core.play.engines.client import EngineError
+from gonn_core.play.engines.commands import Engine
+from gonn_core.play.gtp.guard import Guard
 from tests.play.gtp_board import FixedPlayer, send, session
 
 SCRIPT = Path(__file__).parent / "fake_guard.py"

@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point, point_name
-from gonn_core.play import gtp_parsing
-from gonn_core.play.gtp_parsing import LONGEST_LINE, Command, GtpError, colour, number, parse_line, read_commands, vertex, whole
+from gonn_core.play.gtp import parsing as gtp_parsing
+from gonn_core.play.gtp.parsing import (
+    LONGEST_LINE,
+    Command,
+    GtpError,
+    colour,
+    number,
+    parse_line,
+    read_commands,
+    vertex,
+    whole,
+)
 
 
 @pytest.mark.parametrize(

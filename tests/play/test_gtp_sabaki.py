@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gonn_core.play.gtp_commands import command_table
+from gonn_core.play.gtp.commands import command_table
+from tests.paths import ROOT
 from tests.play.gtp_board import session
 
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).parent / "sabaki_controller.js"
 MODULES = [Path(folder) for folder in [*os.environ.get("NODE_PATH", "").split(os.pathsep), str(ROOT / "node_modules")] if folder]
 

@@ -6,19 +6,19 @@ import signal
 import subprocess
 import sys
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from gonn_core.play.engines import Engine
-from gonn_core.play.gtp_client import EngineError
-from gonn_core.play.match import MOST_ATTEMPTS, EngineEntrant, engine_seed, play_match
+from gonn_core.play.engines.client import EngineError
+from gonn_core.play.engines.commands import Engine
+from gonn_core.play.match.engine_match import MOST_ATTEMPTS, EngineEntrant, engine_seed, play_match
+from gonn_core.play.match.record import MatchRecord, describe_match, open_match
 from gonn_core.play.openings import Openings
-from gonn_core.play.record import MatchRecord, describe_match, open_match
 from gonn_core.play.rules import Rules
-from gonn_core.records.sgf_games import read_game
+from gonn_core.records.sgf.games import read_game
+from tests.paths import FAKE_ENGINE
 
-FAKE = Path(__file__).with_name("fake_engine.py")
+FAKE = FAKE_ENGINE
 NAMES = {"A": "one", "B": "other"}
 
 
@@ -117,7 +117,7 @@ def test_stopping(tmp_path, entrants):
 PROGRAM = """
 import sys
 from tests.play.test_match import NAMES, fake, match_of
-from gonn_core.play.match import EngineEntrant, play_match
+from gonn_core.play.match.engine_match import EngineEntrant, play_match
 sides = {side: EngineEntrant(fake("stones=3"), 20.0) for side in "AB"}
 record = match_of(sys.argv[1], sides)
 for line in play_match(record, sides, NAMES, 1000, 2, lambda: False):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gonn_core.errors import InputError
-from gonn_core.play.record import GameLine, MatchRecord, describe_match, identity_digest, open_match
+from gonn_core.play.match.record import GameLine, MatchRecord, describe_match, identity_digest, open_match
 from gonn_core.play.rules import Rules
 
 A, B = {"kind": "net", "trial": "a"}, {"kind": "net", "trial": "b"}

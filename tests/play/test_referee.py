@@ -1,25 +1,24 @@
 """The referee: every way in which a game ends, and engines that fail while it watches."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
-from gonn_core.play.engine_board import RESIGN
-from gonn_core.play.engine_player import EnginePlayer
-from gonn_core.play.engine_pool import EnginePool
-from gonn_core.play.engines import Engine
-from gonn_core.play.game import Game
-from gonn_core.play.gtp_client import EngineCrashed, EngineTimeout
-from gonn_core.play.referee import referee
+from gonn_core.play.engines.board import RESIGN
+from gonn_core.play.engines.client import EngineCrashed, EngineTimeout
+from gonn_core.play.engines.commands import Engine
+from gonn_core.play.engines.player import EnginePlayer
+from gonn_core.play.engines.pool import EnginePool
+from gonn_core.play.match.referee import referee
+from gonn_core.play.match.seats import GuardedSeat
 from gonn_core.play.rules import MOST_MOVES, Rules
 from gonn_core.play.scoring import area, result_text
-from gonn_core.play.seats import GuardedSeat
 from tests.boards import parse_board
+from tests.paths import FAKE_ENGINE
 
-FAKE = Path(__file__).with_name("fake_engine.py")
+FAKE = FAKE_ENGINE
 RULES = Rules()
 
 

@@ -2,15 +2,15 @@
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
-from gonn_core.play.record import identity_digest
+from gonn_core.play.match.record import identity_digest
 from gonn_core.rating.matches import load_match
-from gonn_core.records.sgf_games import read_game
+from gonn_core.records.sgf.games import read_game
+from tests.paths import ROOT
 
-KEPT = Path(__file__).parents[2] / "results" / "play" / "gnugo"
+KEPT = ROOT / "results" / "play" / "gnugo"
 ROWS = {row["match"]: row for row in csv.DictReader((KEPT / "matches.csv").open())}
 
 

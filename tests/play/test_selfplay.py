@@ -2,21 +2,21 @@
 
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point
-from gonn_core.play.engines import parse_engine
-from gonn_core.play.gtp_client import EngineError, GtpClient
+from gonn_core.play.engines.client import EngineError, GtpClient
+from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.openings import Openings, random_setup
 from gonn_core.play.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
-from gonn_core.records.sgf_games import read_game
-from orchestration.cli import run
+from gonn_core.records.sgf.games import read_game
+from orchestration.cli.command import run
+from tests.paths import FAKE_ENGINE
 
-FAKE = Path(__file__).with_name("fake_engine.py")
+FAKE = FAKE_ENGINE
 COMMAND = f"{sys.executable} -S {FAKE} stones=3 seed={{seed}}"
 
 
@@ -89,14 +89,14 @@ def test_engines_by_name(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("text, level, said", [("gnugo:11", None, "level=11"), ("gnugo:x", None, "no level"), ("gnugo:1", 2, "no level"), ("", None, "no command"), ("'open", None, "split"), ("no-such-engine --gtp", None, "no such program")])
 def test_what_is_no_engine(text, level, said, monkeypatch):
-    monkeypatch.setattr("gonn_core.play.engines.find_program", lambda name: name) if text.startswith("gnugo") else None
+    monkeypatch.setattr("gonn_core.play.engines.commands.find_program", lambda name: name) if text.startswith("gnugo") else None
     with pytest.raises(SettingError, match=said):
         parse_engine(text, level)
 
 
 def test_a_missing_gnugo_names_the_package(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("gonn_core.play.engines._FURTHER_FOLDERS", ())
+    monkeypatch.setattr("gonn_core.play.engines.commands._FURTHER_FOLDERS", ())
     with pytest.raises(SettingError, match="apt install gnugo"):
         parse_engine("gnugo")
 

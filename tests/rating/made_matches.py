@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from gonn_core.play.record import describe_match
+from gonn_core.play.match.record import describe_match
 from gonn_core.play.rules import Rules
 
 ENGINE = {"kind": "engine", "command": ["gnugo", "--mode", "gtp", "--level", "1"], "name": "GNU Go", "version": "3.8"}

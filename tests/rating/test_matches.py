@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from gonn_core.errors import InputError
-from gonn_core.play.record import player_id
+from gonn_core.play.match.record import player_id
 from gonn_core.rating.matches import game_points, load_match, load_matches
 from gonn_core.rating.tally import tally
 from gonn_core.rating.wilson import wilson

@@ -14,10 +14,10 @@ import zipfile
 import pytest
 
 from gonn_core.errors import InputError, SettingError
-from gonn_core.records import tar_archives, zip_archives
-from gonn_core.records.archives import Reading, find_sources, read_members
-
-from .sgf_tools import numbered_game, tar_bytes, zip_bytes
+from gonn_core.records.archives import tar as tar_archives
+from gonn_core.records.archives import zip as zip_archives
+from gonn_core.records.archives.members import Reading, find_sources, read_members
+from tests.records.sgf_tools import numbered_game, tar_bytes, zip_bytes
 
 GAMES = {f"kgs/{i}.sgf": numbered_game(i, 60) for i in (3, 1, 2)}
 FORMATS = {

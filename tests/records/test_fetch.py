@@ -9,8 +9,7 @@ import pytest
 
 from gonn_core.errors import UserError
 from gonn_core.records.fetch import fetch_kgs
-
-from .sgf_tools import numbered_game, tar_bytes
+from tests.records.sgf_tools import numbered_game, tar_bytes
 
 
 def archive(games: int, mode="w:gz") -> bytes:

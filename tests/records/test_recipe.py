@@ -12,8 +12,8 @@ import pytest
 from ablations.dataset import load_dataset, prepare, recipe_of
 from gonn_core.errors import UserError
 from gonn_core.records.recipe import Recipe, follow, read_recipe
+from tests.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ARCHIVE = "gnugo-selfplay.tar.xz"
 
 

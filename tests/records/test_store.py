@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import InputError, UserError
+from gonn_core.files import arrays as array_files
 from gonn_core.go.points import BLACK, WHITE
-from gonn_core.records import array_files, build, layout
+from gonn_core.records import build, layout
 from gonn_core.records.build import Source, prepare_store
 from gonn_core.records.report import BuildReport
-from gonn_core.records.sgf_games import read_game
+from gonn_core.records.sgf.games import read_game
 from gonn_core.records.store import ARRAYS, MANIFEST, open_store
+from tests.paths import ROOT as ROOT_OF_PROJECT
+from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
 
-from .sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
-
-ROOT_OF_PROJECT = Path(__file__).parents[2]
 STARTER = ROOT_OF_PROJECT / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
 
 

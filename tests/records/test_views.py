@@ -8,9 +8,17 @@ import pytest
 from gonn_core.errors import InputError
 from gonn_core.records import views
 from gonn_core.records.build import Source, prepare_store
-from gonn_core.records.views import SPLITS, RowFilter, SplitRule, assign_games, make_views, select_rows, subset, view_digest
-
-from .sgf_tools import ROOT, numbered_game, sgf, tar_bytes
+from gonn_core.records.views import (
+    SPLITS,
+    RowFilter,
+    SplitRule,
+    assign_games,
+    make_views,
+    select_rows,
+    subset,
+    view_digest,
+)
+from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
 YEARS = {"train": SplitRule(years=(2000, 2014)), "validation": SplitRule(years=(2017, 2017)), "test": SplitRule(years=(2015, 2015))}
 HASHED = {"train": SplitRule(hashed=(0.2, 1.0)), "validation": SplitRule(hashed=(0.1, 0.2)), "test": SplitRule(hashed=(0.0, 0.1))}

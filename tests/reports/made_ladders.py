@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from reports.ladder import FILE, LadderFile, Link, Rung, Settings, ladder_id
+from reports.play.ladder import FILE, LadderFile, Link, Rung, Settings, ladder_id
 from tests.rating.made_matches import ENGINE, net, won, write_match
 
 

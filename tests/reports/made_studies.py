@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ablations.arms import budget_config
+from ablations.designs import design_arms
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
-from ablations.designs import design_arms
 from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.identity import evaluation_id
@@ -20,7 +20,7 @@ from gonn_core.evaluation.stored import FORMAT, pack_arrays
 from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
-from reports.verdicts import Thresholds
+from reports.stats.verdicts import Thresholds
 
 VIEW = "a" * 20
 GAMES = 40

@@ -23,7 +23,7 @@ import matplotlib
 import numpy as np
 from matplotlib.image import imread
 
-from reports.serial import DIGITS
+from reports.study.serial import DIGITS
 
 _NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _PINNED = re.compile(r"^matplotlib==(\S+)", re.MULTILINE)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reports.games import ArmResult
+from reports.stats.clusters import ArmResult
 
 
 @dataclass(frozen=True)

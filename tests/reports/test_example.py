@@ -19,12 +19,13 @@ from pathlib import Path
 import pytest
 
 from ablations.study import Study
-from orchestration.status import write_reports
-from orchestration.study_folder import find_study
+from orchestration.reporting.verbs import write_reports
+from orchestration.study.folder import find_study
 from orchestration.workspace import Workspace
+from tests.paths import ROOT
 from tests.reports.same_text import same_file
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "results" / "report"
+EXAMPLE = ROOT / "results" / "report"
 PACK = "trials.tar.xz"
 OURS = {"README.md", PACK}
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 26, "lc": 0, "lp": 2, "pb": 2}]

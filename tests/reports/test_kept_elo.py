@@ -1,16 +1,16 @@
 """The ladders kept under results/: their pages are made anew from their match files alone, as `same_text` compares them."""
 
-from pathlib import Path
 
 import pytest
 
-from gonn_core.play.record import player_id
-from reports.ladder import load_ladders
-from reports.ladder_page import ladder_files
+from gonn_core.play.match.record import player_id
+from reports.play.ladder import load_ladders
+from reports.play.ladder_page import ladder_files
+from tests.paths import ROOT
 from tests.reports.made_studies import registry
 from tests.reports.same_text import same_file
 
-PLAY = Path(__file__).resolve().parents[2] / "results" / "play"
+PLAY = ROOT / "results" / "play"
 
 
 @pytest.fixture(scope="module", params=["elo", "elo-4x48"])

@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 
-from gonn_core.training.loss import NONE, cross_entropy, future_counts, future_losses, legal_only, plane_weights, squared_error
+from gonn_core.training.loss import (
+    NONE,
+    cross_entropy,
+    future_counts,
+    future_losses,
+    legal_only,
+    plane_weights,
+    squared_error,
+)
 from tests.boards import named_points, parse_board
 
 BOARD = """

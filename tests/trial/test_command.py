@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,7 @@ from gonn_core.errors import InputError, SettingError
 from gonn_core.trial.__main__ import Printer, describe, main
 from gonn_core.trial.events import event
 from gonn_core.trial.job import progress_points, read_job, snapshot_points
+from tests.paths import ROOT
 from tests.trial.helpers import tiny_job
 
 
@@ -95,9 +95,9 @@ def test_it_imports_nothing_that_a_bare_machine_lacks():
         "heavy = {'ray', 'mlflow', 'optuna', 'matplotlib', 'pandas', 'sgfmill', 'rich', 'typer', 'ablations', 'orchestration', 'reports'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[2], check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 def test_reading_evaluations_needs_no_torch():
     code = "import sys, gonn_core.evaluation.stored, gonn_core.trial.directory\nassert 'torch' not in sys.modules\n"
-    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[2], check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

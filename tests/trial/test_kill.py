@@ -13,9 +13,9 @@ import pytest
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
+from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
-ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = 4000
 
 

@@ -6,10 +6,10 @@ import weakref
 import pytest
 import torch
 
+from gonn_core.training.loop import Trainer
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.memory import OutOfMemory, forget_peak, free_memory, peak_memory, shortage
 from gonn_core.trial.run import run_trial
-from gonn_core.training.loop import Trainer
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 WORDS = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB"

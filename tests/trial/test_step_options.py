@@ -9,8 +9,8 @@ from gonn_core.trial.checkpoint import unpack
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net
-from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 from tests.training.options import THREE_PLANES
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 AVERAGED = {"training__averaging__every": 2, "training__averaging__window": 4}
 CAZENAVE = {

@@ -5,11 +5,10 @@ one stone wide down the edge to an eye of two points into which Black has just t
 (tests play it out). Distance: king's moves from the throw-in to the right move. Every drawing comes in its eight turns and with colours exchanged.
 """
 
+from gonn_core.evaluation.probes.cases import Case, chebyshev, stones_of
+from gonn_core.evaluation.probes.drawing import parse
 from gonn_core.features.positions import Position
 from gonn_core.go.points import BLACK, EMPTY, SIZE, WHITE
-
-from .cases import Case, chebyshev, stones_of
-from .drawing import parse
 
 GROUP = "long_chain_eyes"
 DISTANCES = range(2, SIZE - 1)

@@ -6,11 +6,10 @@ Black stands where White's ko stone was, White has moved elsewhere, and the atar
 Distance: king's moves from the ko to the threat. Every drawing comes in its eight turns and with colours exchanged.
 """
 
+from gonn_core.evaluation.probes.cases import Case, chebyshev, stones_of
+from gonn_core.evaluation.probes.drawing import parse
 from gonn_core.features.positions import Position
 from gonn_core.go.points import BLACK, SIZE
-
-from .cases import Case, chebyshev, stones_of
-from .drawing import parse
 
 GROUP = "ko_threats"
 STAKES = (3, 5, 7)

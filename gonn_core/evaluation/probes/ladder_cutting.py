@@ -2,10 +2,20 @@
 
 import numpy as np
 
-from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_search import is_captured, working_moves
 from gonn_core.go.points import FROM_PADDED, SIZE, WORDS
-from gonn_core.go.rules import BOTTOM, HEAD, LIBERTIES, NEXT, NOWHERE, PADDED_POINT, neighbours, only_liberty, two_liberties
+from gonn_core.go.rules import (
+    BOTTOM,
+    HEAD,
+    LIBERTIES,
+    NEXT,
+    NOWHERE,
+    PADDED_POINT,
+    neighbours,
+    only_liberty,
+    two_liberties,
+)
 from gonn_core.go.setup import set_up
 from gonn_core.go.workspace import CAPPED, NODES
 from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE

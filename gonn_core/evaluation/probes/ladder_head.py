@@ -7,15 +7,13 @@ solver finds laddered in exactly one of them. Right is a probability above one h
 import numpy as np
 import torch
 
+from gonn_core.evaluation.probes.cases import Case, Suite
+from gonn_core.evaluation.probes.ladders import CAPTURE, RUN
+from gonn_core.evaluation.probes.measure import on_positions
+from gonn_core.evaluation.probes.scoring import LadderHead
 from gonn_core.features.positions import Position
 from gonn_core.go.board import Board
 from gonn_core.go.points import EMPTY, point
-
-from .cases import Case, Suite
-from .ladders import CAPTURE, RUN
-from .measure import on_positions
-from .scoring import LadderHead
-
 
 PUBLISHED = {
     "laddertarget": {point("O3"): 0.998, point("Q17"): 0.973},

@@ -9,14 +9,13 @@ ladder_cutting.py). Distance: king's moves from that stone to the chain. Where t
 
 import numpy as np
 
+from gonn_core.evaluation.probes import ladder_cutting as cut
+from gonn_core.evaluation.probes.cases import Case
 from gonn_core.features.positions import Position
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, WHITE, WORDS, point_name
 from gonn_core.go.workspace import make_workspace
 from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
-
-from . import ladder_cutting as cut
-from .cases import Case
 
 CAPTURE, RUN = "ladder_capture", "ladder_run"
 LEAST_DISTANCE = 4

@@ -5,15 +5,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from gonn_core.evaluation.probes.cases import Case, Suite
+from gonn_core.evaluation.probes.scoring import Answers
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
 from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SIZE
-
-from .cases import Case, Suite
-from .scoring import Answers
 
 BATCH = 256
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gonn_core.evaluation.probes.cases import Case, stones_of
+from gonn_core.evaluation.probes.drawing import parse
 from gonn_core.features.positions import Position
 from gonn_core.go.points import BLACK, WHITE, point
-
-from .cases import Case, stones_of
-from .drawing import parse
 
 GROUP = "published"
 _FILE = Path(__file__).with_name("published.json")

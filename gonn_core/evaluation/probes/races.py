@@ -5,11 +5,10 @@ Before White's last move Black had three and could wait. Drawn after GoNN's pict
 Distance: king's moves from White's last move to the nearer right one. Every drawing comes in its eight turns and with colours exchanged.
 """
 
+from gonn_core.evaluation.probes.cases import Case, chebyshev, stones_of
+from gonn_core.evaluation.probes.drawing import parse
 from gonn_core.features.positions import Position
 from gonn_core.go.points import BLACK, SIZE
-
-from .cases import Case, chebyshev, stones_of
-from .drawing import parse
 
 GROUP = "races"
 LENGTHS = range(1, 13)

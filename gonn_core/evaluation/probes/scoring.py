@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cases import Case
+from gonn_core.evaluation.probes.cases import Case
 
 METHOD = 1
 """Version of how nets are asked and scored; part of the id of every stored file."""

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError
-from gonn_core.json_files import read_json
-
-from .cases import Suite
-from .scoring import METHOD, Answers, LadderHead, found, group_score
+from gonn_core.evaluation.probes.cases import Suite
+from gonn_core.evaluation.probes.scoring import METHOD, Answers, LadderHead, found, group_score
+from gonn_core.files.json_files import read_json
 
 FORMAT = 1
 _HEAD = "ladder_head_"

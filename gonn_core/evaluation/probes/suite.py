@@ -4,13 +4,12 @@ from functools import cache
 
 import numpy as np
 
-from .cases import Suite
-from .eyes import long_chain_eyes
-from .kos import ko_threats
-from .ladders import cut_ladders
-from .published import published
-from .races import races
-
+from gonn_core.evaluation.probes.cases import Suite
+from gonn_core.evaluation.probes.eyes import long_chain_eyes
+from gonn_core.evaluation.probes.kos import ko_threats
+from gonn_core.evaluation.probes.ladders import cut_ladders
+from gonn_core.evaluation.probes.published import published
+from gonn_core.evaluation.probes.races import races
 
 MOST_LADDERS = 4000
 """Of more, so many are taken, evenly spaced."""

@@ -1,0 +1,42 @@
+"""The auxiliary heads of a trial's net: those that have a weight, under `net.auxiliary`."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from gonn_core.config import TrialConfig
+from gonn_core.nets.auxiliary import heads
+
+HEADS: dict[str, Callable[..., nn.Module]] = {
+    "ladders": heads.Ladders,
+    "next_occupant": heads.NextOccupant,
+    "removal_time": heads.RemovalTime,
+    "opponent_reply": heads.OpponentReply,
+    "joint_reply": heads.JointReply,
+    "ownership": heads.Ownership,
+    "value": heads.Value,
+    "moves_left": heads.MovesLeft,
+}
+"""Field of `training.auxiliary` -> class of the head, made from (draws, name, body width, gamma in its norm)."""
+
+
+class AuxiliaryHeads(nn.ModuleDict):
+    """Heads by name, parameters `auxiliary.<name>.…`. Off means absent: no weights that decay, nothing in the checkpoint."""
+
+    def __init__(self, config: TrialConfig, body_width: int, draws):
+        weights = config.training.auxiliary.model_dump()
+        gamma = config.net.norm_gamma
+        super().__init__({name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]})
+
+    def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, torch.Tensor]:
+        """Name -> float32 scalar, not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and `extras`.
+
+        policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one expected.
+        """
+        return {name: head.loss(body, batch) for name, head in self.items()}
+
+
+def wants_heads(config: TrialConfig) -> bool:
+    """Whether any auxiliary loss has a weight."""
+    return any(config.training.auxiliary.model_dump().values())

@@ -1,0 +1,172 @@
+"""Auxiliary heads on a net's body, one class each, with the loss it trains on (spec: GoNN 3.3; other systems 3.8).
+
+A head has `loss(body, batch)`: body (N, W, 19, 19) of any family, `batch.targets` (N,) the moves played, `batch.extras` the targets of
+gonn_core.features.targets.make. The loss is a float32 scalar, the mean over the batch of each position's own loss; what has no target (-1) adds
+nothing to it. Where the document gives no head, the smallest one that fits stands here: a dense map at each point, or of the mean over the board.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from gonn_core.nets.init import constant, parameter
+from gonn_core.nets.parts.norm import BatchNorm
+
+OUT_SCALE = 0.5
+"""Last maps start at half of a He draw (spec: GoNN 3.3; for the others ours)."""
+
+
+class Dense(nn.Module):
+    """The same map at each point, (N, W, 19, 19) -> (N, rows, 361), or of vectors (N, W) -> (N, rows); always in float32."""
+
+    def __init__(self, draws, name: str, rows: int, columns: int, bias: bool = True, scale: float = OUT_SCALE):
+        super().__init__()
+        self.kernel = parameter(scale * draws.he(f"{name}.kernel", (rows, columns), columns))
+        self.bias = constant(rows, 0.0) if bias else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(x.device.type, enabled=False):
+            if x.dim() == 2:
+                return F.linear(x.float(), self.kernel, self.bias)
+            return F.conv2d(x.float(), self.kernel[:, :, None, None], self.bias).flatten(2)
+
+
+class Ladders(nn.Module):
+    """Which stones stand in chains that a ladder captures: 3x3 convolution to 24 channels, norm, CReLU, 1x1 convolution (spec: GoNN 3.3).
+
+    Loss: sum over the points of the sigmoid's cross-entropy.
+    """
+
+    channels = 24
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.conv = parameter(draws.he(f"{name}.conv", (self.channels, width, 3, 3), 9 * width))
+        self.norm = BatchNorm(self.channels, norm_gamma)
+        self.out = parameter(OUT_SCALE * draws.he(f"{name}.out", (1, 2 * self.channels, 1, 1), 2 * self.channels))
+
+    def forward(self, body: torch.Tensor) -> torch.Tensor:
+        """Logits (N, 361) float32."""
+        z = self.norm(F.conv2d(body, self.conv, padding=1))
+        z = F.relu(torch.cat((z, -z), 1))
+        with torch.autocast(z.device.type, enabled=False):
+            return F.conv2d(z.float(), self.out).flatten(1)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        errors = F.binary_cross_entropy_with_logits(self(body), batch.extras["ladders"].float(), reduction="none")
+        return errors.sum(1).mean()
+
+
+class NextOccupant(nn.Module):
+    """Per point the colour of the next stone to come there: none, own, opponent's. Loss: cross-entropy, mean over the points."""
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.out = Dense(draws, f"{name}.out", 3, width)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return F.cross_entropy(self.out(body), batch.extras["next_occupant"].long(), ignore_index=-1, reduction="none").mean()
+
+
+class RemovalTime(nn.Module):
+    """Per stone the class of the opponent's turns until its capture. Loss: cross-entropy, mean over the stones."""
+
+    classes = 8
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.out = Dense(draws, f"{name}.out", self.classes, width)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        targets = batch.extras["removal_time"].long()
+        errors = F.cross_entropy(self.out(body), targets, ignore_index=-1, reduction="none")
+        return (errors.sum(1) / (targets >= 0).sum(1).clamp(min=1)).mean()
+
+
+class OpponentReply(nn.Module):
+    """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has none."""
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.out = Dense(draws, f"{name}.out", 1, width, bias=False)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return _move_loss(self.out(body)[:, 0], batch.extras["future"][:, 0])
+
+
+class JointReply(nn.Module):
+    """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss as `OpponentReply`."""
+
+    size = 32
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.query = Dense(draws, f"{name}.query", self.size, width, scale=1.0)
+        self.key = Dense(draws, f"{name}.key", self.size, width, bias=False, scale=1.0)  # its bias would be the same for all points
+
+    def forward(self, body: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
+        """Logits (N, 361) float32 of the replies to `moves` (N,)."""
+        played = body.flatten(2).gather(2, moves[:, None, None].expand(-1, body.shape[1], 1))[:, :, 0]
+        query, keys = self.query(played), self.key(body)
+        with torch.autocast(body.device.type, enabled=False):
+            return torch.einsum("nd,ndp->np", query, keys) / math.sqrt(self.size)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return _move_loss(self(body, batch.targets), batch.extras["future"][:, 0])
+
+
+class Ownership(nn.Module):
+    """Per point whose it is at the end. Loss: the sigmoid's cross-entropy over the points known, divided by 361."""
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.out = Dense(draws, f"{name}.out", 1, width)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        owner = batch.extras["ownership"]
+        errors = F.binary_cross_entropy_with_logits(self.out(body)[:, 0], owner.clamp(min=0).float(), reduction="none")
+        return errors.where(owner >= 0, 0.0).mean()
+
+
+class Pooled(nn.Module):
+    """Mean of the body over the board -> hidden layer of 32, ReLU -> rows (our choice: the document names the targets only)."""
+
+    hidden = 32
+
+    def __init__(self, draws, name: str, width: int, rows: int):
+        super().__init__()
+        self.inner = Dense(draws, f"{name}.inner", self.hidden, width, scale=1.0)
+        self.out = Dense(draws, f"{name}.out", rows, self.hidden)
+
+    def forward(self, body: torch.Tensor) -> torch.Tensor:
+        return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
+
+
+class Value(nn.Module):
+    """Whether the mover wins. Loss: cross-entropy of two classes; games without a winner, drawn ones too, have none."""
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.pooled = Pooled(draws, f"{name}.pooled", width, 2)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return F.cross_entropy(self.pooled(body), batch.extras["value"], ignore_index=-1, reduction="none").mean()
+
+
+class MovesLeft(nn.Module):
+    """Moves to the end of the game, in units of 20. Loss: Huber, linear from an error of 10 units on."""
+
+    unit, delta = 20.0, 10.0
+
+    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.pooled = Pooled(draws, f"{name}.pooled", width, 1)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return F.huber_loss(self.pooled(body)[:, 0], batch.extras["moves_left"] / self.unit, delta=self.delta)
+
+
+def _move_loss(logits: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(logits, moves, ignore_index=-1, reduction="none").mean()

@@ -1,0 +1,4 @@
+"""The plain convolutional family: go-NN, Clark & Storkey (spec: other systems 1, 2).
+
+Imports parts.
+"""

@@ -1,0 +1,4 @@
+"""Parts of several families: activations, normalisation, pooling, dropout, what blocks know of a board.
+
+Imports `nets.init` alone.
+"""

@@ -1,0 +1,55 @@
+"""What is pooled over the board and given back to every point: in the policy head and in global blocks (spec: GoNN 2.3, 2.5)."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from gonn_core.config import NetConfig
+from gonn_core.nets.init import parameter
+from gonn_core.nets.parts.activations import activate, make_slopes
+from gonn_core.nets.parts.norm import BatchNorm
+
+STATISTICS = {"none": (), "mean_max": ("mean", "max"), "mean_max_stdev": ("mean", "max", "stdev")}
+"""Statistics of each `net.head.pooling`, in the order of the matrix's columns."""
+
+STDEV_FLOOR = 1e-4
+"""Added to the variance under the root, so that a constant channel has a gradient."""
+
+
+def pool_board(x: torch.Tensor, statistics: tuple[str, ...]) -> torch.Tensor:
+    """(N, C, 19, 19) -> (N, len(statistics) * C): each statistic of all channels in turn, over all 361 points, in float32.
+
+    mean; max (its gradient is shared among ties); stdev = sqrt(population variance + 1e-4).
+    """
+    x = x.float()  # also far faster than a bfloat16 reduction on a CPU
+    board = (2, 3)
+    functions = {
+        "mean": lambda: x.mean(board),
+        "max": lambda: x.amax(board),
+        "stdev": lambda: (x.var(board, correction=0) + STDEV_FLOOR).sqrt(),
+    }
+    return torch.cat([functions[statistic]() for statistic in statistics], 1)
+
+
+class PooledBias(nn.Module):
+    """Norm and activation, statistics over the board, and a matrix (no bias) that makes of them one number per output channel.
+
+    (N, channels, 19, 19) -> (N, out, 1, 1), to be added at every point. `name` is the parameters' prefix. The matrix starts as
+    `scale` times a He draw with `fan_in`; its columns are drawn per statistic, so adding one leaves the others as they are.
+    """
+
+    def __init__(self, draws, name: str, net: NetConfig, statistics: tuple[str, ...], channels: int, out: int, fan_in: int, scale: float):
+        super().__init__()
+        self.statistics = statistics
+        self.norm = BatchNorm(channels, net.norm_gamma)
+        self.slopes = make_slopes(net, channels)
+        columns = [scale * draws.he(f"{name}.matrix", (out, channels), fan_in, statistic) for statistic in statistics]
+        self.matrix = parameter(np.concatenate(columns, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.linear(pool_board(self.channels(x), self.statistics), self.matrix)[:, :, None, None]
+
+    def channels(self, x: torch.Tensor) -> torch.Tensor:
+        """(N, channels, 19, 19) what is pooled."""
+        return activate(self.norm(x), self.slopes)

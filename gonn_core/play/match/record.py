@@ -1,0 +1,140 @@
+"""A match on disk: `matches/<id>/`, the truth about a match.
+
+    match.json        format, id, players A and B, rules, openings, seed: all that decides how games go, and no more
+    games.jsonl       one line a finished game, in the order in which they ended; appended and flushed to disk
+    sgf/<game>.sgf    the games
+
+The id is a hash of match.json's content, so a match goes on where it was left and never mixes with another. A line that was torn
+by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then played anew.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from gonn_core.errors import InputError
+from gonn_core.files.json_files import read_record
+from gonn_core.files.whole import write_whole
+from gonn_core.play.rules import Rules
+from gonn_core.settings.strict import Strict
+
+FORMAT = 1
+_MATCH = ("id", "players", "rules", "openings", "seed")
+
+
+class GameLine(Strict):
+    """One line of games.jsonl."""
+
+    game: int
+    """Its number, from 0; Black is A in even games, B in odd ones."""
+    black: Literal["A", "B"]
+    winner: Literal["A", "B"] | None
+    """None for a drawn or voided game."""
+    result: str
+    """As in SGF: `B+3.5`, `W+R`, `0`, `Void`."""
+    end: Literal["passes", "resign", "illegal", "timeout", "crash", "length"]
+    moves: int
+    unsettled: tuple[str, ...] = ()
+    """Points that are nobody's for certain at the end, where that was asked."""
+    reason: str = ""
+
+    @property
+    def void(self) -> bool:
+        """Whether the game counts for nobody because an engine failed."""
+        return self.end in ("timeout", "crash")
+
+
+def canonical(tree: Mapping) -> str:
+    """The JSON text that identities are hashed from."""
+    return json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def identity_digest(tree: Mapping) -> str:
+    """16 hex digits of a tree that says what something is."""
+    return hashlib.sha256(canonical(tree).encode()).hexdigest()[:16]
+
+
+def player_id(identity: Mapping) -> str:
+    """16 hex digits of a player's identity."""
+    return identity_digest(identity)
+
+
+def describe_match(a: Mapping, b: Mapping, rules: Rules, openings: Mapping, seed: int) -> dict:
+    """The content of match.json for two players' identities."""
+    tree = {"players": {"A": dict(a), "B": dict(b)}, "rules": rules.model_dump(mode="json"), "openings": dict(openings), "seed": seed}
+    return {"format": FORMAT, "id": identity_digest(tree), **tree}
+
+
+class MatchRecord:
+    """A match's directory. One process writes at a time: `open_match` says who has it otherwise."""
+
+    def __init__(self, folder: Path | str):
+        """An existing one, for reading. Raises InputError when there is none, or when it is damaged."""
+        self.folder = Path(folder)
+        self.match = read_record(self.folder / "match.json", FORMAT, _MATCH)
+        if self.match is None:
+            raise InputError(self.folder, "no match (no match.json)")
+
+    @property
+    def id(self) -> str:
+        """The match's id."""
+        return self.match["id"]
+
+    def lines(self) -> list[GameLine]:
+        """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises InputError."""
+        found = []
+        for number, line in enumerate(self._whole_lines(), 1):
+            try:
+                found.append(GameLine.model_validate_json(line))
+            except ValidationError as error:
+                first = error.errors()[0]
+                raise InputError(self.folder / "games.jsonl", f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})") from None
+        return found
+
+    def games(self) -> dict[int, GameLine]:
+        """Number -> its game that counts; of none that was only voided."""
+        return {line.game: line for line in self.lines() if not line.void}
+
+    def _whole_lines(self) -> list[bytes]:
+        try:
+            data = (self.folder / "games.jsonl").read_bytes()
+        except FileNotFoundError:
+            return []
+        return data.split(b"\n")[:-1]
+
+    def cut_torn_line(self) -> None:
+        """Removes what a kill left of a line; by the one process that writes."""
+        path = self.folder / "games.jsonl"
+        whole = sum(len(line) + 1 for line in self._whole_lines())
+        if path.exists() and path.stat().st_size != whole:
+            os.truncate(path, whole)
+
+    def append(self, games: Iterable[tuple[GameLine, bytes]]) -> None:
+        """Adds finished games with their SGF files, all on disk when this returns. A line comes after its SGF: whoever reads it finds that too."""
+        games = list(games)
+        for line, sgf in games:
+            if not line.void:
+                write_whole(self.folder / "sgf" / f"{line.game}.sgf", sgf)
+        with open(self.folder / "games.jsonl", "ab") as file:
+            for line, _ in games:
+                file.write(canonical(line.model_dump(mode="json")).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def open_match(root: Path | str, match: Mapping) -> MatchRecord:
+    """The directory of a match below `root`, made where there is none, its torn line cut away. The caller holds its lease."""
+    folder = Path(root) / match["id"]
+    (folder / "sgf").mkdir(parents=True, exist_ok=True)
+    if not (folder / "match.json").exists():
+        write_whole(folder / "match.json", (json.dumps(match, indent=1, allow_nan=False) + "\n").encode())
+    record = MatchRecord(folder)
+    if record.match != json.loads(json.dumps(match)):
+        raise InputError(folder / "match.json", "is not the match that its folder is named for")
+    record.cut_torn_line()
+    return record

@@ -1,0 +1,65 @@
+"""One game between two players under the referee's eyes, by the rules of rules.py."""
+
+from collections.abc import Mapping
+
+from gonn_core.go.points import BLACK, POINTS, WHITE, point_name
+from gonn_core.play.engines.board import RESIGN
+from gonn_core.play.engines.client import EngineError, EngineTimeout
+from gonn_core.play.game import Game
+from gonn_core.play.match.batch import black_of
+from gonn_core.play.match.record import GameLine
+from gonn_core.play.match.seats import Judge, Seat
+from gonn_core.play.rules import Rules
+from gonn_core.play.scoring import area, benson_cleanup, result_text
+
+_LETTERS = {BLACK: "B", WHITE: "W"}
+
+
+def referee(
+    number: int, seats: Mapping[str, Seat], rules: Rules, setup: Mapping[int, int], to_move: int, judge: Judge | None = None
+) -> tuple[GameLine, Game]:
+    """Plays game `number` of a match between seats A and B from setup stones on; its line and the game.
+
+    judge: who knows dead stones, asked at the end of a game that ended by passes. An engine that fails voids the game.
+    """
+    game = Game(rules.komi, setup, to_move, superko=rules.superko == "positional")
+    sides = {BLACK: black_of(number), WHITE: black_of(number + 1)}
+
+    def line(end: str, result: str, winner: str | None, unsettled: frozenset[int] = frozenset(), reason: str = "") -> GameLine:
+        names = tuple(map(point_name, sorted(unsettled)))
+        return GameLine(game=number, black=sides[BLACK], winner=winner, result=result, end=end, moves=len(game), unsettled=names, reason=reason)
+
+    def void(error: EngineError, who: str) -> GameLine:
+        return line("timeout" if isinstance(error, EngineTimeout) else "crash", "Void", None, reason=f"{who}: {error}")
+
+    while not game.over and len(game) < rules.most_moves:
+        colour = game.to_move
+        other = BLACK + WHITE - colour
+        try:
+            move = seats[sides[colour]].move(game, colour)
+        except EngineError as error:
+            return void(error, sides[colour]), game
+        if move == RESIGN:
+            return line("resign", f"{_LETTERS[other]}+R", sides[other]), game
+        if reason := game.why_illegal(move, colour):
+            return line("illegal", f"{_LETTERS[other]}+F", sides[other], reason=f"{sides[colour]} plays {point_name(move)}: {reason}"), game
+        game.play(move, colour)
+    dead, unsettled, end = frozenset(), frozenset(), "length"
+    if game.over:
+        end = "passes"
+        dead, unsettled = benson_cleanup(game)
+        if judge is not None:
+            try:
+                dead, unsettled = _judged(game, judge, dead, unsettled), frozenset()
+            except EngineError as error:
+                return void(error, "who judges dead stones"), game
+    black, white = area(game.stones(), dead)
+    margin = black - white - rules.komi
+    winner = None if margin == 0 else sides[BLACK if margin > 0 else WHITE]
+    return line(end, result_text(margin), winner, unsettled), game
+
+
+def _judged(game: Game, judge: Judge, dead: frozenset[int], unsettled: frozenset[int]) -> frozenset[int]:
+    """The dead stones: where unconditional life says nothing, those that the judge calls dead."""
+    board = game.board
+    return dead | {p for p in judge.dead(game) if 0 <= p < POINTS and p in unsettled and board.colour(p)}

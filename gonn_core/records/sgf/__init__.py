@@ -1,0 +1,4 @@
+"""SGF files as numbers: games, root properties, a hash that turning does not change.
+
+Imports `records.layout` and go.
+"""

@@ -1,0 +1,221 @@
+"""One SGF file -> game records: what GoNN's game handling keeps (spec: GoNN 4.6), as numbers.
+
+sgfmill's documented `sgf_grammar` module turns bytes into a tree; properties are read here, because sgfmill's own game class
+takes the first child for the main line, refuses encodings it does not know, and is twice as slow.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from sgfmill import sgf_grammar
+
+from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE
+from gonn_core.records import layout
+from gonn_core.records.sgf.canonical import canonical_hash
+from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
+
+MAX_NODES = 10_000
+MAX_SETUP = 4 * POINTS
+
+REASONS = (
+    "broken syntax",
+    "too many nodes",
+    "no board size",
+    "not 19x19",
+    "no single black player",
+    "no single white player",
+    "bad handicap",
+    "bad setup",
+    "bad move",
+    "setup after the root",
+)
+"""Why a game is skipped; each reason is counted in the build report."""
+
+
+class BadGame(Exception):
+    """A game that is skipped; `args[0]` is one of REASONS."""
+
+
+@dataclass(slots=True)
+class GameRecord:
+    """A parsed game. `setup` int codes colour*361+point (colour 0 removes) in file order; the rest as in layout.GAME."""
+
+    setup: list[int]
+    moves: np.ndarray  # (N,) int16 points or PASS
+    colours: np.ndarray  # (N,) uint8 BLACK or WHITE
+    canonical: tuple[int, int]
+    komi: float
+    margin: float
+    year: int
+    black_rank: int
+    white_rank: int
+    handicap: int
+    winner: int
+    result: int
+    flags: int
+
+
+_LETTERS = "abcdefghijklmnopqrs"
+_POINTS = {f"{column}{row}".encode(): r * SIZE + c for r, row in enumerate(_LETTERS) for c, column in enumerate(_LETTERS)}
+_MOVES = {**_POINTS, b"": PASS, b"tt": PASS}
+_SETUP_COLOURS = {"AE": 0, "AB": BLACK, "AW": WHITE}
+_VALUES = re.compile(rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
+_START = re.compile(rb"\(\s*;")
+
+
+def read_games(data: bytes, rank_scheme: str) -> Iterator[GameRecord | BadGame]:
+    """Every game of one file, in order; a game that must be skipped is yielded as a BadGame, not raised."""
+    if _count_starts(data) <= 1:
+        yield _read_or_bad(data, rank_scheme)
+        return
+    # A second "(;" is nearly always a variation; where it is another game, each game is cut out and read by itself.
+    tokens, position = sgf_grammar.tokenise(data)
+    start = 0
+    while tokens:
+        game = _read_or_bad(data[start:position], rank_scheme)
+        yield game
+        if isinstance(game, BadGame) and game.args[0] == "broken syntax":
+            return  # what follows may be the broken game's variations
+        start = position
+        tokens, position = sgf_grammar.tokenise(data, start)
+
+
+def _read_or_bad(data: bytes, rank_scheme: str) -> GameRecord | BadGame:
+    try:
+        return read_game(data, rank_scheme)
+    except BadGame as bad:
+        return bad
+
+
+def read_game(data: bytes, rank_scheme: str) -> GameRecord:
+    """The first game of `data`. Raises BadGame."""
+    _check_nodes(data)
+    try:
+        tree = sgf_grammar.parse_sgf_game(data)
+    except ValueError:
+        raise BadGame("broken syntax") from None
+    root = tree.sequence[0]
+    _check_root(root)
+    setup = _read_setup(root)
+    moves, colours = _read_moves(tree)
+    winner, result, margin = parse_result(_value(root, "RE"))
+    return GameRecord(
+        setup,
+        moves,
+        colours,
+        canonical_hash(setup, moves, colours),
+        parse_komi(_value(root, "KM")),
+        margin,
+        parse_year(_value(root, "DT")),
+        parse_rank(_value(root, "BR"), rank_scheme),
+        parse_rank(_value(root, "WR"), rank_scheme),
+        _read_handicap(root),
+        winner,
+        result,
+        layout.GAME_CORRUPT_COMMENT if _calls_itself_corrupt(root) else 0,
+    )
+
+
+def _count_starts(data: bytes) -> int:
+    return len(_START.findall(data)) if data.count(b"(") > 1 else 1
+
+
+def _check_nodes(data: bytes):
+    """Refuse a huge tree before memory is spent on it. Semicolons inside values are no nodes."""
+    if data.count(b";") > MAX_NODES and _VALUES.sub(b"", data).count(b";") > MAX_NODES:
+        raise BadGame("too many nodes")
+
+
+def _value(root: dict, name: str) -> bytes | None:
+    values = root.get(name)
+    return values[0] if values else None
+
+
+def _check_root(root: dict):
+    size = _value(root, "SZ")
+    if size is None:
+        raise BadGame("no board size")
+    if size.strip() not in (b"19", b"19:19"):
+        raise BadGame("not 19x19")
+    if len(root.get("PB", ())) != 1:
+        raise BadGame("no single black player")
+    if len(root.get("PW", ())) != 1:
+        raise BadGame("no single white player")
+
+
+def _read_handicap(root: dict) -> int:
+    text = _value(root, "HA")
+    if text is None:
+        return 0
+    if not re.fullmatch(rb"\s*\d{1,3}\s*", text):
+        raise BadGame("bad handicap")
+    return int(text)
+
+
+def _calls_itself_corrupt(root: dict) -> bool:
+    return any(b"corrupt" in value.lower() for name in ("C", "GC") for value in root.get(name, ()))
+
+
+def _read_setup(root: dict) -> list[int]:
+    codes = []
+    for name, values in root.items():
+        if name in _SETUP_COLOURS:
+            for value in values:
+                codes += [_SETUP_COLOURS[name] * POINTS + p for p in _points(value)]
+                if len(codes) > MAX_SETUP:
+                    raise BadGame("bad setup")
+    return codes
+
+
+def _points(value: bytes) -> list[int]:
+    """Points of one setup value: `cd`, or a rectangle `cd:fg`."""
+    corners = [_POINTS.get(corner.strip()) for corner in value.split(b":")]
+    if len(corners) > 2 or None in corners:
+        raise BadGame("bad setup")
+    (top, left), (bottom, right) = divmod(corners[0], SIZE), divmod(corners[-1], SIZE)
+    return [row * SIZE + column for row in range(top, bottom + 1) for column in range(left, right + 1)]
+
+
+def _read_moves(tree) -> tuple[np.ndarray, np.ndarray]:
+    moves, colours = [], []
+    root = tree.sequence[0]
+    for node in _main_line(tree):
+        for name, values in node.items():
+            if name == "B" or name == "W":
+                for value in values:
+                    move = _MOVES.get(value)
+                    if move is None:
+                        move = _MOVES.get(value.strip())
+                        if move is None:
+                            raise BadGame("bad move")
+                    moves.append(move)
+                    colours.append(BLACK if name == "B" else WHITE)
+            elif name in _SETUP_COLOURS and node is not root:
+                raise BadGame("setup after the root")
+    if len(moves) > MAX_NODES:  # a node may hold many; PLY is an int16
+        raise BadGame("too many nodes")
+    return np.array(moves, np.int16), np.array(colours, np.uint8)
+
+
+def _main_line(tree) -> Iterator[dict]:
+    """Nodes of the main line: at each branching the deepest child, the first one on ties."""
+    if tree.children:
+        depths = _depths(tree)
+    while True:
+        yield from tree.sequence
+        if not tree.children:
+            return
+        tree = max(tree.children, key=lambda child: depths[id(child)])
+
+
+def _depths(tree) -> dict[int, int]:
+    """Nodes of the longest line below and in each subtree, by id."""
+    order = [tree]
+    for subtree in order:
+        order.extend(subtree.children)
+    depths = {}
+    for subtree in reversed(order):
+        depths[id(subtree)] = len(subtree.sequence) + max((depths[id(child)] for child in subtree.children), default=0)
+    return depths

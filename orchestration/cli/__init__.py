@@ -1,0 +1,8 @@
+"""The `gonn` command: its verbs and their options. What a verb does lies in the other rooms, imported when it runs.
+
+May be imported by nobody but tests; imports every other room of orchestration.
+"""
+
+from orchestration.cli.command import gonn, main, run
+
+__all__ = ["gonn", "main", "run"]

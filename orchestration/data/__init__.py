@@ -1,0 +1,4 @@
+"""`gonn data`: data sets, stores, archives.
+
+Imports ablations and gonn_core.
+"""

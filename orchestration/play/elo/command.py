@@ -1,0 +1,157 @@
+"""`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then one of them plays GNU Go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ablations.registry import load_registry
+from ablations.study import read_study
+from gonn_core.play.engines.commands import parse_engine
+from gonn_core.rating.matches import Match
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.console import notes, output
+from orchestration.files import write_json
+from orchestration.play.elo.climb import climb
+from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
+from orchestration.play.elo.rungs import Standing, base_trial, further_specs, snapshot_specs, standings
+from orchestration.play.match import Side, play_between
+from orchestration.workspace import Workspace
+from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
+from reports.play.ladder_page import write_ladders
+from reports.play.ladder_table import ladder_table, ladder_text
+from reports.play.players import engine_text
+from reports.tables.formats import count
+from reports.tables.terminal import print_table
+
+
+@dataclass(frozen=True)
+class EloRequest:
+    """What was asked for, as given on the command line."""
+
+    base: str
+    data: str = "starter"
+    budget: str = "cpu"
+    seed: int = 1
+    sizes: str | None = None
+    with_: tuple[str, ...] = ()
+    games: int = 3000
+    within: float = 60.0
+    link_games: int = 60
+    workers: int | None = None
+    out: Path | None = None
+    """Where to write the page of this ladder as well."""
+
+
+Play = Callable[[Mapping[str, Side], int, int], Match]
+"""Makes the match of players A and B with a seed have so many games: sides, games, seed -> the match."""
+
+
+def run_elo(request: EloRequest) -> int:
+    """Play a ladder, print it. The same command goes on where it was stopped; once all is played it plays nothing more."""
+    workspace = Workspace.here()
+    if request.link_games:
+        parse_engine(f"gnugo:{LEVELS[0]}")  # is it there? To be told after hours of play would be late
+
+    def play(sides: Mapping[str, Side], games: int, seed: int) -> Match:
+        return play_between(workspace, sides, games, seed, workers=request.workers)
+
+    ladder = play_ladder(workspace, request, play, notes().print)
+    for text in ladder_text(ladder):
+        output().print(text)
+    print_table(ladder_table(ladder), output())
+    if request.out is not None:
+        output().print(f"page: {write_ladders([ladder], load_registry(), request.out)}")
+    output().print(f"ladder {ladder.file.id} in {workspace.elo / ladder.file.id}; gonn report puts it into the report over everything")
+    return 0
+
+
+def play_ladder(workspace: Workspace, request: EloRequest, match_of: Play, say: Callable[[str], None]) -> Ladder:
+    """The ladder of a request with games enough. Raises UserError."""
+    trial = base_trial(workspace, request.base, request.data, request.budget, request.seed)
+    found = standings(workspace, [*snapshot_specs(trial, request.sizes), *further_specs(workspace, request.with_)], say)
+    book = _Book(workspace, _planned(request, trial, found))
+    say(f"ladder {book.file.id}: {', '.join(rung.name for rung in book.file.rungs)}")
+    by_id = {each.rung.id: each for each in found}
+
+    def play(stronger: Rung, weaker: Rung, total: int) -> None:
+        ladder = book.read()
+        number = ladder.file.rungs.index(weaker)
+        told = ladder.neighbours()[number]
+        sure = "" if told[1] is None or not told[0] else f", so far ±{told[1]:.0f} Elo after {told[0]:.0f}"
+        say(f"{stronger.name} – {weaker.name}: {count(total)} games{sure}")
+        book.add(match_of({"A": by_id[stronger.id].spec, "B": by_id[weaker.id].spec}, total, request.seed))
+
+    ladder = climb(book.read, play)
+    if request.link_games:
+        _link(book, ladder, by_id, match_of, request, say)
+    return book.read()
+
+
+class _Book:
+    """elo.json as it grows: a match is noted as soon as it has games."""
+
+    def __init__(self, workspace: Workspace, planned: LadderFile):
+        self._workspace, self._path = workspace, workspace.elo / planned.id / FILE
+        known = read_ladder(self._path, workspace.matches).file if self._path.exists() else None
+        self.file = planned if known is None else planned.model_copy(update={"matches": known.matches, "link": known.link})
+        self._write()
+
+    def read(self) -> Ladder:
+        return read_ladder(self._path, self._workspace.matches)
+
+    def add(self, match: Match) -> Match:
+        self.file = self.file.model_copy(update={"matches": tuple(dict.fromkeys((*self.file.matches, match.id)))})
+        self._write()
+        return match
+
+    def set_link(self, link: Link) -> None:
+        self.file = self.file.model_copy(update={"link": link})
+        self._write()
+
+    def _write(self) -> None:
+        write_json(self._path, self.file.model_dump(mode="json"))
+
+
+def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderFile:
+    rungs = tuple(each.rung for each in found)
+    data, coverage = _trained_on(trial, request.data)
+    return LadderFile(
+        id=ladder_id([rung.player for rung in rungs], request.seed),
+        title=f"{request.base}, {request.budget}, {data}, seed {request.seed}" if request.base != trial.name[: len(request.base)] else f"trial {trial.name}, {data}",
+        data=data,
+        coverage=coverage,
+        history="full",
+        rungs=rungs,
+        settings=Settings(within=request.within, most=request.games, seed=request.seed),
+        matches=(),
+    )
+
+
+def _trained_on(trial: Path, asked: str) -> tuple[str, str]:
+    """Data set and its coverage, as the trial's study or its own label says; a trial without either is taken at the user's word."""
+    labels = (TrialDirectory(trial).config() or {}).get("labels", {})
+    path = trial.parent.parent / "studies" / labels.get("study", "") / "study.json"
+    if "study" in labels and path.exists():
+        study = read_study(path)
+        return study.data, study.coverage
+    told = labels.get("data", asked)
+    return told.split(",")[0], told
+
+
+def _link(book: _Book, ladder: Ladder, by_id: dict[str, Standing], match_of: Play, request: EloRequest, say: Callable[[str], None]) -> None:
+    """Games of the strongest rung with GNU Go: a few at each level, more at the one that tells most. What was played at all levels counts."""
+    strongest = max(ladder.rated(), key=lambda number: float(ladder.ratings.elo[number]))
+    rung = ladder.file.rungs[strongest]
+
+    def play(level: int, total: int) -> Match:
+        say(f"{rung.name} – GNU Go level {level}: {count(total)} games")
+        return book.add(match_of({"A": by_id[rung.id].spec, "B": parse_engine(f"gnugo:{level}")}, total, request.seed))
+
+    tried = try_levels(play)
+    best = best_level(tried)
+    if best is None:
+        book.set_link(Link(player=None, rung=rung.name, note=no_link(rung.name, tried)))
+        return
+    match = play(best.level, max(request.link_games, TRIED_GAMES))
+    engine = match.players["B"]
+    book.set_link(Link(player=engine, rung=rung.name, note=link_sentence(rung.name, engine_text(engine), match)))

@@ -1,0 +1,86 @@
+"""`gonn gtp`: a trained net as an engine that Sabaki, GoGui, kgsGtp or another program plays with."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from gonn_core.errors import SettingError, printable
+from gonn_core.play.engines.client import EngineError
+from gonn_core.play.engines.commands import parse_engine
+from gonn_core.play.gtp.commands import command_table
+from gonn_core.play.gtp.guard import Guard
+from gonn_core.play.gtp.server import serve
+from gonn_core.play.gtp.session import GtpSession
+from gonn_core.play.match.spec import NetSpec, parse_choice, parse_player
+from gonn_core.play.net_player import NetPlayer
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.weights import load_net
+from orchestration.study.trial_folder import find_trial
+from orchestration.workspace import Workspace
+
+NAME = "gonn"
+
+
+def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | None) -> int:
+    """Serves a net on standard input and output until `quit` or the end of input. Raises UserError before the first command.
+
+    model: a trial's id or its beginning or its directory, each with `@samples` for an earlier snapshot, or the file of a snapshot.
+    guard: an engine asked before every move whether it would pass, and about dead stones and results. seed: of the draws; by chance
+    without one. choice: kind, history, symmetries and passing as a player's options, None for the default.
+    """
+    if guard is not None and choice["passing"] is None:
+        choice["passing"] = "guard"
+    spec = _net(model, choice)
+    if guard is None and spec.choice.passing == "guard":
+        raise SettingError("passing", "guard", "asks another engine, and there is none", "with --guard ENGINE; else pass_alive, after_pass, no_candidates")
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    player, version = _player(spec)
+    beside = _guard(guard, seed) if guard is not None else None
+    try:
+        asked = f", {printable(beside.name)} beside it" if beside is not None else ""
+        print(f"{NAME} {version}, seed {seed}{asked}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
+        serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, beside), NAME, version))
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        if beside is not None:
+            beside.close()
+    return 0
+
+
+def _private_output() -> BinaryIO:
+    """Standard output for the protocol alone: whatever else is printed from now on goes to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+def _net(model: str, choice: dict[str, str | None]) -> NetSpec:
+    given = [f"{name}={value}" for name, value in choice.items() if value is not None]
+    file = Path(model)
+    if file.is_file():
+        if file.suffix != ".safetensors" or not file.stem.isdecimal() or file.parent.name != "snapshots":
+            raise SettingError("MODEL", model, "no snapshot of a trial", "runs/TRIAL/snapshots/SAMPLES.safetensors")
+        return NetSpec(file.parent.parent, int(file.stem), parse_choice(given, model))
+    spec = parse_player(",".join([model, *given]), lambda beginning: find_trial(Workspace.here(), beginning, "MODEL"))
+    if not isinstance(spec, NetSpec):
+        raise SettingError("MODEL", model, "no trial and no file", "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file")
+    return spec
+
+
+def _player(spec: NetSpec) -> tuple[NetPlayer, str]:
+    """The net, ready to move at one board, and what it is called: how a match would name it."""
+    net, config = load_net(spec.directory, spec.samples)
+    directory = TrialDirectory(spec.directory)
+    samples = spec.samples or directory.result()["samples"]
+    words = ",".join(f"{'choice' if name == 'kind' else name}={value}" for name, value in spec.choice.model_dump().items())
+    return NetPlayer(net, config.features, spec.choice, chunk=1), f"{directory.config()['id']}@{samples},{words}"
+
+
+def _guard(engine: str, seed: int) -> Guard:
+    try:
+        return Guard(parse_engine(engine), seed)
+    except EngineError as error:
+        raise SettingError("guard", engine, f"does not answer as a GTP engine: {error}", "gnugo, gnugo:1 … gnugo:10 or a GTP command") from None

@@ -1,0 +1,170 @@
+"""`gonn match`: two players play games; `gonn matches`: what came of all matches."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from gonn_core.errors import SettingError, UserError, printable
+from gonn_core.play.engines.client import EngineError
+from gonn_core.play.engines.commands import Engine, parse_engine
+from gonn_core.play.match.engine_match import MOST_ATTEMPTS, EngineEntrant, Entrant, NetEntrant, play_match
+from gonn_core.play.match.net_match import play_nets
+from gonn_core.play.match.record import GameLine, MatchRecord, describe_match, open_match, player_id
+from gonn_core.play.match.spec import NetSpec, load_player, parse_player
+from gonn_core.play.openings import Openings
+from gonn_core.play.rules import Rules
+from gonn_core.rating.matches import Match, load_match
+from gonn_core.trial.lease import Lease, LeaseHeld
+from orchestration.console import notes, output
+from orchestration.experiment.stopping import Command, Stopped, at_work
+from orchestration.play.progress import GameCount
+from orchestration.play.rate import chosen_matches, net_names
+from orchestration.study.trial_folder import find_trial
+from orchestration.workspace import Workspace
+from reports.play.match_table import match_table
+from reports.play.players import player_names
+from reports.study.render import markdown_table, markdown_text, write_files
+from reports.study.serial import csv_text
+from reports.tables.terminal import print_table
+
+ENGINE_SECONDS = 120
+"""Time-out of an engine's command unless another is given."""
+Side = NetSpec | Engine
+
+
+def run_match(a: str, b: str, games: int, seed: int, openings: str, level: int | None, workers: int | None, timeout: int) -> int:
+    """Let two players have played so many games, and print the result. 1 when games were given up. Raises UserError."""
+    workspace = Workspace.here()
+    sides = {"A": named_side(a, workspace, level), "B": named_side(b, workspace, level)}
+    if level is not None and "gnugo" not in (a, b):
+        raise SettingError("level", level, "no player is plain gnugo", "gnugo as one of the players")
+    match = play_between(workspace, sides, games, seed, Openings(kind=openings), workers, timeout)
+    print_table(match_table([match], names_of([match], workspace)), output())
+    output().print(f"match {match.id} in {workspace.matches / match.id}")
+    if missing := games - sum(line.game < games for line in match.games):
+        output().print(f"{missing} games were given up: their engine failed {MOST_ATTEMPTS} times in each; games.jsonl says how")
+    return 1 if missing else 0
+
+
+def named_side(text: str, workspace: Workspace, level: int | None = None) -> Side:
+    """The player that a text names. level: of a plain `gnugo`. Raises SettingError."""
+    spec = parse_player(text, lambda beginning: find_trial(workspace, beginning, "PLAYER"))
+    return spec if isinstance(spec, NetSpec) else parse_engine(spec.text, level if spec.text == "gnugo" else None)
+
+
+def play_between(
+    workspace: Workspace, sides: Mapping[str, Side], games: int, seed: int, openings: Openings = Openings(), workers: int | None = None, timeout: int = ENGINE_SECONDS
+) -> Match:
+    """The match of players A and B after its first `games` games, of which it plays those that are missing, showing how it gets on.
+
+    Raises UserError: a player that is not there, another command that plays this match, Stopped when asked to stop.
+    """
+    torch.set_num_threads(1)
+    workers = workers or os.cpu_count() or 1
+    batched = all(isinstance(side, NetSpec) and side.choice.passing != "guard" for side in sides.values())
+    if batched and openings.kind == "empty" and games > 2 and all(side.choice.kind == "argmax" for side in sides.values()):
+        raise SettingError("openings", openings.kind, "two nets that always choose alike play one game again and again", ["stones"])
+    entrants: dict[str, Entrant] = {}
+    try:
+        if batched:
+            identities = {name: load_player(side)[1] for name, side in sides.items()}
+        else:
+            for name, side in sides.items():
+                entrants[name] = _entrant(side, timeout)
+            identities = {name: entrant.identity for name, entrant in entrants.items()}
+        content = describe_match(identities["A"], identities["B"], Rules(), openings.model_dump(), seed)
+        ids = {name: player_id(identity) for name, identity in identities.items()}
+        known = player_names({ids[name]: identity for name, identity in identities.items()}, net_names(workspace))
+        names = {name: known[player] for name, player in ids.items()}
+        with _held(workspace, content) as (record, lease), at_work(workspace, f"match {record.id}") as command:
+            missing = games - sum(number < games for number in record.games())
+            if missing:
+                notes().print(f"match {record.id}: {printable(names['A'])} – {printable(names['B'])}; {Rules().sentence()}")
+
+            def played(stopped: Callable[[], bool]) -> Iterator[GameLine]:
+                if batched:
+                    return play_nets(record, sides, names, games, workers, stopped, lease.guard)
+                return play_match(record, entrants, names, games, workers, stopped, lease.guard)
+
+            if missing:
+                _watch(played, record, missing, command)
+            if command.asked:
+                raise Stopped
+        return load_match(record.folder)
+    finally:
+        for entrant in entrants.values():
+            entrant.close()
+
+
+def _entrant(side: Side, timeout: int) -> Entrant:
+    if isinstance(side, NetSpec):
+        return NetEntrant(side, timeout)
+    try:
+        return EngineEntrant(side, timeout)
+    except EngineError as error:
+        raise SettingError("player", " ".join(side.command), str(error)) from None
+
+
+@contextmanager
+def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Lease]]:
+    """The match's record while no other command plays it. Raises UserError when one does."""
+    folder = workspace.matches / content["id"]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lease = Lease.take(folder)
+    except LeaseHeld as held:
+        raise UserError(f"another command plays match {content['id']} (process {held.holder.process.pid} on {held.holder.process.machine.split('/')[0]})") from None
+    with lease:
+        yield open_match(workspace.matches, content), lease
+
+
+def _watch(played: Callable[[Callable[[], bool]], Iterator[GameLine]], record: MatchRecord, missing: int, command: Command) -> None:
+    """Play, and show games as they end, what was voided and which moves were refused."""
+    wins = {"A": 0.0, "B": 0.0}
+    for line in record.games().values():
+        _count(wins, line)
+    voided = 0
+    with GameCount("match", missing) as count:
+
+        def stopped() -> bool:
+            count.tick()
+            return command.asked
+
+        for line in played(stopped):
+            if line.void:
+                voided += 1
+                count.note(f"game {line.game} voided ({line.end}): {printable(line.reason)}")
+                continue
+            if line.end == "illegal":
+                count.note(f"game {line.game}: refused move: {printable(line.reason)}")
+            _count(wins, line)
+            count.step(f"A {wins['A']:g} : {wins['B']:g} B" + (f", {voided} voided" if voided else ""))
+
+
+def _count(wins: dict[str, float], line: GameLine) -> None:
+    for side in wins:
+        wins[side] += 0.5 if line.winner is None else line.winner == side
+
+
+def names_of(matches: Sequence[Match], workspace: Workspace) -> dict[str, str]:
+    """Player id -> name, of all players of some matches."""
+    identities = {player_id(identity): identity for match in matches for identity in match.players.values()}
+    return player_names(identities, net_names(workspace))
+
+
+def show_matches(beginnings: Sequence[str], out: Path | None) -> None:
+    """Print the table of the matches whose ids begin so, or of all; with `out` also write it there, as markdown and CSV."""
+    workspace = Workspace.here()
+    matches = [match for match in chosen_matches(workspace, beginnings) if match.games]
+    if not matches:
+        output().print(f"no games in {workspace.matches}; gonn match plays some")
+        return
+    table = match_table(matches, names_of(matches, workspace))
+    print_table(table, output())
+    if out is not None:
+        text = "\n\n".join([f"# {table.title}", markdown_table(table), *map(markdown_text, table.notes)]) + "\n"
+        write_files(out, {"matches.md": text.encode(), "matches.csv": csv_text(table).encode()})
+        output().print(f"{out / 'matches.md'}, {out / 'matches.csv'}")

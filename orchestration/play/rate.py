@@ -1,0 +1,62 @@
+"""`gonn rate`: ratings of all players that met in matches."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gonn_core.errors import SettingError
+from gonn_core.rating.bradley_terry import rate
+from gonn_core.rating.matches import Match, load_matches
+from gonn_core.rating.tally import Tally, tally
+from orchestration.console import output
+from orchestration.study.folder import all_studies
+from orchestration.workspace import Workspace
+from reports.play.all_games import trial_names
+from reports.play.players import player_names
+from reports.play.ratings import rating_tables
+from reports.tables.terminal import print_table
+
+
+def print_ratings(matches: Sequence[str], anchor: str | None, colour: bool) -> None:
+    """Rate the players of the matches whose ids begin so, or of all. Raises UserError."""
+    workspace = Workspace.here()
+    chosen = [match for match in chosen_matches(workspace, matches) if match.games]
+    if not chosen:
+        output().print(f"no games in {workspace.matches}; gonn match plays some")
+        return
+    table = tally(chosen)
+    names = player_names(table.identities, net_names(workspace))
+    number = int(np.argmax(table.met.sum(axis=1))) if anchor is None else find_player(table, names, anchor)
+    try:
+        ratings = rate(table.points, table.games, number, colour=colour)
+    except ValueError as error:
+        raise SettingError("--colour", colour, str(error)) from None
+    for each in rating_tables(table, ratings, names, chosen):
+        print_table(each, output())
+
+
+def chosen_matches(workspace: Workspace, beginnings: Sequence[str]) -> list[Match]:
+    """Matches whose ids begin as asked for, or all. Raises SettingError (MATCH) for one that is not there."""
+    kept = sorted(path.parent.name for path in workspace.matches.glob("*/match.json"))
+    for beginning in beginnings:
+        if not any(name.startswith(beginning) for name in kept):
+            raise SettingError("MATCH", beginning, "no such match", kept[-8:] or "none yet: gonn match plays one")
+    return load_matches(workspace.matches, [name for name in kept if not beginnings or name.startswith(tuple(beginnings))])
+
+
+def find_player(table: Tally, names: Mapping[str, str], asked: str) -> int:
+    """Number of the player whose id or trial begins so, or whose name has it in it. Raises SettingError (--anchor)."""
+
+    def fits(player: str) -> bool:
+        return player.startswith(asked) or str(table.identities[player].get("trial", "")).startswith(asked) or asked.lower() in names[player].lower()
+
+    found = [player for player in table.ids if fits(player)]
+    exact = [player for player in table.ids if asked in (player, names[player])]
+    if len(exact or found) != 1:
+        raise SettingError("--anchor", asked, f"{len(found)} players fit" if found else "no such player", [names[player] for player in table.ids])
+    return table.number((exact or found)[0])
+
+
+def net_names(workspace: Workspace) -> dict[str, str]:
+    """Trial -> what it is, of all studies."""
+    return trial_names(all_studies(workspace))

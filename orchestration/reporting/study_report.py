@@ -1,0 +1,112 @@
+"""One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from ablations.registry import Registry, load_registry
+from ablations.study import Study
+from gonn_core.errors import markdown_escape, printable
+from gonn_core.rating.matches import Match, load_matches
+from orchestration.reporting.unchanged import StudyNote
+from orchestration.study.folder import count_look, study_folder
+from orchestration.tracking.records import StudyReport
+from orchestration.workspace import Workspace
+from reports.study.render import ReportFiles, found_report, write_report
+from reports.study.results import StudyResults, load_results
+from reports.study.seed_pool import StudyShelf
+from reports.tables.formats import interval, signed
+from reports.tables.terminal import print_report
+
+
+@dataclass(frozen=True)
+class ReportedStudy:
+    """A report that was written."""
+
+    files: ReportFiles
+    tracked: StudyReport
+    anew: bool = True
+    """Whether it was made now; it is not where it would say what it says already."""
+
+    def show(self, console: Console) -> None:
+        """Print the tables, of a report that is as it was only what it says in sentences, and where the rest is."""
+        if self.anew:
+            print_report(self.files.report, console)
+        else:
+            for sentence in self.files.report.sentences:
+                console.print(Text(printable(sentence, 400)))
+        console.print(f"report: {_near(self.files.markdown)}")
+
+
+class Reporter:
+    """Makes reports of a workspace's studies; what several of them need is read once."""
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._loaded: dict[str, tuple[StudyNote, StudyResults]] = {}
+        self._shelf = StudyShelf(workspace.studies, lambda study: self._load(study)[1])
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The declarations."""
+        return load_registry()
+
+    def _load(self, study: Study) -> tuple[StudyNote, StudyResults]:
+        """Results of a study, and how its files were before they were read."""
+        if study.id not in self._loaded:
+            note, workspace = StudyNote(self._workspace, study), self._workspace
+            self._loaded[study.id] = note, load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums)
+        return self._loaded[study.id]
+
+    @cached_property
+    def _played(self) -> tuple[Match, ...]:
+        return tuple(load_matches(self._workspace.matches))
+
+    def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
+        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it; `anew`: also where it
+        would be what lies there already."""
+        workspace = self._workspace
+        note, results = self._load(study)
+        del self._loaded[study.id]  # whoever asks for another report of it wants its trials as they are then
+        results = replace(results, played=self._played)
+        if look:
+            finished = [trial.id for trial in results.trials if trial not in results.unfinished]
+            results = replace(results, looks=count_look(workspace, study, finished, command))
+        earlier = self._shelf.pool(study)
+        about = repr((results.looks, earlier))
+        known = not anew and note.holds(about)
+        files = (found_report if known else write_report)(study, results, workspace.out, self.registry, earlier, workspace.sums)
+        if not known:
+            note.keep(about)
+        # A run's page shows only the first lines of its description at once: they say what was found.
+        findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
+        return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)), not known)
+
+
+def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:
+    """The report of one study: see `Reporter`."""
+    return Reporter(workspace).report(study, command, look)
+
+
+def _tags(files: ReportFiles) -> dict[str, str]:
+    """Δ, interval and verdict of every card."""
+    nats = files.report.analyses[0, "nats"]
+    tags = {}
+    for contrast in files.report.study.contrasts:
+        effect = nats.effect(contrast.card)
+        if effect is None:
+            continue
+        tags[f"delta_nats.{contrast.card}"] = signed(effect.delta)
+        tags[f"verdict.{contrast.card}"] = str(nats.verdict(contrast.card))
+        if effect.interval95:
+            tags[f"interval95.{contrast.card}"] = interval(effect.interval95)
+    for finding in files.report.findings:
+        tags[f"claim.{finding.card}.{finding.claim.id}"] = str(finding.measured.verdict)
+    return tags
+
+
+def _near(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -1,0 +1,144 @@
+"""From a request on the command line to a search and the settings of its trials; nothing is trained here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ablations.arms import budget_config, resolve
+from ablations.dataset import Dataset, PreparedData, load_dataset, training_view
+from ablations.game_filters import with_view
+from ablations.registry import SHOWN, Registry, load_registry, nearest
+from ablations.schema import Base, Budget
+from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
+from ablations.study import seeded
+from gonn_core.config import TrialConfig, parse_model
+from gonn_core.errors import SettingError
+from gonn_core.trial.job import EvaluationRequest, RunSettings
+from orchestration.study.planning import check_device, data_folder, run_settings
+from orchestration.workspace import Workspace
+
+LEAST_TRIALS = 5
+"""The rates that are spread over the range; with fewer trials nothing is searched."""
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What was asked for, as given on the command line."""
+
+    name: str
+    """A base, or an enhancement."""
+    arm: str | None = None
+    """on or off: which arm of an enhancement; on unless given."""
+    base: str | None = None
+    data: str = "starter"
+    data_dir: Path | None = None
+    budget: str = "cpu"
+    trials: int = 16
+    seed: int = FIRST_SEED
+    rates: str | None = None
+    """`low,high`; the base's range unless given."""
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A net whose rate is searched."""
+
+    name: str
+    """Part of the search's id."""
+    title: str
+    base: Base
+    budget: Budget
+    config: TrialConfig
+    """Under the budget, without data view and seeds."""
+
+
+@dataclass(frozen=True)
+class CheckedSearch:
+    """A request whose every setting was found valid, before any work."""
+
+    request: SearchRequest
+    target: Target
+    rates: tuple[float, float]
+    dataset: Dataset
+
+
+def check_search(request: SearchRequest) -> CheckedSearch:
+    """Every setting of a request. Raises UserError for the first that is not valid."""
+    target = find_target(load_registry(), request)
+    check_seed(request.seed)
+    rates = parse_rates(request.rates) or rate_range(target.base, target.budget.id, target.config)
+    if request.trials < LEAST_TRIALS:
+        raise SettingError("TRIALS", request.trials, "too few to search with", f"{LEAST_TRIALS} to 1000")
+    dataset = load_dataset(request.data, data_folder(request.data_dir))
+    check_device(request.device)
+    return CheckedSearch(request, target, rates, dataset)
+
+
+def find_target(registry: Registry, request: SearchRequest) -> Target:
+    """The net that a request names. Raises SettingError (NAME, ARM, BASE, BUDGET)."""
+    budget = registry.budget(request.budget)
+    if request.name in registry.cards:
+        if request.arm not in (None, "on", "off"):
+            raise SettingError("ARM", request.arm, "no such arm", ["on", "off"])
+        arms = resolve(registry, request.name, request.budget, request.base)
+        config = arms.off if request.arm == "off" else arms.on
+        if config == arms.control:
+            return Target(arms.base.id, arms.base.title, arms.base, budget, config)
+        word = "without" if request.arm == "off" else "with"  # as a study's arm is called: LR=search goes on with this search
+        return Target(f"{word}-{request.name}-{arms.base.id}", f"{word} {request.name} ({arms.base.id})", arms.base, budget, config)
+    bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
+    if request.name not in bases:
+        likely = nearest(request.name, [*bases, *registry.cards])[:SHOWN]
+        raise SettingError("NAME", request.name, "no such base or enhancement", [*likely, "…"])
+    if request.arm is not None:
+        raise SettingError("ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM")
+    stand = registry.base(request.name)
+    if request.base is not None and registry.base(request.base) != stand:
+        raise SettingError("BASE", request.base, f"NAME names another base, {stand.id}", "an enhancement as NAME, or no BASE")
+    config = budget_config(stand, budget, stand.schedule_end if budget.samples == "claim" else budget.samples)
+    return Target(stand.id, stand.title, stand, budget, config)
+
+
+def parse_rates(text: str | None) -> tuple[float, float] | None:
+    """`0.01,0.5` -> those two; None for None. Raises SettingError (RATES)."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low, high = 0.0, 0.0
+    if not 0 < low < high <= 100:
+        raise SettingError("RATES", text, "not a range of learning rates", "two numbers such as 0.01,0.5: above 0, at most 100, the lower first")
+    return low, high
+
+
+def lay_out_search(checked: CheckedSearch, prepared: PreparedData, workspace: Workspace) -> tuple[Search, RunSettings]:
+    """The search of a request on prepared data, and how its trials run."""
+    request, target = checked.request, checked.target
+    placed = with_view(target.config, training_view(prepared, target.config.data.games).digest)
+    return search_of(target, placed, checked.rates, request.trials, request.seed, prepared, workspace, request.device)
+
+
+def search_of(
+    target: Target, placed: TrialConfig, rates: Sequence[float], trials: int, seed: int, prepared: PreparedData, workspace: Workspace, device: str
+) -> tuple[Search, RunSettings]:
+    """A search of a target whose configuration, with the view in place, is `placed`."""
+    view, wanted = prepared.views["validation"], target.budget.evaluation_positions
+    validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=view.n if wanted == "all" else min(view.n, wanted))
+    settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
+    decided = {"config": seeded(placed, seed), "validation": validation, "pruning": PRUNING, "rates": list(rates), "trials": trials, "seed": seed}
+    tree = {
+        "id": search_id(target.name, target.budget.id, prepared.dataset.label, decided),
+        "title": target.title,
+        "base": target.base.id,
+        "budget": target.budget.id,
+        "data": prepared.dataset.label,
+        "coverage": prepared.coverage,
+        **{name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value for name, value in decided.items()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": settings.commit,
+        "dirty": settings.dirty,
+    }
+    return parse_model(Search, tree, "search"), settings

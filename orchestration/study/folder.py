@@ -1,0 +1,104 @@
+"""`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were shown)."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ablations.study import Arm, Study, read_study
+from gonn_core.errors import SettingError
+from gonn_core.files.json_files import read_mapping
+from gonn_core.files.workshop import locked
+from orchestration.files import write_json
+from orchestration.workspace import Workspace
+from reports.study.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
+
+
+def study_folder(workspace: Workspace, study_id: str) -> Path:
+    """Folder of one study."""
+    return workspace.studies / study_id
+
+
+def keep_study(workspace: Workspace, study: Study) -> Study:
+    """Write the study file unless it is there; the study as it was first written down."""
+    path = study_folder(workspace, study.id) / "study.json"
+    if not path.exists():
+        write_json(path, study.model_dump(mode="json"))
+    return read_study(path)
+
+
+def all_studies(workspace: Workspace) -> list[Study]:
+    """Studies of a workspace, the latest last."""
+    studies = [read_study(path) for path in sorted(workspace.studies.glob("*/study.json"))]
+    return sorted(studies, key=lambda study: (study.created, study.id))
+
+
+def find_study(workspace: Workspace, beginning: str) -> Study:
+    """The study whose id begins so; of several, the latest. Raises SettingError (STUDY)."""
+    return latest_of(all_studies(workspace), beginning, "STUDY", "no such study", "none yet: make ablation NAME=… makes one")
+
+
+def latest_of(kept: Sequence, beginning: str, setting: str, problem: str, none_yet: str):
+    """Of `kept`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError naming the latest ids."""
+    found = [each for each in kept if each.id == beginning] or [each for each in kept if each.id.startswith(beginning)]
+    if not found:
+        raise SettingError(setting, beginning, problem, [each.id for each in kept][-8:] or none_yet)
+    return found[-1]
+
+
+def count_look(workspace: Workspace, study: Study, finished: list[str], command: str) -> dict[str, int]:
+    """Note that test results of these finished trials were shown; looks so far by command.
+
+    Showing the same results again is no further look.
+    """
+    path = study_folder(workspace, study.id) / LOOKS_FILE
+    state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
+    with _changing(path):
+        looks = read_mapping(path)
+        if finished and state not in looks:
+            looks[state] = command
+            write_json(path, looks)
+    return read_looks(path.parent)
+
+
+def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
+    """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
+    path = study_folder(workspace, study.id) / SPEED_FILE
+    with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone
+        known = read_mapping(path)
+        if any(arm.id not in known for arm in study.arms):
+            say(f"measuring the speed of {len(study.arms)} arms, each alone …")
+            # In turns, all arms in each: what else the machine does then falls on all of them, and their ratios stay true.
+            turns = [{arm.id: _speed(arm, device) for arm in study.arms} for _ in range(SPEED_TURNS)]
+            known = {arm.id: _middle([turn[arm.id] for turn in turns]) for arm in study.arms}
+            write_json(path, known)
+    return known
+
+
+def _middle(speeds: list[dict]) -> dict:
+    """Of several measurements of an arm the one with the median rate."""
+    return sorted(speeds, key=lambda speed: speed["samples_per_s"])[len(speeds) // 2]
+
+
+def _speed(arm: Arm, device: str) -> dict:
+    import torch
+
+    from gonn_core.training.environment import choose_device
+    from gonn_core.training.speed import measure_speed
+
+    speed = measure_speed(arm.config, choose_device(device), SPEED_SECONDS)
+    return {
+        "samples_per_s": speed.samples_per_s,
+        "samples_per_cpu_s": speed.samples_per_cpu_s,
+        "device": speed.device,
+        "torch": torch.__version__,
+        "load": os.getloadavg()[0],
+    }
+
+
+def _changing(path: Path):
+    """While this is entered no other command changes the file: what it adds would be lost."""
+    return locked(path.with_name(f".{path.stem}.lock"))
+
+
+SPEED_TURNS, SPEED_SECONDS = 3, 1.0

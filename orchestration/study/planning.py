@@ -1,0 +1,277 @@
+"""From a request on the command line to a study and its jobs; nothing is trained here."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ablations.arms import base_and_samples, bases_of, budget_config, resolve
+from ablations.dataset import Dataset, PreparedData, load_dataset
+from ablations.designs import design_arms
+from ablations.game_filters import filled, filters_of, own_games
+from ablations.registry import Registry, load_registry
+from ablations.schema import Budget, Enhancement
+from ablations.search import RATE
+from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, card_state, seeded, study_id
+from gonn_core.config import TrialConfig, trial_id, with_values
+from gonn_core.errors import SettingError, UserError, printable
+from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from orchestration.gitinfo import commit_and_dirty
+from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
+from orchestration.study.arm_views import coverage_of, on_their_views
+from orchestration.workspace import Workspace
+from reports.stats.verdicts import Thresholds
+
+EVALUATED = (("test", "full"), ("test", "as_published"))
+"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of validation games."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, as given on the command line."""
+
+    name: str
+    data: str = "starter"
+    data_dir: Path | None = None
+    budget: str = "cpu"
+    seeds: str | None = None
+    base: str | None = None
+    design: str = "add-one"
+    device: str = "auto"
+    lr: str | None = None
+    """A learning rate in place of the base's: a number, found:SEARCH, or search."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study, the jobs of its trials in the order in which they are best run, and what it was planned from."""
+
+    study: Study
+    jobs: tuple[Job, ...]
+    cards: tuple[Enhancement, ...]
+    registry: Registry
+    prepared: PreparedData
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """Folder with game archives: the option's, else $GONN_DATA, else none."""
+    if given is not None:
+        return given
+    return Path(os.environ["GONN_DATA"]) if os.environ.get("GONN_DATA") else None
+
+
+def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
+    """`4` -> 1, 2, 3, 4; `1,2,7` -> those. Raises SettingError (SEEDS)."""
+    valid = "a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
+    if text is None:
+        return tuple(range(1, default + 1))
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SettingError("SEEDS", text, "not a number of seeds", valid) from None
+    if len(numbers) == 1 and 1 <= numbers[0] <= 100:
+        return tuple(range(1, numbers[0] + 1))
+    if len(numbers) == 1 or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
+        raise SettingError("SEEDS", text, "not a number of seeds", valid)
+    return tuple(numbers)
+
+
+def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
+    """Cards of a comma-separated list. Raises SettingError (NAME)."""
+    cards = tuple(registry.card(part.strip()) for part in text.split(","))
+    if len({card.id for card in cards}) < len(cards):
+        raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
+    return cards
+
+
+def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str, design: str) -> None:
+    """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot.
+
+    What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse the arm.
+    """
+    among = set() if design == "add-one" else {card.id for card in cards}
+    for card in cards:
+        others = {kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among) for kind in ("requires", "excludes")}
+        if base not in bases_of(registry, card.model_copy(update=others)):
+            resolve(registry, card.id, "smoke", base)  # says what is wrong
+            raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
+
+
+def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
+    """That the data set's own filter is one of the two that a card compares, where it is the control. Raises SettingError (DATA)."""
+    for card in cards if request.design == "add-one" else ():
+        if filters_of([card]) and card_state(base, card.toggles) == "neither":
+            own = ", ".join(f"{name} {getattr(base.data.games, name)}" for name in sorted(filters_of([card])))
+            raise SettingError("DATA", request.data, f"its own filter ({own}) is neither off nor on of {card.id}", "another data set, or DESIGN=leave-one-out")
+
+
+def check_device(device: str) -> None:
+    """That the device is there. Raises SettingError (DEVICE)."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
+
+
+def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
+    """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
+    named = {claim.samples for card in registry.cards.values() for claim in card.claims if claim.base == base and claim.samples}
+    return tuple(sorted(count for count in named if count < samples))
+
+
+def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ...]:
+    """The evaluations of a study's trials under a budget."""
+    return tuple(
+        EvaluationRequest(split=split, view=view.digest, minimum_positions=_positions(view, budget.evaluation_positions), history=history)
+        for split, history in EVALUATED
+        if (view := prepared.views.get(split)) is not None and view.n
+    )
+
+
+def _positions(view, wanted) -> int:
+    return view.n if wanted == "all" else min(wanted, view.n)
+
+
+def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device: str, budget: Budget) -> RunSettings:
+    """Where and how the trials of a study run; one CPU thread each."""
+    commit, dirty = commit_and_dirty()
+    return RunSettings(
+        runs=str(workspace.runs),
+        store=str(prepared.store.folder),
+        device=device,
+        progress_view=prepared.views["validation"].digest,
+        progress_positions=budget.progress_positions,
+        evaluations=evaluations,
+        snapshots=snapshots,
+        commit=commit,
+        dirty=dirty,
+    )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A request whose every setting was found valid, before any work."""
+
+    request: Request
+    registry: Registry
+    cards: tuple[Enhancement, ...]
+    """In the form of the base."""
+    budget: Budget
+    base_id: str
+    base: TrialConfig
+    """Under the budget, without data view and seeds; filters that cards toggle as the data set has them."""
+    seeds: tuple[int, ...]
+    dataset: Dataset
+    rate: AdoptedRate | None = None
+    """In place of the base's; None: the base's, or searched for each arm."""
+    arm_rates: Mapping[str, AdoptedRate] = field(default_factory=dict)
+    """Card id -> rate that the card declares for its arm."""
+
+    @property
+    def line(self) -> str:
+        """All settings of the study, in one line."""
+        seeds = ",".join(map(str, self.seeds))
+        names = ",".join(card.id for card in self.cards)
+        adopted = f"{self.rate.rate:g}, {self.rate.source}" if self.rate else ""
+        rate = f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}" if self.request.lr else f" LR=({adopted})" if adopted else ""
+        return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}{rate}"
+
+
+def check(request: Request) -> Checked:
+    """Every setting of a request. Raises UserError for the first that is not valid."""
+    registry = load_registry()
+    cards = parse_names(request.name, registry)
+    budget = registry.budget(request.budget)
+    seeds = parse_seeds(request.seeds, budget.seeds)
+    stand, samples, _ = base_and_samples(registry, cards[0], budget, request.base)
+    check_cards(registry, cards, stand.id, request.design)
+    base = budget_config(stand, budget, samples)
+    formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
+    dataset = load_dataset(request.data, data_folder(request.data_dir))
+    adopter = Adopter(stand, budget.id, seeds, formed, Workspace.here())
+    rate = adopter.given(request.lr) if request.lr else adopter.of_base()
+    arm_rates = {} if request.lr else adopter.of_arms(request.design)
+    base = with_values(base, {RATE: rate.rate}) if rate else base
+    base = filled(base, formed, own_games(dataset.declaration.filter))
+    _check_filters(request, base, formed)
+    design_arms(request.design, stand.id, base, formed)
+    check_device(request.device)
+    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate, arm_rates)
+
+
+def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None) -> Plan:
+    """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
+    request, registry, budget, base_id, seeds = checked.request, checked.registry, checked.budget, checked.base_id, checked.seeds
+    base, formed, samples = checked.base, checked.cards, checked.base.training.samples
+    cards = formed
+    base = with_values(base, {"data.view": prepared.views["train"].digest})
+    arms, contrasts = design_arms(request.design, base_id, base, formed)
+    arms, training = on_their_views(arms, prepared)
+    if checked.rate is not None:
+        arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
+    arms = at_rates(arms, rates or _declared(checked, arms, contrasts))
+    requests = evaluation_requests(prepared, budget)
+    references = tuple(_reference(prepared, asked) for asked in requests)
+    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
+    thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
+    names = [card.id for card in cards]
+    settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device, budget)
+    study = Study(
+        id=study_id(names, base_id, budget.id, prepared.dataset.label, request.design, [t.trial for t in trials], thresholds, references),
+        title=", ".join(card.title for card in cards) + _rates_told(checked, rates),
+        cards=tuple(names),
+        base=base_id,
+        budget=budget.id,
+        design=request.design,
+        data=prepared.dataset.label,
+        coverage=coverage_of(prepared, arms, training),
+        pairing="none" if any(card.pairing == "none" for card in cards) else "by_position",
+        seeds=seeds,
+        arms=arms,
+        contrasts=contrasts,
+        trials=trials,
+        evaluations=references,
+        thresholds=thresholds,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=settings.commit,
+        dirty=settings.dirty,
+    )
+    return Plan(study, jobs_of(study, settings), formed, registry, prepared)
+
+
+def _declared(checked: Checked, arms: Sequence[Arm], contrasts: Sequence[Contrast]) -> dict[str, AdoptedRate]:
+    """Arm id -> rate that a card declares for it: of the two arms of its contrast the one that is not the control."""
+    control = arms[0].id
+    return {next(arm for arm in (*each.with_it, *each.without) if arm != control): checked.arm_rates[each.card] for each in contrasts if each.card in checked.arm_rates}
+
+
+def _rates_told(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
+    """What a study's title says of learning rates that are not the base's."""
+    if rates:
+        return "; each arm at the learning rate found for it"
+    told = [f"; learning rate {checked.rate.rate:g}, {checked.rate.source}"] if checked.rate else []
+    return "".join([*told, *(f"; arm of {card} at {adopted.rate:g}, {adopted.source}" for card, adopted in checked.arm_rates.items())])
+
+
+def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
+    """The study's jobs, seed by seed, so that an interrupted study has whole pairs.
+
+    Raises UserError for a study whose trials this version would give other numbers, hence other ids.
+    """
+    jobs = []
+    for trial in study.trials:
+        labels = {"study": study.id, "arm": trial.arm, "seed": str(trial.seed)}
+        jobs.append(Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels=labels))
+        if jobs[-1].id != trial.trial:
+            raise UserError(f"study {study.id}: trial {trial.trial} was made by a version with other numerics; make ablation makes the study anew")
+    return tuple(jobs)
+
+
+def _reference(prepared, asked: EvaluationRequest) -> EvaluationRef:
+    from gonn_core.records.views import subset
+
+    chosen = subset(prepared.views[asked.split], asked.minimum_positions, asked.subset_seed)
+    games = len(set(chosen.games().tolist()))
+    return EvaluationRef(split=asked.split, history=asked.history, view=asked.view, subset=chosen.digest, positions=chosen.n, games=games)

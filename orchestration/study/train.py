@@ -1,0 +1,84 @@
+"""`gonn train`: one trial of a base net, or its job file for another machine."""
+
+import sys
+from pathlib import Path
+
+from ablations.arms import budget_config
+from ablations.dataset import load_dataset, recipe_of, training_view
+from ablations.game_filters import with_view
+from ablations.registry import load_registry
+from ablations.search import RATE
+from ablations.strict_yaml import parse_yaml
+from ablations.study import seeded
+from gonn_core.config import with_values
+from gonn_core.errors import InputError, SettingError
+from gonn_core.settings.data import GamesConfig
+from gonn_core.trial.job import Job
+from orchestration.console import notes, output
+from orchestration.data.verbs import prepare_shown
+from orchestration.experiment.stopping import Stopped, at_work
+from orchestration.files import write_json
+from orchestration.search.adopt import Adopter
+from orchestration.study.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
+from orchestration.workspace import Workspace
+
+
+def parse_values(settings: tuple[str, ...]) -> dict:
+    """`("net.activation=relu",)` -> {"net.activation": "relu"}; values are read like a card's. Raises SettingError."""
+    values = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        if not equals:
+            raise SettingError("--set", setting, "not a setting", "PATH=VALUE such as net.activation=relu")
+        try:
+            values[path] = parse_yaml(text, path)
+        except InputError:
+            raise SettingError(f"--set {path}", text, "not a YAML value") from None
+    return values
+
+
+def train_base(base: str, data: str, data_dir: Path | None, budget: str, values: tuple[str, ...], seed: int, job: Path | None, device: str) -> int:
+    """Train one trial and print its result; or write its job file."""
+    from gonn_core.trial.__main__ import Printer
+    from gonn_core.trial.run import run_trial
+
+    registry, workspace = load_registry(), Workspace.here()
+    stand, plan = registry.base(base), registry.budget(budget)
+    samples = stand.schedule_end if plan.samples == "claim" else plan.samples
+    adopted = Adopter(stand, plan.id, (seed,), (), workspace).of_base()
+    if adopted is not None:
+        notes().print(f"learning rate {adopted.rate:g}, {adopted.source}")
+    config = with_values(budget_config(stand, plan, samples), {RATE: adopted.rate} if adopted else {})
+    config = with_values(config, parse_values(values), "--set")
+    dataset = load_dataset(data, data_folder(data_dir))
+    if job is None:
+        check_device(device)
+    elif config.data.games != GamesConfig():
+        raise SettingError("--set data.games", config.data.games.model_dump(exclude_defaults=True), "a job file names a data set's own views", "no --job, or no filter")
+    prepared = prepare_shown(dataset, workspace)
+    config = seeded(with_view(config, training_view(prepared, config.data.games).digest), seed)
+    settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device, plan)
+    made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
+    if job is not None:
+        portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
+        made = made.model_copy(update={"run": made.run.model_copy(update=portable)})
+        write_json(job, made.model_dump(mode="json"))
+        recipe = job.with_name(f"{prepared.dataset.label}.recipe.json")
+        write_json(recipe, recipe_of(prepared).model_dump(mode="json"))
+        output().print(f"{job}: trial {made.id} of {made.config.training.samples:,} samples; {recipe}: its data. On a machine with the archives:")
+        output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
+        output().print(f"  python -m gonn_core.trial {job}")
+        return 0
+    with at_work(workspace, made.id) as command:
+        result = run_trial(made, command.listening(Printer(sys.stderr)))
+        if command.asked and result["state"] != "done":
+            raise Stopped
+    if result["state"] != "done":
+        return 130
+    for evaluation in result["evaluations"]:
+        output().print(
+            f"{evaluation['split']} ({evaluation['history'].replace('_', ' ')} history): {evaluation['nats']:.4f} nats, top-1 {100 * evaluation['top1']:.2f} %, "
+            f"top-4 {100 * evaluation['top4']:.2f} %, {evaluation['positions']:,} positions of {evaluation['games']:,} games"
+        )
+    output().print(f"trial {made.id} in {workspace.runs / made.id}")
+    return 0

@@ -1,0 +1,45 @@
+"""What MLflow is told about a search: its trials are runs below one parent that shows the rate found."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from ablations.search import Search, Tried
+from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten
+from reports.search.report import SearchFiles
+
+
+def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
+    """A search and its trials so far as MLflow shows them."""
+    settings = search.model_dump(mode="json", exclude={"config", "format", "commit", "dirty"})
+    return StudyInfo(
+        id=search.id,
+        title=f"learning rate of {search.title}",
+        trials=tuple(TrackedTrial(each.trial, f"rate {each.rate:.4g}", search.seed) for each in tried),
+        settings=flatten(settings),
+        commit=search.commit,
+        dirty=search.dirty,
+        given_up=frozenset(each.trial for each in tried if each.state in ("pruned", "diverged")),
+    )
+
+
+def tracked_report(files: SearchFiles) -> StudyReport:
+    """The report of a search, with the rate found, its interval and its nats as tags."""
+    report, tags = files.report, {}
+    if report.optimum is not None:
+        best = min((each for each in report.tried if each.state == "done"), key=lambda each: each.nats)
+        tags = {"best_rate": f"{report.rate:g}", "best_nats": f"{report.optimum.nats:.4f}", "best_trial": best.trial, "best_trial_nats": f"{best.nats:.4f}"}
+        if report.optimum.interval:
+            tags["best_rate_interval95"] = f"[{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]"
+    return StudyReport(files.markdown.read_text(encoding="utf-8"), files.figures, tags, tuple(_best_so_far(report.search, report.tried)))
+
+
+def _best_so_far(search: Search, tried: Sequence[Tried]) -> Iterator[tuple[int, int, dict[str, float]]]:
+    """Best nats and their rate after each trial, in the order of asking, up to the first that is under way: what follows may still change it."""
+    began, best = round(1000 * datetime.fromisoformat(search.created).timestamp()), None
+    for each in tried:
+        if each.state == "running":
+            return
+        if each.state == "done" and (best is None or each.nats < best.nats):
+            best = each
+        if best is not None:
+            yield each.number + 1, began + each.number, {"search/best_nats": best.nats, "search/best_rate": best.rate}

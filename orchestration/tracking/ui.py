@@ -1,0 +1,94 @@
+"""The MLflow server on this machine, opened at a study."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+from gonn_core.errors import SettingError, UserError
+from orchestration.tracking.tracker import ENVIRONMENT, Tracker
+from orchestration.tracking.uri import redacted, tracking_uri
+
+_START_SECONDS = 90
+
+
+def serve(root: Path, runs: Path, port: int, study: str | None, say: Callable[[str], None], host: str = "127.0.0.1") -> int:
+    """Show the records of the workspace at `root` until interrupted; says the address of the study's charts once it answers.
+
+    With a tracking server elsewhere, says its address and returns. Raises SettingError for a port in use.
+    """
+    uri = tracking_uri(root)
+    tracker = Tracker(root, runs, say)
+    if uri.startswith("http"):
+        base = uri.rpartition("@")[2] if "@" in uri else uri.partition("://")[2]
+        base = f"{uri.partition('://')[0]}://{base.rstrip('/')}"
+        say(_address(tracker, base, study))
+        return 0
+    _check_free(host, port)
+    base = f"http://{host}:{port}"
+    address = _address(tracker, base, study)  # also makes the tables of a new data base
+    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--host", host, "--port", str(port), "--workers", "1"]
+    command += ["--default-artifact-root", (root / "mlartifacts").resolve().as_uri(), "--no-serve-artifacts"]
+    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
+    words = tempfile.TemporaryFile("w+")
+    server = subprocess.Popen(command, env={**os.environ, **quiet}, cwd=root, stdout=words, stderr=words, start_new_session=True)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # its session of its own would outlive a `kill` of this command
+    try:
+        _wait_until_it_answers(server, words, host, port)
+        say(f"{address}  (Ctrl-C ends it)")
+        if sys.stdout.isatty() and (sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+            webbrowser.open(address)
+        return server.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        _end(server)
+        signal.signal(signal.SIGTERM, before)
+
+
+def _address(tracker: Tracker, base: str, study: str | None) -> str:
+    return (tracker.experiment_url(base, study) if study else None) or base
+
+
+def _check_free(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise SettingError("PORT", port, f"cannot listen there ({error.strerror})", "a free port, such as PORT=5001") from None
+
+
+def _wait_until_it_answers(server: subprocess.Popen, words, host: str, port: int) -> None:
+    until = time.monotonic() + _START_SECONDS
+    while time.monotonic() < until:
+        if server.poll() is not None:
+            words.seek(0)
+            raise UserError(f"the MLflow server ended at once: {redacted((words.read().strip().splitlines() or ['no word why'])[-1])}")
+        try:
+            connection = http.client.HTTPConnection(host, port, timeout=2)
+            connection.request("GET", "/health")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            pass
+        time.sleep(0.2)
+    raise UserError(f"the MLflow server did not answer within {_START_SECONDS} seconds")
+
+
+def _end(server: subprocess.Popen) -> None:
+    """End the server with its workers, which have a session of their own."""
+    if server.poll() is None:
+        os.killpg(server.pid, signal.SIGTERM)
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()

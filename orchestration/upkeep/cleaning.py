@@ -1,0 +1,183 @@
+"""`gonn clean`: what no study, search, match or queued trial refers to; shown first, removed only when told so.
+
+Whatever is not plainly of our making stays: links, and folders whose names or files are none that a command writes.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from gonn_core.files.json_files import read_json
+from gonn_core.rating.matches import load_matches
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease, LeaseHeld
+from orchestration.console import output
+from orchestration.queue import queued_trials
+from orchestration.search.folder import all_searches, tried_rates
+from orchestration.study.folder import all_studies
+from orchestration.workspace import Workspace
+
+_REMOVING = ".removing-"
+_OLD_SECONDS = 86400.0
+_TRIAL, _DIGEST = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{20}")
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A folder that nothing refers to."""
+
+    path: Path
+    what: str
+    bytes: int
+
+
+def clean(yes: bool, stores: bool) -> int:
+    """Print what is unused with its size; remove it when `yes`. Trials that somebody works on are never among it."""
+    workspace, console = Workspace.here(), output()
+    found = unused(workspace, stores)
+    if not found:
+        console.print("nothing to remove: every trial and report belongs to a study, a search, a match or the queue")
+        return 0
+    table = Table("folder", "what", "size", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.columns[2].justify = "right"
+    for each in found:
+        table.add_row(str(each.path.relative_to(workspace.root)), each.what, told(each.bytes))
+    console.print(table)
+    total = told(sum(each.bytes for each in found))
+    if not yes:
+        console.print(f"{len(found)} folders, {total}; nothing was removed. gonn clean --yes{' --stores' * stores} removes them")
+        return 0
+    removed = [each for each in found if _remove(each.path)]
+    console.print(f"{len(removed)} folders removed, {told(sum(each.bytes for each in removed))}")
+    for each in found:
+        if each not in removed:
+            console.print(f"{each.path}: kept, a command has begun to work on it")
+    return 0
+
+
+def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
+    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or queued trial refers.
+
+    Raises UserError for a study, a search or a match that cannot be read: what it refers to is not known.
+    """
+    studies, searched = all_studies(workspace), all_searches(workspace)
+    searches = {search.id for search in searched}
+    kept = {trial.trial for study in studies for trial in study.trials} | queued_trials()
+    kept |= {tried.trial for search in searched for tried in tried_rates(workspace, search)}  # also one that a study trained first
+    kept |= _played(workspace)
+    trials = list(_trials(workspace, kept, searches))
+    found = [each for each in trials if each[1] is not None]
+    unwanted = [Unused(path, what, size(path)) for path, what in found]
+    unwanted += _reports(workspace, {study.id for study in studies} | searches)
+    if stores:
+        configs = [config for path, what in trials if what is None and (config := _config(path)) is not None]
+        unwanted += _stores(workspace, studies, configs)
+    return unwanted
+
+
+def _played(workspace: Workspace) -> set[str]:
+    """Trials whose nets have played games, those of ladders among them."""
+    players = [player for match in load_matches(workspace.matches) for player in match.players.values()]
+    return {player["trial"] for player in players if player.get("kind") == "net"}
+
+
+def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterator[tuple[Path, str | None]]:
+    """Every trial directory, and what it is when it is unused; None when it is used."""
+    for path in _folders(workspace.runs):
+        if path.name.startswith(_REMOVING):
+            yield path, "half removed"
+        elif path.name.startswith(".gonn-ray-") and time.time() - path.stat().st_mtime > _OLD_SECONDS:
+            yield path, "Ray's notes of a command that was killed"
+        elif _TRIAL.fullmatch(path.name):
+            config = _config(path)
+            labels = config.get("labels", {}) if config else {}
+            searched = isinstance(labels, dict) and labels.get("search") in searches
+            state = TrialDirectory(path).state()
+            used = path.name in kept or searched or state == "running"
+            yield path, None if used else f"trial of no study, {state}" + (f" ({_label(labels)})" if labels else "")
+
+
+def _label(labels) -> str:
+    from gonn_core.errors import printable
+
+    return printable(", ".join(str(value) for name, value in labels.items() if name in ("study", "search", "base", "arm")), 60) if isinstance(labels, dict) else ""
+
+
+def _config(path: Path) -> dict | None:
+    """config.json as a tree; None when there is none that can be read."""
+    try:
+        tree = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return tree if isinstance(tree, dict) else None
+
+
+def _reports(workspace: Workspace, known: set[str]) -> Iterator[Unused]:
+    """Reports of studies that are gone, and boards of trials that are."""
+    for path in _folders(workspace.out):
+        if path.name not in known and (path / "report.json").is_file() and (path / "manifest.json").is_file():
+            tree = read_json(path / "report.json")
+            if isinstance(tree, dict) and isinstance(tree.get("study"), dict) and tree["study"].get("id") == path.name:
+                yield Unused(path, "report of a study that is gone", size(path))
+    for path in _folders(workspace.out / "probes"):
+        if _TRIAL.fullmatch(path.name) and not (workspace.runs / path.name).exists():
+            yield Unused(path, "boards of a trial that is gone", size(path))
+
+
+def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unused]:
+    """Stores that no trial in use was trained from, and views that neither it nor a study names; both can be built again."""
+    names, views = set(), set()
+    for config in configs:
+        run = config.get("run", {})
+        names.add(Path(str(run.get("store"))).name)
+        views |= {config["config"]["data"].get("view"), run.get("progress_view"), *(asked.get("view") for asked in run.get("evaluations", ()))}
+    for study in studies:
+        views |= {evaluation.view for evaluation in study.evaluations} | {arm.config.data.view for arm in study.arms}
+    for path in _folders(workspace.stores):
+        if _DIGEST.fullmatch(path.name) and path.name not in names and (path / "manifest.json").is_file():
+            yield Unused(path, "position store of no trial", size(path))
+    for path in _folders(workspace.stores / "views"):
+        if (path / "views.json").is_file() and not views & set(read_json(path / "views.json")["digests"].values()):
+            yield Unused(path, "views of no trial", size(path))
+
+
+def _folders(parent: Path) -> list[Path]:
+    return sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink()) if parent.is_dir() else []
+
+
+def _remove(path: Path) -> bool:
+    """Take a folder out of sight by one rename, then remove it; False for a trial that somebody has begun to work on."""
+    gone = path.with_name(f"{_REMOVING}{path.name.removeprefix(_REMOVING)[:16]}-{secrets.token_hex(4)}")
+    if _TRIAL.fullmatch(path.name):
+        try:
+            with Lease.take(path):  # whoever works on it, or is about to, keeps it
+                os.rename(path, gone)
+        except LeaseHeld:
+            return False
+    else:
+        os.rename(path, gone)
+    shutil.rmtree(gone)
+    return True
+
+
+def size(path: Path) -> int:
+    """Bytes of the files below a folder; links count nothing."""
+    return sum(file.stat(follow_symlinks=False).st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def told(count: int) -> str:
+    """A size for eyes: 512 B, 1.5 MB, 2.0 GB."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

@@ -1,0 +1,159 @@
+"""How the studies and searches of a workspace stand, from files alone: true also while other commands, on any machine, are at work."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import mean
+
+from ablations.search import Search
+from ablations.study import Study
+from gonn_core.errors import printable
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import live_holder
+from orchestration.experiment.accounting import Failure, last_failures
+from orchestration.search.folder import search_folder, tried_rates
+from orchestration.study.folder import study_folder
+from orchestration.workspace import Workspace
+
+STATES = ("done", "given up", "running", "waiting", "paused", "failed")
+"""Of a trial. waiting: not begun; paused: can go on from a checkpoint; given up: by a search, before its end or because it diverged."""
+
+
+@dataclass(frozen=True)
+class TrialStanding:
+    """One trial now."""
+
+    id: str
+    label: str
+    state: str
+    total: int
+    samples: int = 0
+    """While it runs: as of its last line of metrics, and from there on at the rate it had."""
+    rate: float | None = None
+    """Samples per second, of one that runs."""
+    nats: float | None = None
+    where: str = ""
+    """Who runs it: process and machine."""
+    doing: str = ""
+    """starting, training or evaluating, of one that runs."""
+    error: str = ""
+    """Why it failed, in one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A study or a search now."""
+
+    id: str
+    kind: str
+    trials: tuple[TrialStanding, ...]
+
+    @cached_property
+    def counts(self) -> Counter:
+        """Trials by state."""
+        return Counter(trial.state for trial in self.trials)
+
+    @property
+    def running(self) -> list[TrialStanding]:
+        """Trials at work."""
+        return [trial for trial in self.trials if trial.state == "running"]
+
+    @property
+    def rate(self) -> float | None:
+        """Samples per second of all that train; None when nothing does, or nothing is known yet."""
+        return sum(trial.rate for trial in self.running if trial.rate and trial.doing != "evaluating") or None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of training, at the mean rate of the trials at work and as many of them; None when that is not known."""
+        rates = [trial.rate for trial in self.running if trial.rate]
+        if not rates:
+            return None
+        left = sum(trial.total - trial.samples for trial in self.trials if trial.state in ("running", "waiting", "paused"))
+        return left / (mean(rates) * len(self.running))
+
+
+class Reader:
+    """Reads the trials of one workspace. `clock`: seconds since 1970."""
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.time):
+        self._workspace, self._clock = workspace, clock
+
+    def study(self, study: Study) -> Standing:
+        """How a study stands."""
+        failures = last_failures(study_folder(self._workspace, study.id))
+        arms = {arm.id: arm for arm in study.arms}
+        trials = []
+        for each in study.trials:
+            arm = arms[each.arm]
+            trials.append(self._trial(each.trial, f"{arm.label} s{each.seed}", arm.config.training.samples, failures))
+        return Standing(study.id, "study", tuple(trials))
+
+    def search(self, search: Search) -> Standing:
+        """How a search stands; rates that it has yet to ask for are waiting."""
+        failures, total = last_failures(search_folder(self._workspace, search.id)), search.config.training.samples
+        trials = []
+        for tried in tried_rates(self._workspace, search):
+            label = f"rate {tried.rate:.4g}"
+            if tried.state in ("pruned", "diverged"):
+                trials.append(TrialStanding(tried.trial, label, "given up", total))
+            else:
+                trials.append(self._trial(tried.trial, label, total, failures))
+        to_come = search.trials - sum(trial.state != "failed" for trial in trials)  # failed ones are made up for
+        trials += [TrialStanding("", "", "waiting", total) for _ in range(to_come)]
+        return Standing(search.id, "search", tuple(trials))
+
+    def others(self, standings: Iterable[Standing]) -> Counter:
+        """Trials that no study and no search names, such as those brought from elsewhere, by the state of their directories."""
+        named = {trial.id for standing in standings for trial in standing.trials}
+        folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
+        states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
+        return Counter({state: states[state] for state in ("done", "running", "paused", "failed") if states[state]})
+
+    def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialStanding:
+        directory = TrialDirectory(self._workspace.runs / trial)
+        state, label = directory.state(), printable(label)
+        if state == "running":
+            return self._running(directory, label, total)
+        if state == "failed":
+            return TrialStanding(trial, label, "failed", total, error=directory.failure()["error"])
+        failure = failures.get(trial)
+        if failure and state in ("paused", "new") and _written(directory.path / "config.json") < failure.unix_time:
+            # Its process died, or it met what leaves no traceback; and no session was begun since.
+            return TrialStanding(trial, label, "failed", total, error=printable(failure.error, 500))
+        if state == "paused":
+            lines = directory.metrics()
+            return TrialStanding(trial, label, "paused", total, lines[-1]["samples"] if lines else 0)
+        return TrialStanding(trial, label, {"new": "waiting"}.get(state, state), total, total if state == "done" else 0)
+
+    def _running(self, directory: TrialDirectory, label: str, total: int) -> TrialStanding:
+        holder, lines = live_holder(directory.path), directory.metrics()
+        where = f"{holder.process.pid} on {printable(holder.process.machine.split('/')[0], 40)}" if holder else ""
+        if not lines:
+            return TrialStanding(directory.path.name, label, "running", total, where=where, doing="starting")
+        last = lines[-1]
+        rate, age = last.get("samples_per_s"), max(0.0, self._clock() - _written(directory.path / "metrics.jsonl"))
+        samples = min(total, last["samples"] + round((rate or 0.0) * age))
+        doing = "evaluating" if last["samples"] >= total else "training"
+        return TrialStanding(directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing)
+
+
+def _written(path: Path) -> float:
+    """When a file was last written, in seconds since 1970; 0 when it is not there."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def each_once(standings: Iterable[Standing], state: str) -> list[tuple[Standing, TrialStanding]]:
+    """Trials in a state, the latest study first to name them: a control of several is told once."""
+    found: dict[str, tuple[Standing, TrialStanding]] = {}
+    for standing in reversed(list(standings)):
+        for trial in standing.trials:
+            if trial.state == state:
+                found.setdefault(trial.id, (standing, trial))
+    return list(found.values())

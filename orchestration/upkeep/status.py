@@ -1,0 +1,86 @@
+"""`gonn status`: studies and searches with their trials by state, what runs and how long it takes, what failed and why."""
+
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from orchestration.console import output
+from orchestration.experiment.progress import duration
+from orchestration.experiment.stopping import everything_at_work
+from orchestration.search.folder import all_searches
+from orchestration.study.folder import all_studies
+from orchestration.upkeep.standing import STATES, Reader, Standing, TrialStanding, each_once
+from orchestration.workspace import Workspace
+
+
+def print_status() -> None:
+    """Everything at once; the same on a terminal and in a pipe, where lines are not broken."""
+    workspace, console = Workspace.here(), output()
+    studies, searches = all_studies(workspace), all_searches(workspace)
+    reader = Reader(workspace)
+    standings = [*map(reader.study, studies), *map(reader.search, searches)]
+    others = reader.others(standings)
+    if standings:
+        console.print(_overview(standings))
+    else:
+        console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
+    if others:
+        console.print(f"trials of no study or search: {', '.join(f'{count} {state}' for state, count in others.items())}")
+    running, failed = each_once(standings, "running"), each_once(standings, "failed")
+    if running:
+        console.print(_running([trial for _, trial in running]))
+    for command in everything_at_work(workspace):
+        console.print(f"at work: {command.told}")
+    _print_failures(console, workspace, failed)
+
+
+def _overview(standings: list[Standing]) -> Table:
+    """A row per study and search; states that no trial is in have no column."""
+    table = _table()
+    shown = [state for state in STATES if state == "done" or any(standing.counts[state] for standing in standings)]
+    at_work = any(standing.running for standing in standings)
+    table.add_column("/".join(dict.fromkeys(standing.kind for standing in standings)), overflow="fold")
+    for name in [*shown, *(["samples/s", "ETA"] if at_work else [])]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for standing in standings:
+        counts = [str(standing.counts[state] or "") for state in shown]
+        counts[0] = f"{standing.counts['done']}/{len(standing.trials)}"
+        now = [_number(standing.rate), duration(standing.seconds_left) if standing.running else ""] if at_work else []
+        table.add_row(standing.id, *counts, *now)
+    return table
+
+
+def _running(trials: list[TrialStanding]) -> Table:
+    """A row per trial at work."""
+    table = _table()
+    table.add_column("running", overflow="fold")
+    for name in ("trial", "samples", "of", "per s", "ETA", "nats"):
+        table.add_column(name, justify="left" if name == "trial" else "right", no_wrap=True)
+    table.add_column("process", overflow="fold")
+    for trial in trials:
+        how_far = f"~{trial.samples:,}" if trial.doing == "training" else trial.doing
+        left = (trial.total - trial.samples) / trial.rate if trial.rate else None
+        nats = f"{trial.nats:.3f}" if trial.nats is not None else ""
+        table.add_row(trial.label, trial.id[:8], how_far, f"{trial.total:,}", _number(trial.rate), duration(left), nats, trial.where)
+    return table
+
+
+def _print_failures(console: Console, workspace: Workspace, failed: list[tuple[Standing, TrialStanding]]) -> None:
+    """Study by study, each trial with the last line of its error and where the rest of it is."""
+    whole = not sys.stdout.isatty()
+    for standing in dict.fromkeys(standing for standing, _ in failed):
+        console.print(f"failed in {standing.id}", style="bold", soft_wrap=whole)
+        for trial in [trial for owner, trial in failed if owner is standing]:
+            more = f"; traceback: runs/{trial.id}/failure.json" if (workspace.runs / trial.id / "failure.json").exists() else ""
+            console.print(f"  {trial.label}: {trial.error}{more}", soft_wrap=whole)
+
+
+def _table() -> Table:
+    """With a line below the heading on a terminal, with nothing but words and spaces elsewhere."""
+    return Table(box=box.SIMPLE_HEAD if sys.stdout.isatty() else None, pad_edge=False, padding=(0, 1))
+
+
+def _number(value: float | None) -> str:
+    return f"{value:,.0f}" if value else ""

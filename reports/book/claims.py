@@ -1,0 +1,172 @@
+"""Every claim of every card, by system: what was measured of it, or the command that would."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ablations.registry import Registry
+from ablations.schema import Claim, Enhancement
+from reports.book.section import Picture, Section
+from reports.claims.findings import ClaimFinding, claimed_text, conditions_text, source_text
+from reports.study.report import Report
+from reports.summary.figure import forest
+from reports.summary.page import SYSTEMS, SummaryLine, summary_lines, summary_table
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+FOREST_AT_MOST = 40
+"""Effects in one picture."""
+_UNTESTED = ("not tested here", "compared only", "not measured yet")
+_MEASURED = (
+    Column("claim", "claim", "left"),
+    Column("claimed", "claimed", "left"),
+    Column("conditions", "claimed for", "left", under="claimed"),
+    Column("document", "document", "left", under="claimed"),
+    Column("ours", "ours", "left"),
+    Column("seeds", "seeds", under="verdict"),
+    Column("verdict", "verdict", "left"),
+    Column("source", "document, section", "left", brief=False),
+    Column("study", "study", "left", brief=False),
+    Column("note", "why", "left", brief=False),
+)
+_OPEN = (
+    Column("card", "enhancement", "left"),
+    Column("claimed", "claims", "left"),
+    Column("how", "what would measure them", "left", under="claimed"),
+)
+_COUNTS = (
+    Column("system", "system", "left"),
+    Column("cards", "enhancements"),
+    Column("claims", "claims"),
+    Column("measured", "measured here"),
+    Column("verdicts", "verdicts", "left"),
+)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The finding shown for a claim, and the study it comes from."""
+
+    finding: ClaimFinding
+    report: Report
+
+
+def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
+    """Counts, the forest of all effects with the claims marked, a table a system of what was measured, folded tables of what was not."""
+    best = _best(reports)
+    measured, waiting = [], []
+    for system, title in SYSTEMS.items():
+        cards = [card for card in registry.cards.values() if card.system == system]
+        pairs = [(card, claim) for card in cards for claim in card.claims]
+        done = [_measured_row(best[card.id, claim.id]) for card, claim in pairs if _tested(best, card, claim)]
+        if done:
+            measured.append(Table(f"claims-{system}", f"Claims: {title}", _MEASURED, tuple(done)))
+        rows = [row for card in cards for row in _open_rows(card, [claim for claim in card.claims if not _tested(best, card, claim)], best, reports)]
+        if rows:
+            waiting.append(Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows)))
+    sentences = (
+        "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then samples, then seeds. “Not tested here”: net, planes or"
+        " samples are not those of the claim. The section of the document and the reason of every verdict are in the CSV files.",
+        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without GoGoD's games DATA=kgs serves as well: the data set is"
+        " told beside the verdict, not weighed.",
+    )
+    lines = summary_lines(reports, registry)
+    return Section("Claims", sentences, _forests(lines), (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),), tuple(waiting))
+
+
+def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
+    """One picture of all effects, or one a system where they are too many for one."""
+    title = "Effects on the loss, with what the documents claim"
+    parts = {"forest": (lines, title)}
+    if len(lines) > FOREST_AT_MOST:
+        parts = {f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}") for system, name in SYSTEMS.items()}
+    drawn = [forest(chosen, name, title) for name, (chosen, title) in parts.items()]
+    return tuple(picture for picture in drawn if picture is not None)
+
+
+def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _Found]:
+    """(card, claim) -> the finding to show."""
+    best: dict[tuple[str, str], _Found] = {}
+    for report in reports:
+        for finding in report.findings:
+            key, found = (finding.card, finding.claim.id), _Found(finding, report)
+            if key not in best or _rank(found) < _rank(best[key]):
+                best[key] = found
+    return best
+
+
+def _rank(found: _Found) -> tuple:
+    """Smaller is nearer to what the claim is about."""
+    finding, claim = found.finding, found.finding.claim
+    samples = max(arm.config.training.samples for arm in found.report.study.arms)
+    distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
+    return not finding.tested, finding.verdict in _UNTESTED, distance, -_seeds(found), found.report.study.id
+
+
+def _seeds(found: _Found) -> int:
+    seeds = {trial.id: trial.seed for trial in found.report.results.trials}
+    return len({seeds[trial] for trial in found.finding.trials})
+
+
+def _tested(best: Mapping[tuple[str, str], _Found], card: Enhancement, claim: Claim) -> bool:
+    found = best.get((card.id, claim.id))
+    return found is not None and found.finding.tested
+
+
+def _measured_row(found: _Found) -> Row:
+    finding, claim, measured, n = found.finding, found.finding.claim, found.finding.measured, _seeds(found)
+    cells = {
+        "claim": text_cell(finding.name),
+        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, words=True),
+        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
+        "seeds": Cell(f"{n} seed{'s' * (n != 1)}" if n else formats.NONE, n or None, measured.trials),
+        "verdict": text_cell(measured.verdict, measured.trials),
+        "conditions": text_cell(f"for {conditions_text(claim)}"),
+        "document": text_cell(claim.document),
+        "source": text_cell(source_text(claim)),
+        "study": text_cell(found.report.study.id),
+        "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),
+    }
+    return Row(finding.name, cells)
+
+
+def _open_rows(card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _Found], reports: Sequence[Report]) -> list[Row]:
+    """Claims of a card without a number, those that the same thing would measure in one row."""
+    by_way: dict[str, list[str]] = {}
+    for claim in claims:
+        by_way.setdefault(_way(card, claim, best.get((card.id, claim.id)), reports), []).append(claimed_text(claim))
+    rows = []
+    for number, (way, texts) in enumerate(by_way.items(), 1):
+        rows.append(Row(f"{card.id} {number}", {"card": text_cell(card.id), "claimed": text_cell("; ".join(dict.fromkeys(texts))), "how": text_cell(way)}))
+    return rows
+
+
+def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequence[Report]) -> str:
+    """What has to be done for a number: the command, unless a finished study says what it lacks."""
+    study = next((report for report in reports if card.id in report.study.cards), None)
+    if study is None:
+        then = {"probe": f", then gonn probe {card.id}", "win_rate": f", then gonn play {card.id}"}.get(claim.metric, "")
+        return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
+    if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
+        return f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} BUDGET={study.study.budget}"
+    return found.finding.measured.note.replace(" STUDY", f" {found.report.study.id}")
+
+
+def _games(card: Enhancement, claim: Claim) -> str:
+    """The data set that a claim is about; of one that holds for any games that of the card's other claims."""
+    about = [claim, *card.claims] if claim.data == "any" else [claim]
+    return "gogod" if any("GoGoD" in each.data for each in about) and not any("KGS" in each.data for each in about) else "kgs"
+
+
+def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table:
+    rows = []
+    for system, title in SYSTEMS.items():
+        cards = [card for card in registry.cards.values() if card.system == system]
+        claims = [(card, claim) for card in cards for claim in card.claims]
+        tested = [best[card.id, claim.id].finding for card, claim in claims if _tested(best, card, claim)]
+        verdicts = Counter(finding.verdict for finding in tested)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda each: (-each[1], each[0])))
+        numbers = {"cards": len(cards), "claims": len(claims), "measured": len(tested)}
+        rows.append(Row(system, {"system": text_cell(title), "verdicts": text_cell(told or formats.NONE), **{key: Cell(str(value), value) for key, value in numbers.items()}}))
+    return Table("claims", "Claims by system", _COUNTS, tuple(rows))

@@ -1,0 +1,95 @@
+"""Accuracy, loss and playing strength: the published correspondence, the ladders rated here, and where other nets would stand in them."""
+
+import math
+from collections.abc import Sequence
+
+from ablations.registry import Registry
+from ablations.schema import EloPoint
+from reports.book.elo_picture import elo_picture
+from reports.book.nets import MeasuredNet, level
+from reports.book.section import Picture, Section
+from reports.play.correspondence import Point, RatedPoint, elo_of_nats, uncertainty
+from reports.play.ladder import Ladder
+from reports.play.ladder_table import ladder_table, ladder_text
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+_PUBLISHED = (Column("top1", "GoGoD top-1"), Column("nats", "GoGoD nats"), Column("perplexity", "perplexity"), Column("elo", "relative Elo"))
+_READ = (Column("net", "net", "left"), Column("nats", "nats"), Column("elo", "relative Elo, interpolated"))
+TO_RATE = (
+    "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: make elo BASE=gonn-b5 DATA=kgs plays them,"
+    " once such a net is trained. Then they stand here beside the published line."
+)
+
+
+def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequence[Ladder] = ()) -> Section:
+    """The published table and those of our ladders, both in one picture; other losses of ours read from them; how ladders are made."""
+    points = [point for published in registry.published.values() for point in published.correspondence]
+    rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
+    words, tables = [], []
+    if len(points) < 3:
+        words.append("No correspondence is published.")
+    else:
+        words += _published_words(points, any(net.study.data == "gogod" for net in nets))
+        tables.append(_published(points))
+    for ladder in rated:
+        words += ladder_text(ladder)
+        tables.append(ladder_table(ladder))
+    tables += _read_tables(points, rated, nets)
+    if not rated:
+        words.append(TO_RATE)
+    if len(points) < 3 and not rated:
+        return Section("Elo correspondence", tuple(words))
+    pictures = (Picture("elo", "Loss and strength: as published" + (", and as rated here" if rated else ""), elo_picture(points, rated)),)
+    return Section("Elo correspondence", tuple(words), pictures, tuple(tables))
+
+
+def _published_words(points: Sequence[EloPoint], measured: bool) -> list[str]:
+    told = "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few thousand games, very roughly."
+    read = (
+        f"Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by {uncertainty(points):.0f} Elo (root mean square): that is"
+        " taken for the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
+    )
+    return [told, read if measured else f"{read} No net here was measured on GoGoD."]
+
+
+def _published(points: Sequence[EloPoint]) -> Table:
+    rows = []
+    for point in points:
+        cells = {"top1": Cell(f"{100 * point.top1:.0f} %", point.top1), "nats": Cell(f"{point.nats:.2f}", point.nats)}
+        cells |= {"perplexity": Cell(f"{math.exp(point.nats):.1f}", math.exp(point.nats)), "elo": Cell(f"{'≈ ' if point.elo else ''}{point.elo:.0f}", point.elo)}
+        rows.append(Row(f"{point.nats:g}", cells))
+    return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows))
+
+
+def _read_tables(points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]) -> list[Table]:
+    """Losses of nets that no games rate, each read from the correspondences of its own data set."""
+    tables = []
+    if len(points) >= 3:
+        tables.append(_read("elo-ours", "Losses measured here, read from the published correspondence", points, None, [net for net in nets if net.study.data == "gogod"]))
+    for ladder in ladders:
+        if len(ladder.curve()) >= 3:
+            own = [RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number])) for number in ladder.curve()]
+            alike = [net for net in nets if net.study.data == ladder.file.data]
+            tables.append(_read(f"elo-read-{ladder.file.id}", f"Losses measured here, read from the ladder {ladder.file.title}", own, ladder.covariance(), alike))
+    return [table for table in tables if table.rows]
+
+
+def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequence[MeasuredNet]) -> Table:
+    rows = []
+    for net in nets:
+        number = net.evaluation("full")
+        found = None if number is None else level(net, number, "nats")
+        if found is None:
+            continue
+        strength = elo_of_nats(points, found.mean, found.interval95, covariance)
+        trials = tuple(trial.id for trial in net.evaluated(number))
+        text = "outside the table" if strength is None else f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, {formats.minus(f'{strength.high:.0f}')}]"
+        cells = {"net": text_cell(f"{net.name} ({net.study.budget})"), "nats": Cell(f"{found.mean:.4f}", found.mean, trials, number)}
+        cells["elo"] = Cell(text, None if strength is None else [strength.elo, strength.low, strength.high], trials, number)
+        rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
+    note = (
+        "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and who sees no last moves, or only lost them now and"
+        " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % interval of the loss."
+    )
+    return Table(name, title, _READ, tuple(rows), (note,))

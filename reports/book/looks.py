@@ -1,0 +1,47 @@
+"""Looks inside the bases' nets: where they are right, slopes, kernels, channels before pooling; published figures beside ours."""
+
+from collections.abc import Sequence
+
+from ablations.registry import Registry
+from reports.book import accuracy as book_accuracy
+from reports.book import channels as book_channels
+from reports.book import slopes as book_slopes
+from reports.book import taps as book_taps
+from reports.book.nets import MeasuredNet
+from reports.book.section import Section
+from reports.study.render import markdown_text
+from reports.weights.channels import pools
+from reports.weights.layers import net_weights, published_looks
+
+TITLE = "Looks inside a net"
+
+
+def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
+    """Of the bases as they stand. Raises InputError for a snapshot that cannot be read."""
+    bases = [net for net in nets if net.base]
+    if not bases:
+        return Section(TITLE, ("No base is trained yet.",))
+    weights, looks, channels = net_weights(bases), published_looks(registry), book_channels.published_channels(registry)
+    maps = book_channels.maps_of(bases, channels)
+    pictures = (
+        book_accuracy.accuracy_picture(bases),
+        book_slopes.slopes_picture(weights, looks),
+        book_taps.taps_picture(weights, looks),
+        *book_channels.channel_pictures(maps, channels),
+    )
+    tables = (book_accuracy.guesses_table(bases), book_accuracy.gap_table(bases, registry), book_channels.channels_table(maps, channels))
+    folded = (book_slopes.slopes_table(weights, looks), book_taps.taps_table(weights, looks), book_accuracy.moves_table(bases))
+    kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
+    sentences = ["Of the bases as they stand, over all their seeds."]
+    seen, drawn = ([each.net for each in found] for found in (weights, maps))
+    gone = [net for net in bases if net not in seen]
+    if gone:
+        sentences.append(f"Without looks at their weights, for their snapshots are not here: {_titles(gone)}.")
+    older = [net for net in seen if pools(net) and net not in drawn]
+    if older:
+        sentences.append(f"Without channels, for this version computes other numbers than the one that trained them: {_titles(older)}.")
+    return Section(TITLE, tuple(sentences), *kept)
+
+
+def _titles(nets: Sequence[MeasuredNet]) -> str:
+    return markdown_text(", ".join(f"{net.name} ({net.study.budget}, {net.study.data})" for net in nets))

@@ -1,0 +1,143 @@
+"""The nets behind a set of studies, each once: an arm that several studies share is one net, with all its seeds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ablations.study import EvaluationRef, Study
+from gonn_core.config import NetConfig, TrialConfig
+from reports.stats.clusters import ArmResult, evaluation_noise
+from reports.stats.estimates import Interval, spread
+from reports.study.compare import arm_key
+from reports.study.report import Report
+from reports.study.results import TrialResult
+from reports.study.tables import UNIT
+from reports.tables import formats
+from reports.tables.cells import Cell
+
+
+@dataclass(frozen=True)
+class MeasuredNet:
+    """One configuration with its trials, by seed. `study`: the first that has it; `base`: it is the study's base as it stands."""
+
+    study: Study
+    label: str
+    base: bool
+    config: TrialConfig
+    trials: tuple[TrialResult, ...]
+    kept: Path | None = None
+    """As of its study's results."""
+    _levels: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """`gonn-b5` or `gonn-b5 without ladder_input`."""
+        return self.study.base if self.base else f"{self.study.base} {self.label}"
+
+    def evaluation(self, history: str) -> int | None:
+        """Number of the test evaluation with that history, None where the studies have none."""
+        found = (number for number, each in enumerate(self.study.evaluations) if (each.split, each.history) == ("test", history))
+        return next(found, None)
+
+    def evaluated(self, number: int) -> tuple[TrialResult, ...]:
+        """Trials that have the evaluation of that number."""
+        return tuple(trial for trial in self.trials if trial.evaluations[number] is not None)
+
+
+@dataclass(frozen=True)
+class Level:
+    """A metric of one net: mean over seeds, 95 % interval for new seeds and new games (None with one seed)."""
+
+    mean: float
+    interval95: Interval | None
+
+
+def measured_nets(reports: Sequence[Report]) -> list[MeasuredNet]:
+    """All arms with a finished trial, by base, budget and data; the base first, then by name."""
+    found: dict[tuple, MeasuredNet] = {}
+    for report in reports:
+        for arm in report.study.arms:
+            trials = tuple(trial for trial in report.results.of_arm(arm.id) if trial.result is not None)
+            key = (arm_key(arm), report.study.budget, report.study.evaluations)
+            known = found.get(key)
+            if known is not None:
+                seeds = {trial.seed for trial in known.trials}
+                trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
+                found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
+            elif trials:
+                found[key] = MeasuredNet(report.study, arm.label, not arm.values, arm.config, trials, report.results.kept)
+    return sorted(found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label))
+
+
+def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
+    """A metric of the evaluation of that number; None while no trial has it."""
+    if (number, metric) not in net._levels:  # millions of positions may stand behind it, and several tables ask
+        net._levels[number, metric] = _level(net, number, metric)
+    return net._levels[number, metric]
+
+
+def _level(net: MeasuredNet, number: int, metric: str) -> Level | None:
+    trials = net.evaluated(number)
+    sums = [trial.evaluations[number].game_sums(metric) for trial in trials]
+    if not sums or None in sums:
+        return None
+    result = ArmResult(tuple(trial.seed for trial in trials), np.stack([each.sums for each in sums]), sums[0].counts)
+    means, n = result.means, len(result.seeds)
+    if n == 1:
+        return Level(float(means.mean()), None)
+    noise = evaluation_noise([(1.0, result.sums)], result.counts)
+    return Level(float(means.mean()), spread(float(means.var(ddof=1)) / n, n - 1, noise).interval(float(means.mean()), 0.95))
+
+
+def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
+    """`36.81 % [36.02, 37.60]`, or a dash."""
+    found = None if number is None else level(net, number, metric)
+    if found is None:
+        return Cell(formats.NONE)
+    unit = UNIT[metric]
+    text, value = formats.level(found.mean, unit), [found.mean]
+    if found.interval95 is not None:
+        ends = [found.interval95.low, found.interval95.high]
+        text += " [" + ", ".join(formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends) + "]"
+        value += ends
+    return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)
+
+
+def perplexity_cell(net: MeasuredNet, number: int | None) -> Cell:
+    """exp of the mean nats."""
+    found = None if number is None else level(net, number, "nats")
+    if found is None:
+        return Cell(formats.NONE)
+    value = math.exp(found.mean)
+    return Cell(f"{value:.2f}", value, tuple(trial.id for trial in net.evaluated(number)), number)
+
+
+def structure(net: NetConfig) -> str:
+    """Family and size in the words of the published tables: `ResNet 3 blocks of 32`."""
+    if net.family == "gonn":
+        return f"ResNet {net.trunk.blocks} blocks of {net.trunk.width}"
+    if net.family == "residual":
+        kind = "CNN" if net.residual.block in ("plain", "darkforest") else "ResNet"
+        return f"{kind} {net.residual.blocks} blocks of {net.residual.width}"
+    if net.family == "encoder":
+        return f"encoder {net.encoder.layers} layers of {net.encoder.width}"
+    layers, full = net.conv.layers, len(net.conv.head_hidden) + 1
+    if not layers:
+        return f"full layers, {full}"
+    if net.conv.head == "conv":
+        return f"CNN {len(layers) + full} layers of {max(width for _, width in layers)}"
+    return f"CNN {len(layers)} layers of {max(width for _, width in layers)} and {full} full"
+
+
+def subset_text(reference: EvaluationRef) -> str:
+    """`20,174 positions of 107 games`."""
+    return f"{reference.positions:,} positions of {reference.games:,} games"
+
+
+def worth_telling(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
+    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any other's."""
+    real = [report for report in reports if report.study.budget != "smoke"]
+    return (real, [report for report in reports if report.study.budget == "smoke"]) if real else (list(reports), [])

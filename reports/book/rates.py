@@ -1,0 +1,69 @@
+"""Learning rates that searches found: a line a search, and the figure of each that is complete."""
+
+from collections.abc import Sequence
+
+from reports.book.section import Picture, Section
+from reports.search.figure import draw_search
+from reports.search.report import SearchReport
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+TITLE = "Learning rates"
+NONE_YET = "No search yet: `make lr-search NAME=gonn-b5 DATA=kgs` looks for the best learning rate of a base, or of an arm such as `NAME=elu`."
+_COLUMNS = (
+    Column("net", "net", "left"),
+    Column("data", "budget, data", "left", under="net"),
+    Column("trials", "trials: done, given up, diverged"),
+    Column("range", "rates tried", exact=True),
+    Column("rate", "best rate"),
+    Column("interval", "95 % interval", under="rate"),
+    Column("own", "rate without a search", under="rate", exact=True),
+    Column("nats", "validation nats there"),
+    Column("gain", "against that without", under="nats"),
+    Column("search", "search", "left", under="net"),
+)
+
+
+def rates_section(searches: Sequence[SearchReport]) -> Section:
+    """The table and figures of all searches, or the command that would make one."""
+    if not searches:
+        return Section(TITLE, (NONE_YET,))
+    told = (
+        "Found by Optuna on validation games with seeds that no comparison uses. `gonn ablate NAME --lr found:SEARCH` adopts a rate; the page of each search,"
+        " with all its trials, is made by `gonn search show SEARCH`."
+    )
+    pictures = [_picture(each) for each in searches if any(tried.points for tried in each.tried)]
+    note = (
+        "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the trials; its interval is a bootstrap over trials."
+        " Nats are the parabola's; the trial without a search, whose nats are compared, scatters around it as every single trial does."
+    )
+    table = Table("rates", TITLE, _COLUMNS, tuple(_row(each) for each in searches), (note,))
+    return Section(TITLE, (told,), tuple(pictures), (table,))
+
+
+def _picture(found: SearchReport) -> Picture:
+    name, drawn = f"search-{found.search.id}", draw_search(found)
+    title = f"Nats over learning rate: {found.search.title}, {found.search.budget} budget, {found.search.data}"
+    return Picture(name, title, {file.replace("figure", name, 1): data for file, data in drawn.items()})
+
+
+def _row(found: SearchReport) -> Row:
+    search, optimum = found.search, found.optimum
+    states = [sum(tried.state == state for tried in found.tried) for state in ("done", "pruned", "diverged")]
+    own = next((tried.nats for tried in found.tried if tried.state == "done" and tried.rate == search.own_rate), None)
+    gain = None if own is None or optimum is None else optimum.nats - own
+    ends = None if optimum is None or optimum.interval is None else [optimum.interval.low, optimum.interval.high]
+    behind = tuple(dict.fromkeys(tried.trial for tried in found.tried))
+    cells = {
+        "net": text_cell(search.title),
+        "data": text_cell(f"{search.budget}, {search.data}"),
+        "trials": Cell(f"{', '.join(map(str, states))} of {search.trials}", states, behind),
+        "range": Cell(f"{search.rates[0]:.3g} to {search.rates[1]:.3g}", list(search.rates)),
+        "rate": Cell(formats.NONE if found.rate is None else f"{found.rate:g}", found.rate, behind),
+        "interval": Cell(formats.NONE if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]", ends, behind),
+        "own": Cell(f"{search.own_rate:g}", search.own_rate),
+        "nats": Cell(formats.NONE if optimum is None else formats.level(optimum.nats), optimum and optimum.nats, behind),
+        "gain": Cell(formats.NONE if gain is None else formats.signed(gain), gain, behind),
+        "search": Cell(search.id, search.id, words=True),
+    }
+    return Row(search.id, cells)

@@ -1,0 +1,168 @@
+"""The claims of a study's cards beside what was found here: number, ours, verdict."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ablations.arms import differences
+from ablations.registry import Registry
+from ablations.schema import Claim, Enhancement
+from ablations.study import Contrast
+from reports.claims.measures import MEASURES, NOT_MEASURED, Measured, Setting
+from reports.study.compare import StudyAnalysis
+from reports.study.results import StudyResults
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+_SHARES = ("top1", "top4", "probability", "win_rate", "probe")
+_METRIC_NAMES = {
+    "top1": "top-1",
+    "top4": "top-4",
+    "train_nats": "training loss in nats",
+    "samples_per_s_ratio": "samples/s, with : without",
+    "win_rate": "win rate",
+    "probability": "probability of the move played",
+    "rank": "rank of the move played",
+}
+_EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified_memory": "unverified memory"}
+
+COLUMNS = (
+    Column("claim", "claim", "left"),
+    Column("claimed", "claimed", "left"),
+    Column("ours", "ours", "left"),
+    Column("verdict", "verdict", "left"),
+    Column("conditions", "claimed for", "left", brief=False),
+    Column("source", "document, section", "left", brief=False, under="conditions"),
+    Column("note", "why", "left", brief=False),
+)
+
+
+@dataclass(frozen=True)
+class ClaimFinding:
+    """One claim of a card and what this study says about it."""
+
+    card: str
+    claim: Claim
+    measured: Measured
+    trials: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """`<card>: <claim>`."""
+        return f"{self.card}: {self.claim.id}"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return self.measured.verdict
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is a number of ours to set beside it."""
+        return self.verdict != NOT_MEASURED
+
+
+def find_claims(results: StudyResults, registry: Registry, analyses: Mapping[str, StudyAnalysis]) -> tuple[ClaimFinding, ...]:
+    """Every claim of the study's cards that the registry still has; `analyses`: by metric, of the main evaluation."""
+    findings = []
+    for contrast in results.study.contrasts:
+        if contrast.card not in registry.cards:
+            continue
+        card = registry.card(contrast.card).on_base(results.study.base, results.study.budget)
+        for claim in card.claims:
+            setting = Setting(results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim))
+            measured = MEASURES[claim.metric](setting)
+            findings.append(ClaimFinding(card.id, claim, measured, measured.trials))
+    return tuple(findings)
+
+
+def differs(results: StudyResults, registry: Registry, card: Enhancement, contrast: Contrast, claim: Claim) -> tuple[str, ...]:
+    """In what the study's comparison differs from the claim's conditions, in words."""
+    found = differences(registry, card, results.study.arm(contrast.without[0]).config, claim)
+    if len(contrast.without) > 1:
+        found = (*found, "being a mean over the other enhancements on and off")
+    return found
+
+
+def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> dict[str, float]:
+    """Card -> the smallest size that it is claimed to have on a metric, which sets the margin of `no effect`.
+
+    Claims from unverified memory do not count.
+    """
+    sizes: dict[str, float] = {}
+    for name in cards:
+        for claim in registry.cards[name].claims if name in registry.cards else ():
+            ends = [end for end in claim.bounds or () if math.isfinite(end)]
+            size = abs(sum(ends) / len(ends)) if ends else 0.0
+            if claim.metric == metric and claim.quantity == "difference" and claim.evidence != "unverified_memory" and size:
+                sizes[name] = min(size, sizes.get(name, math.inf))
+    return sizes
+
+
+def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> Table:
+    """One row per claim: claimed, ours, verdict; conditions, source and the reason of the verdict."""
+    notes = []
+    missing = [contrast.card for contrast in results.study.contrasts if contrast.card not in {finding.card for finding in findings}]
+    if missing:
+        notes.append(f"No claims are declared for: {', '.join(missing)}.")
+    rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
+    return Table("claims", "Claims of the documents", COLUMNS, rows, tuple(notes))
+
+
+def _row(finding: ClaimFinding, several: bool) -> Row:
+    claim, measured = finding.claim, finding.measured
+    cells = {
+        "claim": text_cell(finding.name if several else finding.claim.id),
+        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, words=True),
+        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
+        "verdict": text_cell(measured.verdict, measured.trials),
+        "conditions": text_cell(conditions_text(claim)),
+        "source": text_cell(source_text(claim)),
+        "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),
+    }
+    return Row(finding.name, cells)
+
+
+def claimed_text(claim: Claim) -> str:
+    """What a claim says, in the notation of the tables."""
+    what = claim.statistic.replace("_", " ") if claim.statistic else _METRIC_NAMES.get(claim.metric, claim.metric)
+    if claim.probe:
+        what = f"probability of {claim.probe.move} in {claim.probe.position}"
+    if claim.quantity != "difference":
+        what += " with it" if claim.quantity == "on" else " without it"
+    return f"{what}: {_value_text(claim)}"
+
+
+def _value_text(claim: Claim) -> str:
+    if claim.bounds is None:
+        return claim.direction.replace("_", " ")
+    low, high = (_number(claim, end) if math.isfinite(end) else None for end in claim.bounds)
+    unit = " points" if claim.quantity == "difference" and claim.metric in _SHARES else ""
+    if low == high:
+        return f"{low}{unit}"
+    if low is None:
+        return f"at most {high}{unit}"
+    return f"at least {low}{unit}" if high is None else f"{low} to {high}{unit}"
+
+
+def _number(claim: Claim, value: float) -> str:
+    if claim.metric == "parameters":
+        return formats.signed_count(value)
+    if claim.metric == "samples_per_s_ratio":
+        return formats.ratio(value)
+    if claim.quantity != "difference":
+        return f"{100 * value:.1f} %" if claim.metric in _SHARES else formats.minus(f"{value:g}")
+    return formats.signed(value, "share") if claim.metric in _SHARES else formats.minus(f"{value:+g}")
+
+
+def source_text(claim: Claim) -> str:
+    """Document, section and evidence of a claim."""
+    return f"{claim.document}, {claim.section} ({_EVIDENCE[claim.evidence]})"
+
+
+def conditions_text(claim: Claim) -> str:
+    """Base, planes, data and samples of a claim."""
+    parts = [claim.base or "another net", claim.planes, claim.data if claim.data != "any" else None]
+    if claim.samples is not None:
+        parts.append(f"{formats.samples(claim.samples)} samples")
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,51 @@
+"""What the arms of a study made of their games with each other."""
+
+from gonn_core.rating.wilson import wilson
+from reports.play.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
+from reports.study.results import StudyResults
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("rate", "win rate"),
+    Column("interval", "95 % interval", under="rate"),
+    Column("wilson", "of these nets alone", brief=False, under="rate"),
+    Column("games", "games"),
+    Column("choice", "moves", "left"),
+    Column("verdict", "verdict", "left"),
+    Column("seeds", "seeds", under="games"),
+)
+
+
+def play_table(results: StudyResults) -> Table | None:
+    """A row per card and choice of moves; None while no games are played."""
+    rows = tuple(_row(rate) for rate in win_rates(results))
+    if not rows:
+        return None
+    notes = (
+        "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed against each other. The interval is over seeds: it is for"
+        f" nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within {100 * SMALLEST_WIN_RATE:g} points of 50 %.",
+    )
+    return Table("play", "Play: with against without", _COLUMNS, rows, notes)
+
+
+def _row(rate: WinRate) -> Row:
+    share, ends = 0.5 + rate.effect.delta, rate.effect.interval95
+    low, high = wilson(rate.points, rate.games)
+    seeds = [each.seed for each in rate.seeds]
+    cells = {
+        "card": text_cell(rate.card),
+        "rate": Cell(_per_cent(share), share, rate.trials),
+        "interval": Cell(formats.NONE if ends is None else f"[{_per_cent(max(0.0, 0.5 + ends.low))}, {_per_cent(min(1.0, 0.5 + ends.high))}]", None if ends is None else [0.5 + ends.low, 0.5 + ends.high], rate.trials),
+        "games": Cell(formats.count(rate.games), rate.games, rate.trials),
+        "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
+        "choice": text_cell(rate.choice or "as published"),
+        "verdict": Cell(str(rate.verdict), str(rate.verdict), rate.trials),
+        "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),
+    }
+    return Row(f"{rate.card} {rate.choice}".strip(), cells)
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.1f} %"

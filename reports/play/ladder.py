@@ -1,0 +1,150 @@
+"""Elo ladders: snapshots of trained nets of rising strength, each playing its neighbours. `elo/<id>/elo.json` says who and in which matches.
+
+The file holds what was decided and what the nets are worth on test games; ratings are made from the matches each time they are asked for.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from gonn_core.config import parse_model
+from gonn_core.errors import InputError, printable_tree
+from gonn_core.files.json_files import read_record
+from gonn_core.play.match.record import player_id
+from gonn_core.rating.bradley_terry import Ratings, rate
+from gonn_core.rating.elo import NORMAL_95
+from gonn_core.rating.matches import Match, load_matches
+from gonn_core.rating.tally import Tally, tally
+from gonn_core.settings.strict import Strict
+
+FORMAT = 1
+FILE = "elo.json"
+_KEYS = ("id", "title", "rungs", "matches")
+
+
+class Rung(Strict):
+    """One player of a ladder and what it is worth on test games."""
+
+    name: str
+    player: dict
+    """Its identity in match files."""
+    structure: str
+    parameters: int
+    nats: float
+    top1: float
+    positions: int
+    test_games: int
+
+    @property
+    def id(self) -> str:
+        """Id of the player."""
+        return player_id(self.player)
+
+    @property
+    def samples(self) -> int:
+        """Samples that the net was trained on."""
+        return self.player["samples"]
+
+
+class Settings(Strict):
+    """When the games were enough: half-widths of 95 % intervals between neighbours, in Elo, or so many games a pair."""
+
+    within: float
+    most: Annotated[int, Field(ge=1)]
+    seed: int
+
+
+class Link(Strict):
+    """How the ladder is tied to an engine. player: the engine's identity, None where no level of it gave results away from 0 and 100 %."""
+
+    player: dict | None
+    rung: str
+    note: str
+
+
+class LadderFile(Strict):
+    """elo.json: rungs from the weakest net on test games to the strongest, and the matches between neighbours and with an engine."""
+
+    format: Literal[1] = FORMAT
+    id: str
+    title: str
+    data: str
+    coverage: str
+    history: str
+    """Of the test evaluation: full, as in play."""
+    rungs: Annotated[tuple[Rung, ...], Field(min_length=2)]
+    settings: Settings
+    link: Link | None = None
+    """None: not asked for, or not played yet."""
+    matches: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A ladder with the games that its matches hold so far."""
+
+    file: LadderFile
+    matches: tuple[Match, ...]
+
+    @cached_property
+    def tally(self) -> Tally:
+        """All players: the rungs first, in their order, whether or not they played."""
+        return tally(self.matches, [rung.player for rung in self.file.rungs])
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """Relative to the first rung."""
+        return rate(self.tally.points, self.tally.games, 0)
+
+    @property
+    def games(self) -> int:
+        """Games with a result."""
+        return sum(len(match.games) for match in self.matches)
+
+    def neighbours(self) -> list[tuple[float, float | None]]:
+        """For each rung but the last: games with the next one, and half of the 95 % interval between them in Elo (None: no games link them)."""
+        found = []
+        for lower in range(len(self.file.rungs) - 1):
+            difference = self.ratings.difference(lower + 1, lower)
+            found.append((float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1]))
+        return found
+
+    def rated(self) -> list[int]:
+        """Numbers of the rungs that games link to the first."""
+        return [number for number in range(len(self.file.rungs)) if self.ratings.component[number] == self.ratings.component[0]]
+
+    def curve(self) -> list[int]:
+        """Numbers of the rated rungs that choose moves as the first does: strength against loss is drawn through these."""
+        first = self.file.rungs[0].player["choice"]
+        return [number for number in self.rated() if self.file.rungs[number].player["choice"] == first]
+
+    def covariance(self) -> np.ndarray:
+        """Of the ratings of `curve()`, in Elo²."""
+        chosen = self.curve()
+        return self.ratings.covariance[np.ix_(chosen, chosen)]
+
+
+def ladder_id(rungs: list[dict], seed: int) -> str:
+    """16 hex digits over who plays, weakest first, and the seed of the games."""
+    return hashlib.sha256(json.dumps([rungs, seed], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def read_ladder(path: Path, matches_folder: Path) -> Ladder:
+    """The ladder of an elo.json, with its matches. Raises InputError for files that are missing, damaged or of another version."""
+    tree = printable_tree(read_record(path, FORMAT, _KEYS))
+    if tree is None:
+        raise InputError(path, "no such ladder")
+    file = parse_model(LadderFile, tree, str(path))
+    return Ladder(file, tuple(load_matches(matches_folder, file.matches)))
+
+
+def load_ladders(elo_folder: Path, matches_folder: Path) -> list[Ladder]:
+    """All ladders of a workspace, by title."""
+    found = [read_ladder(path, matches_folder) for path in sorted(elo_folder.glob(f"*/{FILE}"))]
+    return sorted(found, key=lambda ladder: (ladder.file.title, ladder.file.id))

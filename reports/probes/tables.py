@@ -1,0 +1,93 @@
+"""Tables of a trial's or a study's answers to probes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gonn_core.evaluation.probes.published import Published
+from gonn_core.evaluation.probes.scoring import rescaled
+from gonn_core.evaluation.probes.stored import ProbeAnswers
+from gonn_core.go.points import point_name
+from reports.probes.effects import GroupEffect, common_suite, group_effects
+from reports.study.results import StudyResults
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table
+
+_CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
+"""Distances that share a row."""
+_NOTE = "found: a right move is likelier than all it is set against; score: probability of right among right and wrong moves, rescaled so that chance is 0 and certainty 100 %"
+
+
+def groups_table(answers: ProbeAnswers, title: str) -> Table:
+    """One row per group, and one per class of distance within it."""
+    arrays, rows = answers.arrays, []
+    for number, group in enumerate(answers.summary["groups"]):
+        inside = (arrays["group"] == number) & ~np.isnan(arrays["chance"])
+        classes = [(f"{low}–{high} away", inside & (arrays["distance"] >= low) & (arrays["distance"] <= high)) for low, high in _CLASSES]
+        for name, chosen in ((group["name"].replace("_", " "), inside), *(each for each in classes if group["name"] != "published")):
+            if chosen.any():
+                rows.append(_group_row(f"{group['name']} {name}", name, answers, chosen))
+    columns = [Column("group", "probes", "left"), *(Column(key, key) for key in ("cases", "found", "score")), Column("right", "P(right)"), Column("wrong", "P(wrong)")]
+    return Table("probes", title, tuple(columns), tuple(rows), (_NOTE,))
+
+
+def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -> Row:
+    found, chance = answers.found()[chosen], answers.arrays["chance"][chosen]
+    shares = {"found": found.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
+    shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
+    cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}
+    return Row(key, {"group": Cell(("  " if "away" in name else "") + name), "cases": Cell(f"{chosen.sum():,}", int(chosen.sum())), **cells})
+
+
+def positions_table(answers: ProbeAnswers, positions: tuple[Published, ...]) -> Table:
+    """One row per test position: the likeliest moves, and the named one beside the published figures."""
+    rows = []
+    for each in positions:
+        policy = answers.policy(each.case.name)
+        best = ", ".join(f"{point_name(int(move))} {_percent(policy[move])}" for move in np.argsort(-policy, kind="stable")[:3])
+        named = [*((move, "right") for move in each.case.right), *((move, "wrong") for move in each.case.wrong)]
+        ours = ", ".join(f"{point_name(move)} ({word}) {_percent(policy[move])}" for move, word in named)
+        cells = {"position": Cell(each.case.name), "named": Cell(ours), "published": Cell("; ".join(_published(each, named))), "best": Cell(best)}
+        rows.append(Row(each.case.name, cells))
+    columns = (Column("position", "position", "left"), Column("named", "named move", "left"), Column("published", "published nets", "left"), Column("best", "likeliest here", "left"))
+    return Table("positions", "Test positions of the documents", columns, tuple(rows))
+
+
+def _published(each: Published, named: list[tuple[int, str]]) -> list[str]:
+    texts = []
+    for picture, moves in each.pictures.items():
+        if moves:
+            shown = [move for move, _ in named] or [next(iter(moves))]
+            figures = (f"{point_name(move)} {_percent(moves[move]) if move in moves else 'not among its best'}" for move in shown)
+            texts.append(f"{picture} {', '.join(figures)}")
+    return texts
+
+
+def study_table(results: StudyResults) -> Table | None:
+    """Scores by card and group of the suite that most trials of a study answered; None when no card has both its arms answered.
+
+    A shared control may have been probed for another study: that alone is no comparison.
+    """
+    suite = common_suite(results)
+    effects = {} if suite is None else {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    return effects_table(effects) if any(effects.values()) else None
+
+
+def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
+    """One row per card and group: scores without and with it, difference with interval."""
+    rows = []
+    for card, groups in effects.items():
+        for each in groups:
+            delta = formats.with_interval(each.delta, each.interval95, "share")
+            cells = {"card": Cell(card), "group": Cell(each.group.replace("_", " ")), "cases": Cell(f"{each.cases:,}", each.cases)}
+            cells |= {"off": Cell(_percent(each.off), each.off), "on": Cell(_percent(each.on), each.on), "delta": Cell(delta, each.delta), "n": Cell(str(len(each.seeds)))}
+            rows.append(Row(f"{card} {each.group}", cells))
+    columns = [Column("card", "enhancement", "left"), Column("group", "probes", "left"), Column("cases", "cases"), Column("off", "score without")]
+    columns += [Column("on", "with"), Column("delta", "Δ points, 95 %"), Column("n", "seeds")]
+    alone = any(len(each.seeds) == 1 for groups in effects.values() for each in groups)
+    notes = ("An interval of one seed is over cases alone.",) if alone else ()
+    return Table("probe_effects", "Probe scores", tuple(columns), tuple(rows), notes)
+
+
+def _percent(share: float) -> str:
+    return formats.minus(f"{100 * share:.1f} %")

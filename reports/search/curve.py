@@ -1,0 +1,89 @@
+"""Nats over learning rate: a smooth curve through the trials of a search, its lowest point, and how sure that is.
+
+The curve is a parabola in the logarithm of the rate, fitted by least squares to the better half of the finished trials (at least 5 of them):
+near the optimum loss is one, far from it it rises more steeply to the right than to the left. The interval is a bootstrap over
+trials. The rule is ours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.stats.estimates import Interval
+
+LEAST = 5
+"""Trials that a parabola is fitted to at least; with fewer the best trial is all that is told."""
+RESAMPLES = 1000
+_POINTS = 61
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where a search found the lowest loss."""
+
+    rate: float
+    """Of the curve's lowest point within the rates it is fitted to; of the best trial where no curve bends upward."""
+    interval: Interval | None
+    """95 % bootstrap interval of that rate; None with fewer than 5 finished trials."""
+    nats: float
+    """The curve at that rate, or the best trial's."""
+    best: tuple[float, float]
+    """Rate and nats of the best trial."""
+    at_edge: bool
+    """The rate is next to an end of the range that was searched: a better one may lie beyond."""
+    rates: np.ndarray
+    """Where the curve is given, rising; empty without one."""
+    curve: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    """The curve, and the 95 % bootstrap band around it."""
+
+
+def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, float], seed: int = 0) -> Optimum | None:
+    """The optimum of (rate, nats) pairs of finished trials in any order; None when there are none. searched: lowest and highest rate."""
+    if not tried:
+        return None
+    pairs = np.array(sorted(tried))
+    x, y = np.log(pairs[:, 0]), pairs[:, 1]
+    best = int(np.argmin(y))
+    found, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
+    at, level = (found, float(np.polyval(bent, found))) if bent is not None else (x[best], float(y[best]))
+    interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
+    if len(x) >= LEAST:
+        generator = np.random.default_rng(seed)
+        lowest, bends = [], []
+        for _ in range(RESAMPLES):
+            drawn, times = np.unique(generator.integers(len(x), size=len(x)), return_counts=True)
+            place, resampled = _lowest(x[drawn], y[drawn], times)
+            lowest.append(place)
+            bends.append(resampled)
+        # Rounded outward: the rate told lies inside, and so does a mere rounding of it.
+        interval = Interval(*(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at))))
+        if bent is not None:
+            fitted = x[_better(y)]
+            grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
+            around = np.array([np.polyval(each, grid) for each in bends if each is not None])
+            rates, curve = np.exp(grid), np.polyval(bent, grid)
+            low, high = np.quantile(around, [0.025, 0.975], axis=0)
+    ends, width = np.log(searched), np.log(searched[1] / searched[0])
+    at_edge = bool(min(at - ends[0], ends[1] - at) < 0.05 * width)
+    return Optimum(float(np.exp(at)), interval, level, (float(pairs[best, 0]), float(y[best])), at_edge, rates, curve, low, high)
+
+
+def _better(y: np.ndarray) -> np.ndarray:
+    """Indices of the better half, at least LEAST, by rising nats."""
+    return np.argsort(y, kind="stable")[: max(LEAST, -(-len(y) // 2))]
+
+
+def _lowest(x: np.ndarray, y: np.ndarray, times: np.ndarray) -> tuple[float, np.ndarray | None]:
+    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends upward.
+
+    times: how often each trial counts.
+    """
+    chosen = _better(y)
+    if len(np.unique(x[chosen])) >= 3:
+        bent = np.polyfit(x[chosen], y[chosen], 2, w=np.sqrt(times[chosen]))
+        if bent[0] > 0:
+            return float(np.clip(-bent[1] / (2 * bent[0]), x[chosen].min(), x[chosen].max())), bent
+    return float(x[np.argmin(y)]), None

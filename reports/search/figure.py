@@ -1,0 +1,106 @@
+"""The figure of a search: nats over learning rate with the fitted curve, each trial's way, and the best so far."""
+
+import textwrap
+
+import matplotlib
+from matplotlib import colormaps
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from gonn_core.errors import printable
+from reports.figures.study import WIDTH, figure_files, figure_style
+from reports.search.report import SearchReport
+from reports.tables import formats
+
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "0.45"
+_ABOVE = 0.35
+"""Share of the height kept for what is worse than the worst finished trial of the curve's reach."""
+
+
+def draw_search(report: SearchReport) -> dict[str, bytes]:
+    """`figure.png` and `figure.svg` as bytes; at least one trial must have a point."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": report.search.id})
+        figure = Figure(figsize=(WIDTH, 7.4), layout="constrained")
+        upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
+        title = printable(f"Learning rate of {report.search.title}, {report.search.budget} budget, {report.search.coverage}", 200)
+        figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
+        _rates(upper.subplots(), report)
+        ways, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
+        _ways(ways, report)
+        _history(history, report)
+        return figure_files(figure, "figure")
+
+
+def _rates(axes, report: SearchReport) -> None:
+    search, optimum = report.search, report.optimum
+    done = [each for each in report.tried if each.state == "done"]
+    axes.set_xscale("log")
+    axes.set_xlim(search.rates[0] / 1.08, search.rates[1] * 1.08)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="learning rate", ylabel="nats (validation games)")
+    if optimum is not None:
+        if optimum.interval:
+            axes.axvspan(optimum.interval.low, optimum.interval.high, color=_ORANGE, alpha=0.12, linewidth=0, label="95 % interval of the best rate")
+        if len(optimum.rates):
+            axes.fill_between(optimum.rates, optimum.low, optimum.high, color=_BLUE, alpha=0.18, linewidth=0)
+            axes.plot(optimum.rates, optimum.curve, color=_BLUE, linewidth=1.8, label="curve, 95 % band")
+        axes.axvline(optimum.rate, color=_ORANGE, linewidth=1.2, label=f"best rate {report.rate:g}")
+        axes.plot([each.rate for each in done], [each.nats for each in done], "o", color=_BLUE, markersize=4.5, label="trials, done")
+        _limits(axes, [each.nats for each in done])
+    axes.axvline(search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=f"without a search: {search.own_rate:g}")
+    top = axes.get_xaxis_transform()
+    for state, marker, label in (("pruned", "|", "given up"), ("diverged", "x", "diverged")):
+        rates = [each.rate for each in report.tried if each.state == state]
+        if rates:
+            axes.plot(rates, [0.97] * len(rates), marker, color=_GREY, markersize=6, transform=top, linestyle="none", label=label)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
+
+
+def _limits(axes, nats: list[float]) -> None:
+    """The better three quarters of the trials fill the panel: what is far worse leaves it at the top."""
+    ordered = sorted(nats)
+    worst = ordered[(3 * (len(ordered) - 1) + 3) // 4]
+    room = max(worst - ordered[0], 1e-3)
+    axes.set_ylim(ordered[0] - 0.15 * room, worst + _ABOVE * room)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+
+
+def _ways(axes, report: SearchReport) -> None:
+    colours, scale = colormaps["viridis"], LogNorm(*report.search.rates)
+    shown = []
+    for each in report.tried:
+        if each.points:
+            ways = sorted(each.points.items())
+            axes.plot(*zip(*ways), color=colours(scale(each.rate)), linewidth=1.0, marker=".", markersize=2.5)
+            shown += [nats for samples, nats in ways if samples >= report.search.config.training.samples / 2]
+            if each.state in ("pruned", "diverged"):
+                axes.plot(*ways[-1], "x", color=colours(scale(each.rate)), markersize=5)
+    if shown:
+        ordered = sorted(shown)
+        room = max(ordered[int(0.9 * (len(ordered) - 1))] - ordered[0], 1e-3)
+        axes.set_ylim(ordered[0] - 0.08 * room, ordered[0] + 1.4 * room)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: formats.samples(round(value))))
+    axes.set(xlabel="samples", ylabel="nats (validation)", title="each trial's way; x: given up")
+    from matplotlib.cm import ScalarMappable
+
+    bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes, label="learning rate")
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _history(axes, report: SearchReport) -> None:
+    done = [(each.number + 1, each.nats) for each in report.tried if each.state == "done"]
+    if done:
+        best = [min(nats for _, nats in done[: index + 1]) for index in range(len(done))]
+        axes.plot(*zip(*done), "o", color=_BLUE, markersize=3.5)
+        axes.step([number for number, _ in done], best, where="post", color=_ORANGE, linewidth=1.4)
+        _limits(axes, [nats for _, nats in done])
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.set(xlabel="trial", title="best so far")

@@ -1,0 +1,212 @@
+"""One table's statistics: from every arm's sums by game to effects with intervals, Holm and verdicts."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
+from reports.stats.estimates import Effect, holm, sign_flip_p, spread, welch
+from reports.stats.seed_noise import Differences, SeedPool, pair_correlation, pool_seed_noise
+from reports.stats.verdicts import Better, EffectVerdict, Thresholds, judge_effect
+
+
+@dataclass(frozen=True)
+class TableAnalysis:
+    """All toggles of one table on one metric, in the order given.
+
+    margins: the delta of each toggle's `no effect`; differences: of the paired toggles, for the pool of later tables (`earlier`);
+    pool: None when nothing could be pooled; correlation: of the arms without and with over seeds, pooled over the paired toggles;
+    evaluation_variance: the mean over toggles of the part that more seeds do not shrink.
+    """
+
+    effects: Mapping[str, Effect]
+    verdicts: Mapping[str, EffectVerdict]
+    margins: Mapping[str, float]
+    differences: Mapping[str, Differences]
+    pool: SeedPool | None
+    correlation: float | None
+    evaluation_variance: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An effect: the mean of the arms that have the enhancement minus the mean of those that have not.
+
+    paired: seeds of all these arms saw the same data and started alike (False: the card says `pairing: none`).
+    """
+
+    with_it: Sequence[str]
+    without: Sequence[str]
+    paired: bool = True
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Arm -> its weight in the difference."""
+        plus = {arm: 1.0 / len(self.with_it) for arm in self.with_it}
+        return plus | {arm: -1.0 / len(self.without) for arm in self.without}
+
+
+def analyse(
+    arms: Mapping[str, ArmResult], control: str, thresholds: Thresholds, better: Better, *, unpaired: Collection[str] = (), **options
+) -> TableAnalysis:
+    """Compares every other arm with `arms[control]`, with pairs by seed unless named in `unpaired`; see `analyse_comparisons`."""
+    if unknown := set(unpaired) - set(arms):
+        raise ValueError(f"unpaired: {', '.join(sorted(unknown))} not among the arms: {', '.join(arms)}")
+    comparisons = {name: Comparison((name,), (control,), name not in unpaired) for name in arms if name != control}
+    return analyse_comparisons(arms, comparisons, thresholds, better, **options)
+
+
+def analyse_comparisons(
+    arms: Mapping[str, ArmResult],
+    comparisons: Mapping[str, Comparison],
+    thresholds: Thresholds,
+    better: Better,
+    *,
+    metric: str = "nats",
+    claims: Mapping[str, float] | None = None,
+    earlier: Mapping[str, Differences] | None = None,
+) -> TableAnalysis:
+    """Estimates and judges each comparison, named by its toggle.
+
+    Paired arms are compared on the seeds that all of them have; without pairs all seeds count, each arm with its own variance (Welch).
+    claims: the claimed size by toggle, for the margins. earlier: differences of other toggles on the same base, budget, metric and
+    evaluation subset; they join the pool of seed noise, not the table (a toggle of this table replaces its earlier self).
+    Holm runs over the toggles with enough seeds to be judged.
+    ValueError: an arm is unknown, was evaluated on other games, or shares no seed with the one it is paired with.
+    """
+    _check(arms, comparisons)
+    claims = claims or {}
+    paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, earlier)
+    adjusted = holm([effect.p if effect.n >= thresholds.min_seeds else None for effect in effects])
+    judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted)}
+    margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
+    return TableAnalysis(
+        effects=judged,
+        verdicts={name: judge_effect(effect, better, margins[name], thresholds) for name, effect in judged.items()},
+        margins=margins,
+        differences=differences,
+        pool=pool,
+        correlation=pair_correlation([pairs.means for pairs in paired.values()]),
+        evaluation_variance=float(np.mean([effect.se_eval**2 for effect in effects])),
+    )
+
+
+def estimate_comparisons(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds) -> dict[str, Effect]:
+    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm and p_sign_flip
+    are None."""
+    _check(arms, comparisons)
+    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
+
+
+def _estimate(arms, comparisons, thresholds: Thresholds, earlier, judged: bool = True):
+    """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for their number."""
+    paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
+    differences = {name: pairs.differences for name, pairs in paired.items()}
+    pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
+    effects = [
+        paired[name].effect(name, pool, thresholds, judged) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
+        for name, comparison in comparisons.items()
+    ]
+    return paired, differences, pool, effects
+
+
+def _check(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison]) -> None:
+    if not comparisons:
+        raise ValueError("nothing to compare")
+    for name, comparison in comparisons.items():
+        used = [*comparison.with_it, *comparison.without]
+        if missing := [arm for arm in used if arm not in arms]:
+            raise ValueError(f"{name}: no arm {', '.join(missing)}; arms: {', '.join(arms)}")
+        if not comparison.with_it or not comparison.without or len(set(used)) < len(used):
+            raise ValueError(f"{name}: want arms with and without it, each once")
+        if any(not np.array_equal(arms[arm].counts, arms[used[0]].counts) for arm in used):
+            raise ValueError(f"{name}: arms evaluated on different games")
+        if comparison.paired and not set.intersection(*(set(arms[arm].seeds) for arm in used)):
+            raise ValueError(f"{name}: the arms have no seed in common")
+
+
+class _Pairs:
+    """The arms of one paired comparison on the seeds (ascending) that all of them have."""
+
+    def __init__(self, arms: Mapping[str, ArmResult], comparison: Comparison):
+        weights = comparison.weights
+        self.seeds = tuple(sorted(set.intersection(*(set(arms[arm].seeds) for arm in weights))))
+        self.counts = arms[comparison.without[0]].counts
+        without = np.mean([arms[arm].of_seeds(self.seeds) for arm in comparison.without], axis=0)
+        with_it = np.mean([arms[arm].of_seeds(self.seeds) for arm in comparison.with_it], axis=0)
+        self.sums = with_it - without
+        self.means = tuple(sums.sum(1) / self.counts.sum() for sums in (without, with_it))
+        self.deltas = self.means[1] - self.means[0]
+        self.differences = Differences(dict(zip(self.seeds, self.deltas.tolist())), weights)
+
+    def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool) -> Effect:
+        n = len(self.seeds)
+        own = (float(self.deltas.var(ddof=1)) / n, n - 1.0) if n > 1 else None
+        # A toggle with one seed is in no pool but may use it; an outlier has its own variance.
+        pooled = pool is not None and name not in pool.own
+        return _effect(
+            (pool.variance * self.differences.scale / n, pool.df) if pooled else own,
+            own,
+            evaluation_noise([(1.0, self.sums)], self.counts),
+            thresholds,
+            name=name,
+            n=n,
+            seeds=self.seeds,
+            delta=float(self.deltas.mean()),
+            deltas=tuple(self.deltas.tolist()),
+            paired=True,
+            pooled=pooled,
+            p_sign_flip=sign_flip_p(self.deltas) if judged else None,
+            correlation=pair_correlation([self.means]),
+        )
+
+
+def _unpaired_effect(name: str, arms: Mapping[str, ArmResult], comparison: Comparison, thresholds: Thresholds) -> Effect:
+    groups = [(weight, arms[arm]) for arm, weight in comparison.weights.items()]
+    n = min(len(arm.seeds) for _, arm in groups)
+    own = None
+    if n > 1:
+        own = welch([(weight**2 * float(arm.means.var(ddof=1)) / len(arm.seeds), len(arm.seeds) - 1.0) for weight, arm in groups])
+    return _effect(
+        own,
+        own,
+        evaluation_noise([(weight, arm.sums) for weight, arm in groups], groups[0][1].counts),
+        thresholds,
+        name=name,
+        n=n,
+        seeds=tuple(sorted(set().union(*(arm.seeds for _, arm in groups)))),
+        delta=float(sum(weight * arm.means.mean() for weight, arm in groups)),
+        deltas=(),
+        paired=False,
+        pooled=False,
+        p_sign_flip=None,
+        correlation=None,
+    )
+
+
+def _effect(
+    seed_part: tuple[float, float] | None,
+    own_part: tuple[float, float] | None,
+    noise: EvaluationNoise,
+    thresholds: Thresholds,
+    *,
+    delta: float,
+    **fields,
+) -> Effect:
+    """Joins (variance, df) of the seeds with the evaluation noise; p_holm is filled in once the whole table is known."""
+    total = spread(*seed_part, noise) if seed_part else None
+    own = spread(*own_part, noise) if own_part else None
+    return Effect(
+        delta=delta,
+        se_seed=float(np.sqrt(seed_part[0])) if seed_part else None,
+        se_eval=float(np.sqrt(noise.common)),
+        se=total.se if total else None,
+        df=total.df if total else None,
+        interval95=total.interval(delta, 0.95) if total else None,
+        interval90=total.interval(delta, thresholds.equivalence_level) if total else None,
+        own_interval95=own.interval(delta, 0.95) if own else None,
+        p=total.p_value(delta) if total else None,
+        p_holm=None,
+        **fields,
+    )

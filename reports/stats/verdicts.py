@@ -1,0 +1,209 @@
+"""Verdicts in words: on an effect (does it help?) and on a claim (does it agree with the document?)."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from gonn_core.errors import SettingError
+from reports.stats.estimates import Effect, Interval
+
+Better = Literal["lower", "higher"]
+Direction = Literal["decrease", "increase", "no_change"]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Every number that a verdict depends on; written to the study file before its first trial.
+
+    alpha: two-sided level of helps/hurts after Holm; equivalence_level: of the interval that must lie within ±delta for `no effect`
+    (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered; smallest_*: the least delta by unit of the metric
+    (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is at least this share of the
+    claim; outlier_ratio, outlier_level: see `reports.stats.seed_noise`; power: see `reports.stats.power`.
+    """
+
+    alpha: float = 0.05
+    equivalence_level: float = 0.90
+    min_seeds: int = 3
+    smallest_nats: float = 0.002
+    smallest_share: float = 0.001
+    smallest_rank: float = 0.05
+    claim_share: float = 0.25
+    outlier_ratio: float = 10.0
+    outlier_level: float = 0.01
+    power: float = 0.80
+
+    def __post_init__(self):
+        object.__setattr__(self, "min_seeds", int(self.min_seeds))  # a study file holds all thresholds as floats
+
+    def smallest(self, metric: str) -> float:
+        """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without one."""
+        known = {
+            "nats": self.smallest_nats,
+            "train_nats": self.smallest_nats,
+            "top1": self.smallest_share,
+            "top4": self.smallest_share,
+            "probability": self.smallest_share,
+            "probe": self.smallest_share,
+            "rank": self.smallest_rank,
+        }
+        if metric not in known:
+            raise SettingError("metric", metric, "no smallest effect is set for it", sorted(known))
+        return known[metric]
+
+    def margin(self, metric: str, claim: float | None = None) -> float:
+        """delta = max(smallest effect, |claim| / 4)."""
+        return max(self.smallest(metric), self.claim_share * abs(claim or 0.0))
+
+
+class EffectVerdict(StrEnum):
+    HELPS = "helps"
+    HURTS = "hurts"
+    NO_EFFECT = "no effect"
+    INCONCLUSIVE = "inconclusive"
+    UNDERPOWERED = "underpowered"
+
+
+class ClaimVerdict(StrEnum):
+    COMPARED = "compared only"
+    NOT_TESTED = "not tested here"
+    UNDERPOWERED = "underpowered"
+    REPLICATED = "replicated"
+    SMALLER = "smaller than claimed"
+    LARGER = "larger than claimed"
+    CONTRADICTED = "contradicted"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class ClaimedEffect:
+    """What a document says of one metric, as treatment - control in the metric's unit, set beside where it was measured.
+
+    low, high: the claimed value (equal) or range (-inf or inf: open), None when only a direction is stated; direction: how the metric is
+    said to move. differs: the conditions (base, planes, samples) in which the measurement differs from the claim's, named.
+    from_memory: the evidence is `unverified memory`.
+    """
+
+    direction: Direction
+    low: float | None = None
+    high: float | None = None
+    differs: tuple[str, ...] = ()
+    from_memory: bool = False
+
+    def __post_init__(self):
+        if (self.low is None) != (self.high is None):
+            raise ValueError("claim: low and high go together")
+        if self.low is None:
+            return
+        if self.low > self.high or not any(map(math.isfinite, (self.low, self.high))):
+            raise ValueError(f"claim: range {self.low} to {self.high}; want low <= high and one of them finite")
+        if (self.direction == "decrease" and self.high > 0) or (self.direction == "increase" and self.low < 0):
+            raise ValueError(f"claim: {self.low} to {self.high} is no {self.direction}")
+
+    @property
+    def size(self) -> float | None:
+        """|claim| for delta: of the range's middle, or of its finite end; None when only a direction is stated."""
+        if self.low is None:
+            return None
+        ends = [end for end in (self.low, self.high) if math.isfinite(end)]
+        return abs(sum(ends) / len(ends))
+
+
+@dataclass(frozen=True)
+class ClaimJudgement:
+    """A verdict on a claim and why, in words for the table's footnote."""
+
+    verdict: ClaimVerdict
+    note: str
+
+
+def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
+    """How the metric moved: increase or decrease where the Holm-adjusted p is below alpha, whatever the size; else no_change where the
+    90 % interval lies within ±margin; else None, not settled. Always None with fewer than `min_seeds`."""
+    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+        return None
+    if effect.p_holm < thresholds.alpha and effect.delta != 0:
+        return "increase" if effect.delta > 0 else "decrease"
+    return "no_change" if effect.interval90.within(margin) else None
+
+
+def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
+    """The verdict in a table: `measured_direction` in the sense of the metric.
+
+    An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it is).
+    """
+    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+        return EffectVerdict.UNDERPOWERED
+    found = measured_direction(effect, margin, thresholds)
+    if found is None:
+        return EffectVerdict.INCONCLUSIVE
+    if found == "no_change":
+        return EffectVerdict.NO_EFFECT
+    return EffectVerdict.HELPS if (found == "decrease") == (better == "lower") else EffectVerdict.HURTS
+
+
+def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds: Thresholds) -> ClaimJudgement:
+    """Compares a measured effect with a claim; `margin` is `thresholds.margin(metric, claim.size)`.
+
+    Not judged at all: claims from memory (`compared only`), claims made under other conditions (`not tested here`), too few seeds.
+    A value is *replicated* when the effect is significant in the claimed direction and its estimate lies within the claim ± margin;
+    *larger* or *smaller* when the 95 % interval lies wholly beyond or short of that zone; *contradicted* when the effect goes the
+    other way, or is none and short of the zone. A stated direction is replicated or contradicted by the direction found.
+    """
+    found = measured_direction(effect, margin, thresholds)
+    if claim.from_memory:
+        return ClaimJudgement(ClaimVerdict.COMPARED, f"claim from unverified memory; {_direction_note(found, claim)}")
+    if claim.differs:
+        note = f"differs from the claim in {', '.join(claim.differs)}; {_direction_note(found, claim)}"
+        return ClaimJudgement(ClaimVerdict.NOT_TESTED, note)
+    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+        return ClaimJudgement(ClaimVerdict.UNDERPOWERED, f"{effect.n} seeds, {thresholds.min_seeds} needed")
+    if claim.direction == "no_change":
+        return _judge_no_change(effect, found, margin)
+    if claim.size is None:
+        return _judge_direction(found, claim)
+    return _judge_value(effect, found, claim, margin)
+
+
+def _direction_note(found: Direction | None, claim: ClaimedEffect) -> str:
+    if found is None:
+        return "direction here not settled"
+    return "same direction here" if found == claim.direction else f"here: {found.replace('_', ' ')}"
+
+
+def _judge_no_change(effect: Effect, found: Direction | None, margin: float) -> ClaimJudgement:
+    if effect.interval90.within(margin):
+        return ClaimJudgement(ClaimVerdict.REPLICATED, f"90 % interval within ±{margin:.4g}")
+    beyond = effect.interval95.low > margin or effect.interval95.high < -margin
+    if beyond and found is not None:
+        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found}, 95 % interval beyond ±{margin:.4g}")
+    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, f"neither within nor beyond ±{margin:.4g}")
+
+
+def _judge_direction(found: Direction | None, claim: ClaimedEffect) -> ClaimJudgement:
+    if found is None:
+        return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, "direction not settled")
+    if found == claim.direction:
+        return ClaimJudgement(ClaimVerdict.REPLICATED, "direction only: no value is claimed")
+    return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found.replace('_', ' ')}")
+
+
+def _judge_value(effect: Effect, found: Direction | None, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
+    # Turn everything so that the claimed direction is positive: "short of" is then to the left, "beyond" to the right.
+    sign = 1 if claim.direction == "increase" else -1
+    low, high = sorted((sign * claim.low, sign * claim.high))
+    zone = Interval(low - margin, high + margin)
+    interval = Interval(*sorted((sign * effect.interval95.low, sign * effect.interval95.high)))
+    same = found == claim.direction
+    if found is not None and not same and found != "no_change":
+        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found}")
+    if same and interval.low > zone.high:
+        return ClaimJudgement(ClaimVerdict.LARGER, "95 % interval wholly beyond the claim")
+    if interval.high < zone.low:
+        if found == "no_change":
+            return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"no effect within ±{margin:.4g}")
+        note = "95 % interval wholly short of the claim" + ("" if same else "; whether there is any effect is not settled")
+        return ClaimJudgement(ClaimVerdict.SMALLER, note)
+    if same and zone.low <= sign * effect.delta <= zone.high:
+        return ClaimJudgement(ClaimVerdict.REPLICATED, f"estimate within ±{margin:.4g} of the claim")
+    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, "same direction, size not settled" if same else "direction not settled")

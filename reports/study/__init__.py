@@ -1,0 +1,4 @@
+"""One study: its results, its tables and notes, its pages and files.
+
+Imports stats, tables, claims, probes, play and figures.
+"""

@@ -1,0 +1,139 @@
+"""The statistics of a study: `reports.stats.analysis` on the sums by game that its trials left behind."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+
+import numpy as np
+
+from ablations.study import Arm, Contrast, Study
+from gonn_core.config import trial_id
+from gonn_core.errors import SettingError
+from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
+from reports.stats.clusters import ArmResult
+from reports.stats.estimates import Effect
+from reports.stats.seed_noise import Differences
+from reports.stats.verdicts import Better, EffectVerdict, Thresholds
+from reports.study.results import StudyResults
+
+BETTER: Mapping[str, Better] = {
+    "nats": "lower",
+    "train_nats": "lower",
+    "rank": "lower",
+    "top1": "higher",
+    "top4": "higher",
+    "probability": "higher",
+}
+"""In which direction each metric is better."""
+
+MAIN = 0
+"""The first evaluation of a study fills its table."""
+
+
+@dataclass(frozen=True)
+class StudyAnalysis:
+    """Effects of one metric on one evaluation. `table` is None when no contrast has results yet.
+
+    left_out: contrasts without results, with the reason in words.
+    """
+
+    metric: str
+    table: TableAnalysis | None
+    left_out: Mapping[str, str]
+
+    def effect(self, card: str) -> Effect | None:
+        """The effect of a card, None when it has no results yet."""
+        return None if self.table is None else self.table.effects.get(card)
+
+    def verdict(self, card: str) -> EffectVerdict | None:
+        """The verdict on that effect."""
+        return None if self.table is None else self.table.verdicts.get(card)
+
+
+def study_thresholds(study: Study) -> Thresholds:
+    """The thresholds that were written down before the first trial. Raises SettingError for those of another version."""
+    names = {field.name for field in fields(Thresholds)}
+    if unknown := set(study.thresholds) ^ names:
+        raise SettingError("STUDY", study.id, f"its thresholds are of another version: {', '.join(sorted(unknown))}")
+    return Thresholds(**study.thresholds)
+
+
+@cache
+def _key(config) -> str:
+    return trial_id(config)
+
+
+def arm_key(arm: Arm) -> str:
+    """Key of an arm that is the same in every study with the same configuration, so that shared controls are known as such."""
+    return _key(arm.config)
+
+
+def comparison(study: Study, contrast: Contrast) -> Comparison:
+    """A contrast of the study over keys of arms."""
+    with_it, without = ([arm_key(study.arm(arm)) for arm in side] for side in (contrast.with_it, contrast.without))
+    return Comparison(with_it, without, study.pairing == "by_position")
+
+
+def analyse_study(
+    results: StudyResults,
+    metric: str,
+    evaluation: int = MAIN,
+    claimed: Mapping[str, float] | None = None,
+    earlier: Mapping[str, Differences] | None = None,
+) -> StudyAnalysis:
+    """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
+
+    metric: of gonn_core.evaluation.derived, or train_nats: the training loss since the last but one progress point, by seed.
+    claimed: the size claimed for a card, for the margin of `no effect`; earlier: see `analyse_comparisons`.
+    """
+    if metric == "train_nats":
+        return _analyse(results, metric, lambda arm: train_nats(results, arm), claimed, earlier)
+    return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, earlier)
+
+
+def further_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
+    """Effects by card on a metric of gonn_core.evaluation.derived on the main evaluation, without verdicts; of the contrasts that have results."""
+    by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
+    return estimate_comparisons(by_key, comparisons, study_thresholds(results.study)) if comparisons else {}
+
+
+def _analyse(results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, earlier) -> StudyAnalysis:
+    by_key, comparisons, left_out = _comparisons(results, read)
+    table = None
+    if comparisons:
+        options = {"metric": metric, "claims": claimed, "earlier": earlier}
+        table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), BETTER[metric], **options)
+    return StudyAnalysis(metric, table, left_out)
+
+
+def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None]):
+    """Arms by key, comparisons by card, and why the other cards have none."""
+    study = results.study
+    arms = {arm.id: found for arm in study.arms if (found := read(arm.id)) is not None}
+    left_out = {contrast.card: reason for contrast in study.contrasts if (reason := _lacking(study, contrast, arms))}
+    comparisons = {contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out}
+    return {arm_key(study.arm(arm)): found for arm, found in arms.items()}, comparisons, left_out
+
+
+def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) -> str | None:
+    """Why a contrast cannot be computed, None when it can."""
+    used = [*contrast.with_it, *contrast.without]
+    if missing := [arm for arm in used if arm not in arms]:
+        return f"no finished trial of {', '.join(missing)}"
+    if study.pairing == "by_position" and not set.intersection(*(set(arms[arm].seeds) for arm in used)):
+        return f"no seed is finished in all of {', '.join(used)}"
+    return None
+
+
+def train_nats(results: StudyResults, arm: str) -> ArmResult | None:
+    """Training loss of an arm by seed, the mean since the last but one progress point; None when no trial is done.
+
+    No games stand behind it, so the seed alone is the unit: all of a seed's "games" are equal and add no evaluation noise.
+    """
+    values = {trial.seed: trial.curve[-1]["train_nats"] for trial in results.of_arm(arm) if trial.result is not None and trial.curve}
+    return by_seed_alone(values) if values else None
+
+
+def by_seed_alone(values: Mapping[int, float]) -> ArmResult:
+    """An ArmResult of one value per seed, without any noise between games."""
+    return ArmResult(tuple(values), np.outer(list(values.values()), np.ones(2)), np.ones(2))

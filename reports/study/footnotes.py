@@ -1,0 +1,116 @@
+"""What has to be said beside the tables: data, pairing, pooled noise, margins, looks, cost, unfinished trials."""
+
+import math
+
+from gonn_core.errors import printable
+from reports.study.compare import MAIN, StudyAnalysis, study_thresholds
+from reports.study.costs import FLOPS_COUNTED, speed_note
+from reports.study.look_counts import looks_text
+from reports.study.results import StudyResults
+from reports.study.seed_pool import EarlierNoise
+from reports.study.tables import describe
+from reports.tables import formats
+
+
+def table_notes(results: StudyResults, nats: StudyAnalysis, earlier: EarlierNoise | None) -> tuple[str, ...]:
+    """Sentences below the tables of a study, the most important first."""
+    study = results.study
+    notes = [
+        *unfinished_notes(results),
+        f"Data: {study.coverage}. Evaluated on: {describe(study.evaluations[MAIN])}.",
+        *_readings(results),
+        *_pairing(results, nats),
+        *_pool(nats, earlier),
+        *_margins(results, nats),
+        *_sign_flips(nats),
+        looks_text(results.looks),
+        speed_note(results),
+        FLOPS_COUNTED,
+        _machines(results),
+    ]
+    return tuple(note for note in notes if note)
+
+
+def unfinished_notes(results: StudyResults) -> list[str]:
+    """Which trials are not finished, and why those that failed did."""
+    if not results.unfinished:
+        return []
+    total = len(results.trials)
+    done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
+    notes = [f"Unfinished: {done}; paired effects use the seeds that both sides have."]
+    for trial in results.unfinished:
+        state = "done, not evaluated yet" if trial.result else "not started" if trial.state == "new" else trial.state
+        reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
+        notes.append(f"{printable(trial.arm, 60)}, seed {trial.seed} ({trial.id}): {state}{reason}.")
+    return notes
+
+
+def _readings(results: StudyResults) -> list[str]:
+    """How policies are read, where it is not as usual."""
+    wanted = {
+        "symmetry_averaging": "averaged over the 8 symmetries of a position (eight forward passes; FLOPs and samples/s are those of training)",
+        "legal_only": "over legal points alone (empty ones but the ko point)",
+    }
+    notes, arms = [], results.study.arms
+    for name, words in wanted.items():
+        having = [printable(arm.label, 60) for arm in arms if getattr(arm.config.evaluation, name)]
+        if having:
+            where = "in all arms" if len(having) == len(arms) else ", ".join(having)
+            notes.append(f"Policies are evaluated {words}: {where}. Curves are of policies as they are.")
+    return notes
+
+
+def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
+    if results.study.pairing == "none":
+        return ["The arms are not paired: they do not see the same positions in the same order, so every arm counts with its own variance."]
+    if nats.table is None:
+        return []
+    found = nats.table.correlation
+    if found is None:
+        return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
+    text = f"Arms are paired by seed: correlation within pairs {formats.minus(f'{found:.2f}')} over seeds"
+    return [f"{text} (0: pairing gains nothing, 1: it removes all seed noise)."]
+
+
+def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
+    notes = []
+    pool = nats.table.pool if nats.table else None
+    if pool is not None:
+        members = ", ".join(printable(member, 80) for member in pool.members)
+        text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} nats of a difference at one seed"
+        notes.append(f"{text}, on {pool.df:.1f} degrees of freedom, pooled over {members}.")
+        notes += [f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()]
+    elif nats.table is not None:
+        notes.append("No seed noise could be pooled.")
+    if earlier is not None and earlier.studies:
+        notes.append(f"The pool holds earlier studies of the same base, budget and test games: {', '.join(earlier.studies)}.")
+    if earlier is not None:
+        notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in earlier.skipped]
+    return notes
+
+
+def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:
+    if nats.table is None:
+        return []
+    smallest = study_thresholds(results.study).smallest("nats")
+    wide = {card: margin for card, margin in nats.table.margins.items() if margin > smallest}
+    text = f"“No effect” means: the 90 % interval lies within ±{smallest:g} nats"
+    text += "".join(f", ±{margin:.4g} for {card} (a quarter of its claim)" for card, margin in wide.items())
+    return [f"{text}."]
+
+
+def _sign_flips(nats: StudyAnalysis) -> list[str]:
+    effects = nats.table.effects.values() if nats.table else ()
+    found = [f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None]
+    return [f"Sign-flip p over seeds, on these games: {', '.join(found)}."] if found else []
+
+
+def _machines(results: StudyResults) -> str:
+    """On what the trials were trained, with which code."""
+    sessions = [trial.session for trial in results.trials if trial.session]
+    if not sessions:
+        return ""
+    threads = sorted({f"{s['device']} ({s['threads']} thread{'s' * (s['threads'] != 1)})" for s in sessions})
+    torch = sorted({s["versions"]["torch"] for s in sessions})
+    commits = sorted({s["commit"][:12] + (" with uncommitted changes" if s["dirty"] else "") for s in sessions})
+    return f"Trained on {', '.join(threads)}; PyTorch {', '.join(torch)}; commit {', '.join(commits)}."

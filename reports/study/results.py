@@ -1,0 +1,160 @@
+"""What the trials of a study left behind, read from their directories alone.
+
+A trial that is missing, running or failed is carried as such: a table of an unfinished study says "3 of 4 seeds", and whoever wants
+numbers gets them from the trials that have them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ablations.study import EvaluationRef, Study, TrialRef
+from gonn_core.errors import InputError, printable_tree
+from gonn_core.evaluation.metrics import METRIC_SET
+from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.rating.matches import Match
+from gonn_core.trial.directory import State, TrialDirectory
+from reports.stats.clusters import ArmResult
+from reports.study.speed_and_looks import ArmSpeed, read_looks, read_speeds
+from reports.study.sums import SummedEvaluation, summed
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One trial of a study as it stands now."""
+
+    ref: TrialRef
+    folder: Path
+    state: State
+    result: dict | None
+    """result.json of a trial that is done."""
+    failure: str | None
+    """The error of the last attempt, in one line, of a trial that failed."""
+    session: Mapping
+    """How it was last run: device, threads, commit, versions; empty for a trial that never started."""
+    curve: tuple[dict, ...]
+    """Lines of metrics.jsonl."""
+    evaluations: tuple[SummedEvaluation | None, ...]
+    """For each evaluation of the study, that of the final weights; None where it is missing."""
+
+    @property
+    def id(self) -> str:
+        return self.ref.trial
+
+    @property
+    def arm(self) -> str:
+        return self.ref.arm
+
+    @property
+    def seed(self) -> int:
+        return self.ref.seed
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """A study and its trials, in the order of the study file."""
+
+    study: Study
+    trials: tuple[TrialResult, ...]
+    speeds: Mapping[str, ArmSpeed]
+    """Arm -> its speed measured alone; empty when it was not measured."""
+    looks: Mapping[str, int]
+    """Command -> how many states of the test results it was the first to show."""
+    played: tuple[Match, ...] = ()
+    """Matches of the workspace; those between arms of this study are told from the others by their players."""
+    kept: Path | None = None
+    """Where sums and costs are kept that can be thrown away (see reports.study.sums, reports.study.costs); None: nowhere."""
+    _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
+        """Trials of an arm, by the order of the study's seeds."""
+        return tuple(trial for trial in self.trials if trial.arm == arm)
+
+    def evaluated(self, arm: str, evaluation: int) -> dict[int, TrialResult]:
+        """Seed -> trial of an arm that has the study's evaluation of that number."""
+        return {trial.seed: trial for trial in self.of_arm(arm) if trial.evaluations[evaluation] is not None}
+
+    @cached_property
+    def unfinished(self) -> tuple[TrialResult, ...]:
+        """Trials that lack a result or an evaluation."""
+        return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
+
+    def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
+        """A metric of gonn_core.evaluation.derived summed by game, of the seeds of an arm that have this evaluation.
+
+        None when none has, or when an evaluation is older than what the metric is made from.
+        """
+        key = arm, evaluation, metric
+        if key not in self._sums:  # millions of positions may stand behind it, and several tables ask
+            self._sums[key] = self._arm_result(arm, evaluation, metric)
+        return self._sums[key]
+
+    def forget(self) -> None:
+        """Let go of all sums, for a report of many studies holds the results of all: they are read again when somebody asks."""
+        self._sums.clear()
+        for trial in self.trials:
+            for evaluation in trial.evaluations:
+                if evaluation is not None:
+                    evaluation.forget()
+
+    def _arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
+        trials = self.evaluated(arm, evaluation)
+        sums = [trial.evaluations[evaluation].game_sums(metric) for trial in trials.values()]
+        if not sums or None in sums:
+            return None
+        return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
+
+
+def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None) -> StudyResults:
+    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`: see reports.study.sums.
+
+    Raises InputError for a file that is damaged, of another version, or does not belong to the study.
+    """
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, sums) for ref in study.trials)
+    speeds, looks = ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
+    return StudyResults(study, trials, speeds, looks, kept=sums)
+
+
+def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) -> TrialResult:
+    directory = TrialDirectory(folder)
+    config, result = directory.config(), directory.result()
+    failure = None if result is not None else directory.failure()
+    return TrialResult(
+        ref=ref,
+        folder=folder,
+        state=directory.state(),
+        result=result,
+        failure=failure["error"] if failure else None,
+        session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
+        curve=tuple(directory.metrics()),
+        evaluations=_evaluations(study, ref, folder, result, sums),
+    )
+
+
+def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None, sums: Path | None) -> tuple[SummedEvaluation | None, ...]:
+    """For each of the study's, the one of the final weights in which the policy is read as the trial's own configuration says."""
+    if result is None:
+        return (None,) * len(study.evaluations)
+    reading = Reading(**study.arm(ref.arm).config.evaluation.model_dump())
+    found = {}
+    for evaluation in load_evaluations(folder):
+        summary = evaluation.summary
+        if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and evaluation.reading == reading:
+            found[summary["subset"], summary["history"]] = summed(evaluation, sums)
+    return tuple(_checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations)
+
+
+def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:
+    if evaluation is None:
+        return None
+    counts = (evaluation.summary["positions"], evaluation.summary["games"])
+    if counts != (reference.positions, reference.games):
+        planned = f"{reference.positions:,} positions of {reference.games:,} games"
+        raise InputError(evaluation.path, f"an evaluation of {counts[0]:,} positions of {counts[1]:,} games where the study has {planned}")
+    if reference.games < 2:
+        raise InputError(evaluation.path, "an evaluation on one game: the noise between games cannot be told; evaluate on more positions")
+    return evaluation

@@ -1,0 +1,150 @@
+"""A report for programs: tables as CSV, all numbers as JSON, and the manifest of the runs behind every cell.
+
+CSV is read by people, in spreadsheets and in differences between two versions: measured numbers have DIGITS there. JSON is computed with: every
+number keeps all its digits, of which the last hang on the processor, so what compares two such files does it with a tolerance.
+"""
+
+import csv
+import io
+import json
+import math
+from dataclasses import asdict
+
+import numpy as np
+
+from gonn_core.errors import printable
+from reports.study.report import Report
+from reports.study.results import TrialResult
+from reports.tables.cells import Table
+
+FORMAT = 1
+DIGITS = 6
+"""Significant digits of a measured number in CSV, more than any table prints. Seeds differ in the third; the order in which a processor sums moves
+those from about the 12th on."""
+
+
+def csv_text(table: Table) -> str:
+    """A table as CSV; intervals and pairs take a column for each end. Measured numbers have DIGITS, counts and settings are exact."""
+    exact = {column.key for column in table.columns if column.exact}
+    widths = {column.key: _width(table, column.key) for column in table.columns}
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_csv_safe(name) for key, width in widths.items() for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])])
+    for row in table.rows:
+        writer.writerow([text for key, width in widths.items() for text in _csv_cells(row.cells[key].value, width, key in exact)])
+    return buffer.getvalue()
+
+
+def _is_numbers(value) -> bool:
+    return isinstance(value, list) and all(isinstance(each, float) or each is None for each in value)
+
+
+def _width(table: Table, key: str) -> int:
+    values = [row.cells[key].value for row in table.rows]
+    return max((len(value) for value in values if _is_numbers(value)), default=1) or 1
+
+
+def _csv_cells(value, width: int, exact: bool) -> list[str]:
+    parts = value if _is_numbers(value) else [value]
+    texts = [" ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _csv_safe(part, exact) for part in parts]
+    return texts + [""] * (width - len(texts))
+
+
+def _csv_safe(value, exact: bool = False) -> str:
+    """Text that a spreadsheet does not take for a formula; numbers as `number_text` has them, or with all digits."""
+    if not isinstance(value, str):
+        return str(value) if not isinstance(value, float) else repr(float(value)) if exact else number_text(value)
+    text = printable(value, 2000)
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+
+
+def number_text(value: float) -> str:
+    """A number of DIGITS significant digits without zeros at its end, and never fewer digits than stand before its point."""
+    value = float(value) + 0.0  # no negative zero
+    return f"{value:.0f}" if 10 ** (DIGITS - 1) <= abs(value) < math.inf else f"{value:.{DIGITS}g}"
+
+
+def report_tree(report: Report) -> dict:
+    """All numbers of a report."""
+    study = report.study
+    return {
+        "format": FORMAT,
+        "study": study.model_dump(mode="json", exclude={"arms", "trials"}),
+        "sentences": report.sentences,
+        "analyses": [
+            {
+                "evaluation": {**study.evaluations[number].model_dump(mode="json"), "number": number},
+                "metric": metric,
+                "left_out": analysis.left_out,
+                **_table_tree(analysis.table),
+            }
+            for (number, metric), analysis in report.analyses.items()
+        ],
+        "claims": [
+            {"card": found.card, "claim": found.claim.model_dump(mode="json"), "ours": asdict(found.measured)} for found in report.findings
+        ],
+        "tables": {
+            table.name: {row.key: {key: cell.value for key, cell in row.cells.items()} for row in table.rows}
+            for table in report.all_tables
+        },
+        "notes": report.notes,
+    }
+
+
+def _table_tree(table) -> dict:
+    if table is None:
+        return {"effects": {}}
+    pool = None if table.pool is None else {**asdict(table.pool), "own": dict(table.pool.own)}
+    effects = {
+        name: {**asdict(effect), "verdict": str(table.verdicts[name]), "margin": table.margins[name]}
+        for name, effect in table.effects.items()
+    }
+    return {"effects": effects, "pool": pool, "correlation": table.correlation, "evaluation_variance": table.evaluation_variance}
+
+
+def manifest(report: Report) -> dict:
+    """Trials, evaluations and weights behind every cell that was computed from some, and all trials of the study."""
+    trials = {trial.id: trial for trial in report.results.trials}
+    cells = {
+        table.name: {row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
+        for table in report.all_tables
+    }
+    return {
+        "format": FORMAT,
+        "study": report.study.id,
+        "tables": {name: {key: row for key, row in rows.items() if row} for name, rows in cells.items()},
+        "trials": {trial.id: trial_tree(trial) for trial in report.results.trials},
+    }
+
+
+def _behind(cell, trials: dict[str, TrialResult]) -> dict:
+    tree = {"trials": list(cell.trials), "weights": [trials[trial].result["weights"] for trial in cell.trials if trials[trial].result]}
+    if cell.evaluation is not None:
+        found = [trials[trial].evaluations[cell.evaluation] for trial in cell.trials]
+        tree["evaluations"] = [evaluation.summary["id"] for evaluation in found if evaluation]
+    return tree
+
+
+def trial_tree(trial: TrialResult) -> dict:
+    """What a manifest says of a trial."""
+    about = {"arm": trial.arm, "seed": trial.seed, "state": trial.state, "failure": trial.failure}
+    result = {name: trial.result[name] for name in ("weights", "samples", "trained_as") if name in (trial.result or {})}
+    named = ("id", "split", "history", "subset", "positions", "games")
+    evaluations = [{name: found.summary[name] for name in named} for found in trial.evaluations if found]
+    return {**about, **result, "evaluations": evaluations}
+
+
+def json_bytes(tree) -> bytes:
+    """A tree as JSON text, its keys in the order given."""
+    return (json.dumps(_plain(tree), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _plain(tree):
+    """Built-in types only; an open end of a range (infinite) is null."""
+    if isinstance(tree, dict):
+        return {str(key): _plain(value) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return [_plain(value) for value in tree]
+    if isinstance(tree, np.generic):
+        return _plain(tree.item())
+    return None if isinstance(tree, float) and math.isinf(tree) else tree

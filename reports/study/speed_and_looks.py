@@ -1,0 +1,46 @@
+"""What lies beside study.json: how fast each arm runs alone, and how often test results were looked at.
+
+    speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0", "load": 0.1}, …}
+    looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from gonn_core.errors import InputError, printable
+from gonn_core.files.json_files import read_mapping
+
+SPEED_FILE = "speed.json"
+LOOKS_FILE = "looks.json"
+
+
+@dataclass(frozen=True)
+class ArmSpeed:
+    """Training speed of an arm alone: median samples per second of wall time; `load`: the machine's load average just after."""
+
+    samples_per_s: float
+    device: str
+    load: float | None = None
+
+
+def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
+    """Arm -> speed; empty when it was not measured. Raises InputError for a file that is none."""
+    path = study_folder / SPEED_FILE
+    speeds = {}
+    for arm, entry in read_mapping(path).items():
+        try:
+            rate, load = float(entry["samples_per_s"]), entry.get("load")
+            speeds[arm] = ArmSpeed(rate, str(entry["device"]), None if load is None else float(load))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise InputError(path, f"no speed of arm {printable(arm, 60)}; remove the file to measure again") from None
+        if not (math.isfinite(rate) and rate > 0):
+            raise InputError(path, f"{rate} samples/s of arm {printable(arm, 60)}; remove the file to measure again")
+    return speeds
+
+
+def read_looks(study_folder: Path) -> dict[str, int]:
+    """Command -> how many different states of test results it was the first to show. Raises InputError for a file that is none."""
+    commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
+    return dict(sorted(Counter(commands).items()))

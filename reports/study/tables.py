@@ -1,0 +1,195 @@
+"""The tables of a study: arms, effects on the loss, effects on the hit rates with their cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ablations.study import Contrast, EvaluationRef
+from reports.stats.estimates import Effect
+from reports.stats.verdicts import EffectVerdict
+from reports.study.compare import StudyAnalysis
+from reports.study.costs import arm_cost, mean_cost
+from reports.study.results import StudyResults
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+UNIT = {"nats": "nats", "top1": "share", "top4": "share"}
+"""Metrics of the tables, and how they are written."""
+HISTORY = {"full": "full history", "as_published": "history dropped as in the published test rows"}
+
+_ARM_COLUMNS = (
+    Column("arm", "arm", "left"),
+    Column("parameters", "parameters"),
+    Column("flops", "FLOPs per sample", under="parameters"),
+    Column("speed", "samples/s", under="parameters"),
+    Column("samples", "samples"),
+    Column("seeds", "seeds", "left", under="samples"),
+    Column("nats", "nats"),
+    Column("sd", "sd of seeds", brief=False, under="nats"),
+    Column("top1", "top-1"),
+    Column("top4", "top-4", under="top1"),
+)
+_SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "nats", "sd", "top1", "top4"))
+_COST_COLUMNS = (
+    Column("parameters", "Δ parameters"),
+    Column("flops", "FLOPs", under="parameters"),
+    Column("speed", "samples/s", under="parameters"),
+)
+_EFFECT_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("delta", "Δ nats"),
+    Column("interval", "95 % interval", under="delta"),
+    Column("own", "from its own seeds", brief=False, under="delta"),
+    Column("parts", "s.e.: seeds, games"),
+    Column("p", "p (Holm)", under="verdict"),
+    Column("verdict", "verdict", "left"),
+    Column("seeds", "seeds", "left", under="verdict"),
+    *(replace(column, brief=False) for column in _COST_COLUMNS),
+)
+_RATE_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("top1", "Δ top-1 (points)"),
+    Column("top4", "Δ top-4 (points)", under="top1"),
+    *_COST_COLUMNS,
+)
+_SHORT_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("nats", "Δ nats"),
+    Column("top1", "Δ top-1 (points)"),
+    Column("top4", "Δ top-4 (points)", under="top1"),
+)
+
+
+def describe(evaluation: EvaluationRef) -> str:
+    """`test, 20,112 positions of 101 games, full history`."""
+    return f"{evaluation.split}, {evaluation.positions:,} positions of {evaluation.games:,} games, {HISTORY[evaluation.history]}"
+
+
+def arms_table(results: StudyResults, evaluation: int) -> Table:
+    """Every arm with its cost and its means over the seeds that have this evaluation."""
+    title = f"Arms: {describe(results.study.evaluations[evaluation])}"
+    return Table("arms", title, _ARM_COLUMNS, tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms))
+
+
+def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
+    """The arms' means alone, for a further evaluation."""
+    rows = tuple(Row(arm.id, {"arm": text_cell(arm.label), **_scores(results, arm.id, evaluation)}) for arm in results.study.arms)
+    return Table(name, f"Arms: {describe(results.study.evaluations[evaluation])}", _SCORE_COLUMNS, rows)
+
+
+def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
+    cost, found = arm_cost(results, arm), results.study.arm(arm)
+    samples = found.config.training.samples
+    cells = {
+        "arm": text_cell(found.label),
+        "parameters": Cell(formats.count(cost.parameters), cost.parameters),
+        "flops": Cell(formats.operations(cost.flops), cost.flops),
+        "speed": Cell(formats.NONE if cost.samples_per_s is None else f"{cost.samples_per_s:,.0f}", cost.samples_per_s),
+        "samples": Cell(formats.count(samples), samples),
+    }
+    return Row(arm, {**cells, **_scores(results, arm, evaluation)})
+
+
+def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]:
+    trials = results.evaluated(arm, evaluation)
+    ids = tuple(trial.id for trial in trials.values())
+    cells = {"seeds": _seeds_cell(results, sorted(trials), ids, evaluation)}
+    for metric, unit in UNIT.items():
+        found = results.arm_result(arm, evaluation, metric)
+        mean = None if found is None else float(found.means.mean())
+        cells[metric] = Cell(formats.NONE if mean is None else formats.level(mean, unit), mean, ids, evaluation)
+        if metric == "nats":
+            sd = float(found.means.std(ddof=1)) if found is not None and len(found.seeds) > 1 else None
+            cells["sd"] = Cell(formats.NONE if sd is None else f"{sd:.4f}", sd, ids, evaluation)
+    return cells
+
+
+def _seeds_cell(results: StudyResults, seeds: list[int], trials: tuple[str, ...], evaluation: int) -> Cell:
+    planned = len(results.study.seeds)
+    return Cell(formats.seeds(seeds, planned), seeds, trials, evaluation, short=formats.seed_count(len(seeds), planned))
+
+
+def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: int) -> Table:
+    """Effects on the loss with their intervals, the two parts of the standard error, Holm-adjusted p and verdict; their cost."""
+    rows = []
+    for contrast in results.study.contrasts:
+        effect = analysis.effect(contrast.card)
+        if effect is None:
+            reason = f"no result yet: {analysis.left_out[contrast.card]}"
+            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, words=True, short="no result yet")}
+        else:
+            cells = _effect_cells(effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation)
+            cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
+        rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **_cost_cells(results, contrast)}))
+    return Table("effects", f"Effects on the loss: {describe(results.study.evaluations[evaluation])}", _EFFECT_COLUMNS, tuple(rows))
+
+
+def _effect_cells(effect: Effect, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int) -> dict[str, Cell]:
+    def cell(text, value):
+        return Cell(text, value, trials, evaluation)
+
+    seed_part = formats.NONE if effect.se_seed is None else f"{effect.se_seed:.4f}"
+    return {
+        "delta": cell(formats.signed(effect.delta), effect.delta),
+        "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
+        "own": cell(formats.interval(effect.own_interval95), _ends(effect.own_interval95)),
+        "parts": cell(f"{seed_part}, {effect.se_eval:.4f}", [effect.se_seed, effect.se_eval]),
+        "p": cell(formats.p_value(effect.p_holm), effect.p_holm),
+        "verdict": cell(str(verdict), str(verdict)),
+    }
+
+
+def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis, evaluation: int) -> Table:
+    """Effects on top-1 and top-4 with their intervals, and what they cost."""
+    title = f"Effects on the hit rates, and cost: {describe(results.study.evaluations[evaluation])}"
+    rows = []
+    for contrast in results.study.contrasts:
+        cells = _delta_cells(results, contrast, {"top1": top1, "top4": top4}, evaluation)
+        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **cells, **_cost_cells(results, contrast)}))
+    return Table("rates", title, _RATE_COLUMNS, tuple(rows))
+
+
+def short_effects_table(results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str) -> Table:
+    """Effects on nats, top-1 and top-4 with their intervals on a further evaluation; no verdicts, which the main one gives."""
+    rows = []
+    for contrast in results.study.contrasts:
+        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **_delta_cells(results, contrast, analyses, evaluation)}))
+    return Table(name, f"Effects: {describe(results.study.evaluations[evaluation])}", _SHORT_COLUMNS, tuple(rows))
+
+
+def _delta_cells(results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int) -> dict[str, Cell]:
+    cells = {}
+    for metric, analysis in analyses.items():
+        effect = analysis.effect(contrast.card)
+        if effect is None:
+            cells[metric] = Cell(formats.NONE)
+            continue
+        text = formats.with_interval(effect.delta, effect.interval95, UNIT[metric])
+        value = [effect.delta, *(_ends(effect.interval95) or ())]
+        cells[metric] = Cell(text, value, used_trials(results, contrast, effect, evaluation), evaluation)
+    return cells
+
+
+def _cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
+    """What the arms with it cost more than those without: parameters as a difference, operations and speed as ratios."""
+    on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)
+    speed = None if on.samples_per_s is None or off.samples_per_s is None else on.samples_per_s / off.samples_per_s
+    return {
+        "parameters": Cell(formats.signed_count(on.parameters - off.parameters), on.parameters - off.parameters),
+        "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
+        "speed": Cell(formats.ratio(speed), speed),
+    }
+
+
+def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evaluation: int) -> tuple[str, ...]:
+    """Trials behind an effect: those of its seeds, or all evaluated ones of an unpaired effect."""
+    arms = (*contrast.with_it, *contrast.without)
+    found = {arm: results.evaluated(arm, evaluation) for arm in arms}
+    return tuple(trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds)
+
+
+def _ends(interval) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _empty(columns: Sequence[Column]) -> dict[str, Cell]:
+    return {column.key: Cell(formats.NONE) for column in columns}

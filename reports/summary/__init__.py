@@ -1,0 +1,4 @@
+"""One page over several studies: every enhancement, the smallest effect it could have shown, its claim.
+
+Imports study, claims, figures.
+"""

@@ -1,0 +1,92 @@
+"""Numbers as the reports write them: nats with 4 decimals, differences with their sign, shares in per cent."""
+
+from collections.abc import Iterable
+
+from reports.stats.estimates import Interval
+
+NONE = "–"
+"""What stands where there is no number."""
+
+
+def level(value: float, unit: str = "nats") -> str:
+    """A metric itself: `2.5310`, `38.21 %`."""
+    return f"{100 * value:.2f} %" if unit == "share" else f"{value:.4f}"
+
+
+def signed(value: float, unit: str = "nats") -> str:
+    """A difference: `−0.0123`, in per cent points `+1.23`."""
+    text = f"{100 * value:+.2f}" if unit == "share" else f"{value:+.4f}"
+    return minus(text)
+
+
+def interval(found: Interval | None, unit: str = "nats") -> str:
+    """`[−0.0200, −0.0046]`."""
+    return NONE if found is None else f"[{signed(found.low, unit)}, {signed(found.high, unit)}]"
+
+
+def with_interval(value: float, found: Interval | None, unit: str = "nats") -> str:
+    """`−0.0123 [−0.0200, −0.0046]`."""
+    return signed(value, unit) if found is None else f"{signed(value, unit)} {interval(found, unit)}"
+
+
+def p_value(p: float | None) -> str:
+    """`0.0123`, `<0.0001`, or none."""
+    if p is None:
+        return NONE
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def count(value: int) -> str:
+    """`3,597,792`."""
+    return f"{value:,}"
+
+
+def signed_count(value: float) -> str:
+    """`+2,144`, `0`."""
+    return "0" if value == 0 else minus(f"{value:+,.0f}")
+
+
+def operations(value: float) -> str:
+    """`52.3 M`, `2.61 G`, three digits."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g} {letter}"
+    return f"{value:.0f}"
+
+
+def ratio(value: float | None) -> str:
+    """`× 0.97`."""
+    return NONE if value is None else f"× {value:.3g}" if value < 0.1 or value >= 10 else f"× {value:.2f}"
+
+
+def samples(value: int) -> str:
+    """`100k`, `2.5M`, else with thousands separators."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size and value % (size // 10) == 0:
+            return f"{value / size:g}{letter}"
+    return count(value)
+
+
+def seeds(found: Iterable[int], planned: int | None = None) -> str:
+    """`1-4`, `1, 2, 7`; with fewer than planned `1-3 (3 of 4)`."""
+    numbers = sorted(found)
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    text = ", ".join(parts) or NONE
+    return text if planned is None or planned == len(numbers) else f"{text} ({len(numbers)} of {planned})"
+
+
+def seed_count(found: int, planned: int) -> str:
+    """`4`, or `3 of 4`."""
+    return str(found) if found == planned else f"{found} of {planned}"
+
+
+def minus(text: str) -> str:
+    """`text` with the sign of minus in place of the hyphen; a zero that was rounded has no sign of its own."""
+    zero = not any(digit in text for digit in "123456789")
+    return text.replace("-", "").replace("+", "") if zero else text.replace("-", "−")

@@ -1,0 +1,209 @@
+"""Bad settings of the `gonn` command: one line with the setting, the value and the valid ones, code 2, and nothing done."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from orchestration.cli import command as cli
+from tests.paths import ROOT
+
+SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
+NEAREST = "parametric_relu, "
+URI_VALID = "valid: a URI that starts with sqlite, postgresql, mysql, mssql, http, https"
+
+
+@pytest.fixture
+def gonn(tmp_path, monkeypatch, capsys):
+    """Runs a command line in an empty workspace; returns (code, stdout, stderr)."""
+    for name in ("GONN_DATA", "MLFLOW_TRACKING_URI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        return cli.run([str(argument) for argument in arguments]), *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("settings, line", [
+    (["--seeds", "x"], f"SEEDS=x: not a number of seeds; {SEEDS_VALID}"),
+    (["--seeds", "0"], f"SEEDS=0: not a number of seeds; {SEEDS_VALID}"),
+    (["--seeds", "101"], f"SEEDS=101: not a number of seeds; {SEEDS_VALID}"),
+    (["--seeds", "1,1"], f"SEEDS=1,1: not a number of seeds; {SEEDS_VALID}"),
+    (["--seeds", "-1,2"], f"SEEDS=-1,2: not a number of seeds; {SEEDS_VALID}"),
+    (["--seeds", "1;rm"], f"SEEDS=1;rm: not a number of seeds; {SEEDS_VALID}"),
+    (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
+    (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial"),
+    (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
+    (["--data", "nowhere"], "DATA=nowhere: not a known data set, and no such file or folder; valid: gogod, kgs, kgs+tom, starter, a path to SGF files or archives"),
+    (["--nosuch"], "--nosuch: no such option; valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr, --queue"),
+    (["\x1b[2J"], "Got unexpected extra argument (\\x1b[2J)"),
+])  # fmt: skip
+def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):
+    assert gonn("plan", "parametric_relu", *settings) == (2, "", line + "\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (["ablate", "parametric_relu", "--runner", "slurm"], "RUNNER=slurm: no such runner; valid: ray, local"),
+    (["ablate", "parametric_relu", "--slots", "0"], "SLOTS=0: out of range; valid: 1 to 2147483647"),
+    (["ui", "--port", "80000"], "PORT=80000: out of range; valid: 1 to 65535"),
+    (["ui", "--port", "http"], "PORT=http: not a whole number; valid: 1 to 65535"),
+    (["train", "gonn-b5", "--seed", "-1"], "SEED=-1: out of range; valid: 0 to 2147483647"),
+    (["train", "gonn-b5", "--set", "net"], "--set=net: not a setting; valid: PATH=VALUE such as net.activation=relu"),
+    (["train", "gonn-b5", "--set", "net.activation=gelu"], "--set.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
+    (["train", "gonn-b5", "--set", "net.activation=[1"], "--set net.activation=[1: not a YAML value"),
+    (["train", "gonn-b5", "--set", "net.activation=*a"], "--set net.activation=*a: not a YAML value"),
+    (["list", "chess"], "SYSTEM=chess: no enhancements of such a system; valid: cazenave, clark_storkey, go_nn, gonn, lczero"),
+    (["evaluate"], "STUDY: not given; usage: gonn evaluate [OPTIONS] STUDY"),
+    (["evaluate", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
+    (["evaluate", "x", "--split", "train"], "SPLIT=train: no such split; valid: validation, test"),
+    (["report", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
+    (["ui", "--study", "x"], "STUDY=x: no such study or search; valid: none yet: make ablation NAME=… makes one"),
+    (["data", "fetch", "gogod"], "DATA=gogod: cannot be downloaded; valid: kgs"),
+    (["data", "fetch"], "--data-dir=: no data folder given; valid: a folder for the archives, or GONN_DATA in the environment"),
+    (["data", "fetch", "--data-dir", ".", "--years", "now"], "--years=now: not a list of years; valid: such as 2000-2015 or 2015,2017"),
+    (["data", "drop"], "gonn data drop: no such command; valid: build, fetch, list, selfplay"),
+    (["data", "build", "--data-dir"], "Option '--data-dir' requires an argument."),
+])  # fmt: skip
+def test_bad_settings_elsewhere(gonn, tmp_path, arguments, line):
+    assert gonn(*arguments) == (2, "", line + "\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("verb", ["show", "plan", "ablate"])
+def test_unknown_names_list_the_nearest_first(gonn, verb):
+    code, out, err = gonn(verb, "parametric_rlu")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"NAME=parametric_rlu: no such enhancement; valid: {NEAREST}")
+    code, out, err = gonn(verb, "\x1b[31m[red]<b>\n`")
+    assert err.startswith("NAME=\\x1b[31m[red]<b>\\n`: no such enhancement; valid: ") and err.count("\n") == 1
+
+
+def test_names_of_a_list_are_checked_one_by_one(gonn):
+    assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement; valid: ")
+    assert gonn("plan", "")[2].startswith("NAME=: no such enhancement; valid: ")
+    assert gonn("plan")[2] == gonn("plan", "")[2]
+    assert gonn("plan", "parametric_relu, parametric_relu")[2] == "NAME=parametric_relu, parametric_relu: an enhancement is named twice; valid: each of them once\n"
+
+
+def test_bases_and_designs_that_do_not_fit(gonn, tmp_path):
+    assert gonn("plan", "parametric_relu", "--base", "gonn-b6")[2].startswith("BASE=gonn-b6: no such base; valid: gonn-b")
+    assert gonn("train")[2].startswith("BASE=: no such base; valid: ")
+    too_many = "parametric_relu,global_pooling_head,dilated_convolutions,stem_kernel_5x5,batchnorm_gamma"
+    assert gonn("plan", too_many, "--design", "factorial") == (2, "", "DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [["ablate", "parametric_relu"], ["sync"], ["ui"]])
+@pytest.mark.parametrize("uri, shown", [("ftp://me:secret@host/x", "ftp://***@host/x"), ("databricks", "databricks")])
+def test_tracking_uris_that_mlflow_cannot_use(gonn, tmp_path, monkeypatch, arguments, uri, shown):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    assert gonn(*arguments) == (2, "", f"MLFLOW_TRACKING_URI={shown}: not a tracking server or data base; {URI_VALID}\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_device_that_is_not_there_stops_before_any_work(gonn, tmp_path, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for command in (["ablate", "parametric_relu"], ["plan", "parametric_relu"], ["train", "gonn-b5"]):
+        assert gonn(*command, "--device", "cuda") == (2, "", "DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_port_in_use(gonn):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        code, out, err = gonn("ui", "--port", port)
+    assert (code, out, err) == (2, "", f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001\n")
+
+
+def test_an_empty_workspace_says_what_to_do(gonn, tmp_path):
+    said = f"no studies in {tmp_path / 'studies'}; make ablation NAME=… runs one\n"
+    assert gonn("status") == gonn("report") == (0, said, "")
+
+
+def test_a_workspace_that_is_no_folder(gonn, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GONN_HOME", str(tmp_path / "file"))
+    assert gonn("data", "build") == (2, "", f"{tmp_path}/file/stores/index: cannot write (Not a directory)\n")
+
+
+def test_study_files_that_cannot_be_read(gonn, tmp_path):
+    file = tmp_path / "studies" / "old" / "study.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"format": 99}')
+    assert gonn("status") == (2, "", f"{file}: study file of format 99; this version reads format 1\n")
+    file.write_text("hello")
+    assert gonn("report")[2].startswith(f"{file}: not a JSON file (")
+
+
+def test_a_list_fits_a_narrow_terminal(gonn, monkeypatch):
+    from rich.console import Console
+
+    from orchestration.study import catalogue
+
+    monkeypatch.setattr(catalogue, "output", lambda: Console(width=60, markup=False, highlight=False))
+    code, out, _ = gonn("list", "gonn")
+    assert code == 0 and all(len(line) <= 60 for line in out.splitlines())
+    assert "parametric_relu" in out and "Parametric ReLU" in out
+
+
+def test_what_is_there_to_compare(gonn):
+    code, out, err = gonn("list")
+    assert code == 0 and err == "" and "Parametric ReLU" in out and "-0.025 nats at 5M" in out
+    assert all(len(line) <= 160 for line in out.splitlines())
+    headings = [line.split()[0] for line in out.splitlines() if line.endswith(")") and line[0].isalpha()]
+    assert headings == sorted(headings) and {"gonn", "go_nn"} <= set(headings)
+    code, out, _ = gonn("list", "gonn")
+    assert code == 0 and "parametric_relu" in out and "input_normalisation" not in out
+    code, out, _ = gonn("list", "--bases")
+    assert code == 0 and "gonn-b5, gonn-published-5b" in out and "3,597,792" in out
+    code, out, _ = gonn("show", "parametric_relu")
+    assert code == 0 and "net.activation" in out and "gonn_sandbox: Parametric ReLUs (Feb 2018)" in out
+    code, out, _ = gonn("data", "list")
+    assert code == 0 and "GNU Go self-play (bundled)" in out
+    assert gonn()[1] == gonn("--help")[1]
+
+
+def test_help_fits_a_terminal(gonn):
+    for verb in [[], ["data"], *([name] for name in cli.gonn.commands if name != "data")]:
+        code, out, _ = gonn(*verb, "--help")
+        assert code == 0 and "..." not in out.replace("COMMAND [ARGS]...", ""), verb
+        assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_the_process_ends_with_the_code_and_without_a_traceback(tmp_path):
+    environment = {**os.environ, "GONN_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "orchestration.cli"]
+    bad = subprocess.run([*command, "show", "parametric_rlu"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert bad.returncode == 2 and bad.stdout == "" and bad.stderr.startswith("NAME=parametric_rlu: ")
+    reader_left = subprocess.run(f"{sys.executable} -m orchestration.cli list | true", shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert reader_left.stderr == ""
+    assert not list(tmp_path.iterdir())
+
+
+FULL = """
+mount -t tmpfs -o size=2m none "$GONN_HOME" || exit 99
+"$PYTHON" -m orchestration.cli data build; code=$?
+find "$GONN_HOME" -type f ! -name "*.lock"
+exit $code
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None or not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root mounts a small disk")
+def test_a_full_disk_is_one_line_and_nothing_is_left(tmp_path):
+    environment = {**os.environ, "GONN_HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHON": sys.executable}
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", FULL], cwd=ROOT, env=environment, capture_output=True, text=True)
+    if done.returncode == 99 or done.stderr.startswith("unshare:"):
+        pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
+    line = f"{tmp_path}/stores: no space left (No space left on device); nothing was kept; free space or choose another folder\n"
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.endswith(line) and "Traceback" not in done.stderr

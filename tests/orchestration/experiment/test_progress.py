@@ -1,0 +1,65 @@
+"""Displays, told scripted events."""
+
+import io
+
+from gonn_core.trial.events import event
+from orchestration.experiment.progress import LiveDisplay, PlainDisplay, StudyProgress, describe, duration, show
+
+LABELS, TOTALS = {"a": "control s0", "b": "parametric_relu off s0"}, {"a": 1000, "b": 1000}
+
+
+def study() -> StudyProgress:
+    return StudyProgress("Parametric ReLU", LABELS, TOTALS)
+
+
+def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_characters():
+    now, out = [0.0], io.StringIO()
+    with PlainDisplay(study(), out, lambda: now[0]) as display:
+        for second in range(12):
+            now[0] = float(second)
+            display(event("tick", "a", 100 * second, 1000, 2.5, 100.0))
+            display(event("tick", "b", 50 * second, 1000, None, 50.0))
+        display(event("retried", "b", 0, 1000, None, None, message="the worker process was killed\x1b[31m"))
+        display(event("finished", "a", 1000, 1000, None, None))
+        display(event("failed", "b", 0, 1000, None, None, message="RuntimeError: the loss is not finite"))
+    lines = out.getvalue().splitlines()
+    assert lines == [
+        "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09 | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
+        "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04 | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
+        "parametric_relu off s0: retried: the worker process was killed\\x1b[31m",
+        "parametric_relu off s0: failed: RuntimeError: the loss is not finite",
+        "Parametric ReLU: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",
+    ]
+
+
+def test_starting_waiting_and_evaluating_are_said():
+    progress = study()
+    assert describe(progress.hear(event("begun", "a", 0, 1000, None, None))) == "control s0: starting" and len(progress.running()) == 1
+    assert progress.hear(event("waiting", "a", 0, 1000, None, None, waiting=True)).note == "trained by another command, waiting for its result"
+    assert progress.hear(event("evaluating", "b", 1000, 1000, None, None, split="test", history="full", positions=512, of=20000)).note == "evaluating test 512/20,000"
+    assert progress.hear(event("tick", "elsewhere", 1, 2, None, None)) is None
+
+
+def test_the_live_display_has_a_line_per_running_trial_and_one_for_the_study():
+    from rich.console import Console
+
+    display = LiveDisplay(study(), io.StringIO())
+    display(event("tick", "a", 250, 1000, 2.5, 125.0))
+    console = Console(file=io.StringIO(), width=120)
+    console.print(display._render())
+    first, last = console.file.getvalue().splitlines()
+    assert first.startswith("control s0") and first.rstrip().endswith("250/1,000, 125/s, ETA 0:06, 2.500 nats")
+    assert last == "Parametric ReLU: 0/2 trials done, 12 % of samples, ETA 0:14"
+
+
+def test_which_display_is_shown():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    assert isinstance(show("x", LABELS, TOTALS, io.StringIO()), PlainDisplay)
+    assert isinstance(show("x", LABELS, TOTALS, Terminal()), LiveDisplay)
+
+
+def test_durations():
+    assert [duration(s) for s in (None, 7.2, 754, 11045)] == ["-:--", "0:07", "12:34", "3:04:05"]

@@ -1,0 +1,178 @@
+"""`gonn stop`: commands are asked, write checkpoints and end; those that were killed are forgotten; nothing else is signalled."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gonn_core.errors import SettingError
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.process import this_process
+from gonn_core.trial.run import run_trial
+from orchestration.cli import command as cli
+from orchestration.experiment.stopping import StoppableRunner, Stopped, at_work, everything_at_work, stop
+from orchestration.runners.base import Outcome
+from orchestration.runners.local import LocalRunner
+from orchestration.workspace import Workspace
+from tests.orchestration.fakes import fake_job
+from tests.orchestration.runners.test_local import RUN_FAKE, attempts, wait_for
+from tests.paths import ROOT
+from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch) -> Workspace:
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    return Workspace(tmp_path)
+
+
+class Recorder:
+    """A runner that says one event per job and tells what it was given."""
+
+    def __init__(self, wish=lambda: None):
+        self.wish, self.ran, self.paused = wish, [], []
+
+    def run(self, jobs, slots, on_event):
+        for job in jobs:
+            self.ran.append(job)
+            self.wish()
+            time.sleep(0.6)  # longer than a command looks away
+            self.paused.append(on_event({"event": "tick", "trial": job.id}) is False)
+        return [Outcome(job.id, "done") for job in self.ran]
+
+
+def ask(workspace: Workspace) -> None:
+    (each,) = everything_at_work(workspace)
+    each.ask()
+
+
+def test_without_a_wish_nothing_changes(workspace):
+    jobs, engine = [fake_job(workspace.runs, seed) for seed in range(2)], Recorder()
+    outcomes = StoppableRunner(engine, workspace, "a-study").run(iter(jobs), 1, lambda event: None)
+    assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs] and engine.paused == [False, False]
+    assert list((workspace.root / "commands").iterdir()) == []
+
+
+def test_once_asked_no_job_is_begun_and_those_under_way_pause(workspace):
+    engine = Recorder()
+    engine.wish = lambda: ask(workspace) if len(engine.ran) == 2 else None
+    with pytest.raises(Stopped):
+        StoppableRunner(engine, workspace, "a-study").run([fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None)
+    assert len(engine.ran) == 2 and engine.paused == [False, True]
+    assert list((workspace.root / "commands").iterdir()) == []
+
+
+def test_the_number_of_jobs_stays_known(workspace):
+    class Counts:
+        def run(self, jobs, slots, on_event):
+            return len(jobs)
+
+    assert StoppableRunner(Counts(), workspace, "s").run([1, 2, 3], None, print) == 3
+
+
+def test_a_real_runner_pauses_its_trials(workspace, capsys):
+    jobs = [fake_job(workspace.runs, 0, "goes on until told"), fake_job(workspace.runs, 1)]
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(stop("a-st")))
+
+    def hear(event):
+        if event["event"] == "tick" and not thread.ident:
+            thread.start()
+
+    with pytest.raises(Stopped):
+        StoppableRunner(LocalRunner(RUN_FAKE), workspace, "a-study").run(jobs, 1, hear)
+    thread.join()
+    assert codes == [0] and len(attempts(workspace.runs, jobs[0])) == 1 and not (workspace.runs / jobs[1].id).exists()
+    said = capsys.readouterr().out
+    assert "asked to stop: a-study (process" in said and "stopped: a-study" in said
+
+
+def test_only_what_was_named_is_asked(workspace):
+    with at_work(workspace, "one-study") as one, at_work(workspace, "other") as other:
+        assert stop("one", patience=0) == 1
+        time.sleep(0.6)
+        assert one.asked and not other.asked
+        with pytest.raises(SettingError, match="no command works on it; valid: one-study, other"):
+            stop("third")
+
+
+def test_nothing_to_stop(workspace, capsys):
+    assert cli.run(["stop"]) == 0 and "nothing is running" in capsys.readouterr().out
+    assert cli.run(["stop", "x"]) == 2 and "STUDY=x" in capsys.readouterr().err
+
+
+def test_commands_that_were_killed_are_forgotten(workspace):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    folder = workspace.root / "commands"
+    folder.mkdir()
+    here = this_process()
+    write = lambda name, process: (folder / name).write_text(json.dumps({"process": process, "what": "x", "started": ""}))  # noqa: E731
+    write("dead.json", here._replace(pid=gone.pid)._asdict())
+    write("later.json", here._replace(started="1")._asdict())
+    write("elsewhere.json", here._replace(machine="another")._asdict())
+    write("silent.json", here._replace(machine="another")._asdict())
+    os.utime(folder / "silent.json", (1, 1))
+    assert [each.record.name for each in everything_at_work(workspace)] == ["elsewhere.json"]
+    assert [path.name for path in folder.iterdir()] == ["elsewhere.json"]
+
+
+def test_a_worker_of_somebody_else_gets_no_signal(workspace):
+    """A lease of a process that is no lone trial: its command is asked by file, or not at all."""
+    from gonn_core.trial.lease import Lease
+
+    (workspace.runs / ("1" * 16)).mkdir(parents=True)
+    with Lease.take(workspace.runs / ("1" * 16)):
+        assert everything_at_work(workspace) == []
+
+
+SAMPLES = 8000
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> Path:
+    """A trial that was trained in one go; its folder of trials."""
+    folder = tmp_path_factory.mktemp("whole")
+    run_trial(tiny_job(folder, tiny_config(training__samples=SAMPLES), progress_points=32))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["lone trial", "ray", "local"])
+def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturbed, workspace, tmp_path, runner):
+    job = tiny_job(workspace.runs, tiny_config(training__samples=SAMPLES), progress_points=32)  # no checkpoint of its own accord
+    directory = TrialDirectory(workspace.runs / job.id)
+    (tmp_path / "job.json").write_text(job.model_dump_json())
+    if runner == "lone trial":
+        command = [sys.executable, "-m", "gonn_core.trial", str(tmp_path / "job.json")]
+    else:
+        engine = {"ray": "ray_runner import RayRunner", "local": "local_runner import LocalRunner"}[runner]
+        command = [sys.executable, "-c", COMMAND.format(engine=engine, home=str(tmp_path), job=str(tmp_path / "job.json"))]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: bool(directory.metrics()), 120)
+            assert stop(None) == 0
+            _, said = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode in (1, 130), said
+    assert directory.state() == "paused" and directory.checkpoint.exists()
+    before = directory.config()["sessions"]
+    assert run_trial(job)["state"] == "done" and directory.config()["sessions"][len(before)]["from_samples"] > 0
+    assert_same_trial(undisturbed / job.id, workspace.runs / job.id)
+
+
+COMMAND = """
+from pathlib import Path
+from gonn_core.trial.job import read_job
+from orchestration.experiment.stopping import StoppableRunner
+from orchestration.workspace import Workspace
+from orchestration.{engine} as Engine
+if __name__ == "__main__":
+    StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study").run([read_job(Path({job!r}))], 1, lambda event: None)
+"""

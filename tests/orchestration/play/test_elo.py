@@ -1,0 +1,197 @@
+"""`gonn elo`: enough games for every pair of neighbours, the link to GNU Go, going on after a kill, which run of a base is taken."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonn_core.errors import SettingError
+from gonn_core.play.engines.commands import Engine
+from gonn_core.play.match.spec import NetSpec
+from gonn_core.rating.elo import expected_share
+from gonn_core.rating.matches import load_match
+from orchestration.cli import command as cli
+from orchestration.play.elo import command as elo
+from orchestration.play.elo.climb import FIRST_GAMES, games_wanted
+from orchestration.play.elo.link import LEVELS, TRIED_GAMES, try_levels
+from orchestration.play.elo.rungs import Standing, base_trial, snapshot_specs
+from orchestration.workspace import Workspace
+from reports.play.ladder import read_ladder
+from tests.play.made_trials import untrained_trial
+from tests.rating.made_matches import ENGINE, game, net, write_match
+from tests.reports.made_ladders import rung, write_ladder
+from tests.reports.made_studies import plan_study, train
+
+RUNGS = [rung(10_000, 3.4), rung(20_000, 2.9), rung(50_000, 2.6), rung(100_000, 2.4)]
+TRUTH = {10_000: 0, 20_000: 200, 50_000: 500, 100_000: 600}
+
+
+class Arena:
+    """Plays games by true strengths into match directories, as gonn match would: a match is the same however often it is asked for."""
+
+    def __init__(self, workspace: Workspace, levels: dict[int, float]):
+        self.workspace, self.levels, self.asked, self.fail_after = workspace, levels, [], None
+
+    def __call__(self, sides, games: int, seed: int):
+        if self.fail_after is not None and len(self.asked) >= self.fail_after:
+            raise KeyboardInterrupt
+        a, b = self._who(sides["A"]), self._who(sides["B"])
+        self.asked.append((a[1], b[1], games))
+        generator = np.random.default_rng([a[1], b[1], seed])
+        wins = generator.random(games) < expected_share(a[2] - b[2])
+        lines = [game(number, "AB"[number % 2], "A" if won else "B") for number, won in enumerate(wins)]
+        folder = self._write(a[0], b[0], lines, seed)
+        return load_match(folder)
+
+    def _who(self, side):
+        if isinstance(side, Engine):
+            level = int(side.level_text.split()[-1])
+            return {**ENGINE, "command": list(side.command)}, level, self.levels[level]
+        return net("1" * 16, side.samples), side.samples, TRUTH[side.samples]
+
+    def _write(self, a, b, lines, seed) -> Path:
+        try:
+            return write_match(self.workspace.matches, a, b, lines, seed)
+        except FileExistsError as error:
+            folder = Path(error.filename)
+            (folder / "games.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+            return folder
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    """A workspace whose base net has four snapshots of known strength, without any net."""
+    found = [Standing(each, NetSpec(tmp_path, each.samples, None)) for each in RUNGS]
+    monkeypatch.setattr(elo, "base_trial", lambda *_: tmp_path / "runs" / ("1" * 16))
+    monkeypatch.setattr(elo, "snapshot_specs", lambda *_: [])
+    monkeypatch.setattr(elo, "standings", lambda *_: found)
+    monkeypatch.setattr(elo, "parse_engine", lambda text: Engine(("gnugo", "--level", text.partition(":")[2]), int(text.partition(":")[2])))
+    return Workspace(tmp_path)
+
+
+def play(workspace, levels=None, arena=None, **values):
+    arena = arena or Arena(workspace, levels or {1: 700, 4: 900, 7: 1000, 10: 1100})
+    request = elo.EloRequest("gonn-b5", data="kgs", **values)
+    return elo.play_ladder(workspace, request, arena, lambda text: None), arena
+
+
+def test_neighbours_play_until_their_difference_is_known(workspace):
+    ladder, _ = play(workspace, link_games=0)
+    for games, half in ladder.neighbours():
+        assert half <= 60 and 100 <= games < 1000
+    assert ladder.ratings.elo == pytest.approx([0, 200, 500, 600], abs=3 * 60) and ladder.file.link is None
+
+
+def test_no_pair_plays_more_than_it_may(workspace):
+    ladder, _ = play(workspace, link_games=0, within=5.0, games=300)
+    assert [games for games, _ in ladder.neighbours()] == [300, 300, 300]
+
+
+def test_asked_again_it_plays_nothing_new(workspace):
+    ladder, arena = play(workspace)
+    asked = len(arena.asked)
+    again, arena = play(workspace, arena=arena)
+    assert again.file == ladder.file and again.games == ladder.games
+    assert all(games <= 60 for _, _, games in arena.asked[asked:])  # GNU Go's matches are looked up, no neighbours are
+    narrower, _ = play(workspace, arena=arena, within=30.0)
+    assert narrower.games > ladder.games and narrower.file.id == ladder.file.id
+
+
+def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_path):
+    whole, _ = play(workspace)
+    other = Workspace(tmp_path / "other")
+    arena = Arena(other, {1: 700, 4: 900, 7: 1000, 10: 1100})
+    for stop in (1, 3, 5):
+        arena.fail_after = stop
+        with pytest.raises(KeyboardInterrupt):
+            play(other, arena=arena)
+    arena.fail_after = None
+    resumed, _ = play(other, arena=arena)
+    assert resumed.file == whole.file and all(half <= 60 for _, half in resumed.neighbours())
+    assert resumed.games < 1.2 * whole.games  # nothing was played twice, though what is needed is told a little otherwise
+
+
+def test_the_link_is_the_level_nearest_to_even(workspace):
+    ladder, arena = play(workspace, levels={1: 100, 4: 620, 7: 1400, 10: 1500}, link_games=80)
+    assert [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 7, 4] or [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 4]
+    assert ladder.file.link.player["command"][-1] == "4" and "80 games" in ladder.file.link.note
+    engine = ladder.tally.ids.index(next(player for player, each in ladder.tally.identities.items() if each == ladder.file.link.player))
+    assert abs(ladder.ratings.elo[engine] - 620) < 3 * ladder.ratings.deviation(engine)
+
+
+def test_without_a_level_between_there_is_no_link(workspace):
+    ladder, _ = play(workspace, levels={1: 5000, 4: 6000, 7: 7000, 10: 8000})
+    assert ladder.file.link.player is None
+    assert ladder.file.link.note == "No link to GNU Go: gonn-b5 s1 @100k took 0 of 10 at level 1; nothing between 0 and 100 %."
+
+
+def test_levels_are_tried_from_the_weakest_on(tmp_path):
+    folders = itertools.count()
+
+    def won(share):
+        def play_level(level, games):
+            ends = int(share(level) * games)
+            lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
+            return load_match(write_match(tmp_path / str(next(folders)), net("1" * 16), {**ENGINE, "command": [str(level)]}, lines))
+
+        return [(each.level, each.points) for each in try_levels(play_level)]
+
+    assert won(lambda level: 1.0) == [(level, TRIED_GAMES) for level in LEVELS]
+    assert won(lambda level: 1.0 if level < 5 else 0.2) == [(1, 10), (4, 10), (7, 2)]
+    assert won(lambda level: 0.0) == [(1, 0)]
+
+
+def test_games_that_are_wanted(tmp_path):
+    def wanted(results, **values):
+        path = write_ladder(tmp_path / str(len(list(tmp_path.iterdir()))), RUNGS[:3], results, **values)
+        return games_wanted(read_ladder(path, path.parent.parent.parent / "matches"))
+
+    assert wanted([(0, 0), (0, 0)]) == [(0, FIRST_GAMES), (1, FIRST_GAMES)]
+    assert wanted([(100, 100), (0, 0)]) == [(1, FIRST_GAMES)]  # ±48 is enough
+    ((_, total),) = wanted([(100, 100), (90, 10)])
+    assert 300 < total <= 400
+    assert wanted([(100, 100), (10, 0)]) == [(1, 40)]  # a rough guess from few games is not trusted
+    assert wanted([(100, 100), (90, 10)], most=100) == []
+
+
+def test_the_data_of_a_trial_named_by_its_id(tmp_path):
+    made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1,))
+    train(made, {})
+    folder = made.runs / made.study.trials_of("control")[1]
+    assert elo._trained_on(folder, "starter") == ("starter", "starter")
+    tree = json.loads((folder / "config.json").read_text())
+    for labels in ({"data": "kgs, 4 of 15 training years"}, {"study": made.study.id}):
+        (folder / "config.json").write_text(json.dumps({**tree, "labels": labels}))
+        assert elo._trained_on(folder, "starter") == ("kgs", "kgs, 4 of 15 training years")
+
+
+def test_which_run_of_a_base_is_taken(tmp_path):
+    made = plan_study(tmp_path, "last_move_input", budget="cpu", seeds=(1, 2))
+    train(made, {}, skip=[("control", 2)])
+    workspace = Workspace(tmp_path)
+    assert base_trial(workspace, "gonn-b5", "kgs", "cpu", 1).name == made.study.trials_of("control")[1]
+    assert base_trial(workspace, made.study.trials_of("control")[1][:8], "starter", "cpu", 1).name == made.study.trials_of("control")[1]
+    for values in (("gonn-b5", "kgs", "cpu", 2), ("gonn-b5", "starter", "cpu", 1), ("gonn-b5", "kgs", "gpu", 1)):
+        with pytest.raises(SettingError, match="BASE=gonn-b5: no finished trial"):
+            base_trial(workspace, *values)
+    with pytest.raises(SettingError, match="gonn-b6"):
+        base_trial(workspace, "gonn-b6", "kgs", "cpu", 1)
+
+
+def test_snapshots_by_their_samples(tmp_path):
+    folder = untrained_trial(tmp_path, training__samples=20_000)
+    assert [spec.samples for spec in snapshot_specs(folder, None)] == [spec.samples for spec in snapshot_specs(folder, "20k")] == [20_000]
+    for sizes, problem in (("30k", "no such snapshots"), ("20k,many", "not numbers of samples"), ("", "not numbers of samples")):
+        with pytest.raises(SettingError, match=problem):
+            snapshot_specs(folder, sizes)
+
+
+def test_bad_settings_of_the_verb_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    for arguments in (["elo", "nothing"], ["elo", "gonn-b5", "--games", "0"], ["elo", "gonn-b5", "--budget", "huge"], ["rate", "abc"], ["play", "nothing"]):
+        assert cli.run(arguments) == 2
+        out, aside = capsys.readouterr()
+        assert out == "" and aside.count("\n") == 1
+    assert cli.run(["rate"]) == 0 and "gonn match plays some" in capsys.readouterr().out

@@ -1,0 +1,144 @@
+"""A study on somebody's Ray cluster: where its address comes from, what its nodes must see, and a node that is lost during a study."""
+
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gonn_core.errors import SettingError
+from gonn_core.trial.job import Job
+from gonn_core.trial.run import run_trial
+from orchestration.cli import command as cli
+from orchestration.runners.ray_cluster import address_of, check_nodes, node_problem, shipped, token_in
+from tests.paths import ROOT
+from tests.trial.helpers import assert_same_trial, starter_data, tiny_config, tiny_job
+
+
+def test_where_the_address_comes_from(monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert address_of(None, "ray") is None and address_of("10.0.0.1:6379", "ray") == "10.0.0.1:6379"
+    monkeypatch.setenv("RAY_ADDRESS", "auto")
+    assert address_of(None, "ray") == "auto" and address_of("10.0.0.1:6379", "ray") == "10.0.0.1:6379"
+    assert address_of(None, "local") is None, "a variable for Ray does not concern the local runner"
+    for given, runner in (("10.0.0.1:6379", "local"), ("ray://10.0.0.1:10001", "ray"), ("local", "ray")):
+        with pytest.raises(SettingError, match="RAY_ADDRESS"):
+            address_of(given, runner)
+
+
+def test_a_bad_address_is_one_line_before_any_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    assert cli.run(["ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--address", "10.0.0.1:6379"]) == 2
+    assert capsys.readouterr().err.startswith("RAY_ADDRESS=10.0.0.1:6379: RUNNER=local uses no cluster")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_code_travels_without_data():
+    folders = [Path(path) for path in shipped()["py_modules"]]
+    assert [folder.name for folder in folders] == ["gonn_core", "orchestration"]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert all(path.suffix in (".py", ".json", ".yaml", ".npz", ".txt") for path in files), {path.suffix for path in files}
+    assert sum(path.stat().st_size for path in files) < 5_000_000
+
+
+def test_a_node_must_see_the_folder_and_have_the_store(tmp_path):
+    store = starter_data().store
+    ask = lambda token, folder=store.folder, digest=store.digest: node_problem(str(tmp_path), token, str(folder), digest)  # noqa: E731
+    with token_in(tmp_path) as token:
+        assert ask(token) is None
+        assert "does not see" in ask("another")
+        assert "has store" in ask(token, digest="0" * 20)
+        assert "no position store" in ask(token, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == [] and "does not see" in ask(token)
+    check_nodes({"one": None}, tmp_path / "runs")
+    with pytest.raises(SettingError, match="node two does not see it; valid: a folder that all nodes share"):
+        check_nodes({"one": None, "two": "does not see it"}, tmp_path / "runs")
+
+
+def test_a_store_that_differs_on_a_node_is_found(tmp_path):
+    import shutil
+
+    store = starter_data().store
+    copy = Path(shutil.copytree(store.folder, tmp_path / "stores" / store.digest))
+    data = bytearray((copy / "moves.npy").read_bytes())
+    data[-1] ^= 1
+    (copy / "moves.npy").write_bytes(data)
+    with token_in(tmp_path) as token:
+        assert "contents differ from the digest" in node_problem(str(tmp_path), token, str(copy), store.digest)
+
+
+def run_and_tell(job: Job, on_progress) -> dict:
+    """A real trial that leaves where its code came from, and on which node it ran, beside its directory."""
+    import ray
+
+    import gonn_core
+
+    with open(Path(job.run.runs).parent / "told.txt", "a") as file:
+        print(job.id, gonn_core.__file__, ray.get_runtime_context().get_node_id(), file=file)
+    return run_trial(job, on_progress)
+
+
+SAMPLES, PATIENCE = 8000, 400
+
+DRIVER = """
+import json, os, sys
+from pathlib import Path
+from ray.cluster_utils import Cluster
+from gonn_core.trial.job import read_job
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.runners.ray_tune import RayRunner
+
+if __name__ == "__main__":
+    home, jobs = Path(sys.argv[1]), [read_job(Path(path)) for path in sys.argv[2:]]
+    size = 80 * 2**20
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": size, "include_dashboard": False})
+    second = cluster.add_node(num_cpus=1, object_store_memory=size)
+    lost = []
+
+    def on_event(event):
+        print(json.dumps({name: event[name] for name in ("event", "trial")}), flush=True)
+        told = (home / "told.txt").read_text().split() if (home / "told.txt").exists() else []
+        if not lost and event["event"] == "point" and second.node_id in told:
+            trial = told[told.index(second.node_id) - 2]
+            if TrialDirectory(home / "runs" / trial).checkpoint.exists() and TrialDirectory(home / "runs" / trial).state() == "running":
+                lost.append(trial)
+                cluster.remove_node(second, allow_graceful=False)
+
+    outcomes = RayRunner(cluster.address, "tests.orchestration.runners.test_address:run_and_tell").run(jobs, None, on_event)
+    print(json.dumps({"states": [outcome.state for outcome in outcomes], "lost": lost}), flush=True)
+    cluster.shutdown()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").exists(), reason="several nodes on one machine: Linux alone")
+def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an_undisturbed_run(tmp_path):
+    import json
+
+    configs = [tiny_config(training__samples=SAMPLES, training__init_seed=seed) for seed in (1, 2)]
+    whole = [tiny_job(tmp_path / "whole", config, progress_points=32) for config in configs]
+    files = []
+    for number, config in enumerate(configs):
+        job = tiny_job(tmp_path / "home" / "runs", config, progress_points=32, checkpoint_seconds=0.1)
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(job.model_dump_json())
+    environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "PYTHONPATH": str(ROOT)}
+    environment |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
+    command = [sys.executable, "-c", DRIVER, str(tmp_path / "home"), *map(str, files)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr[-3000:]
+    *events, last = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert last["states"] == ["done", "done"] and len(last["lost"]) == 1
+    assert [event["trial"] for event in events if event["event"] == "retried"] == last["lost"]
+    told = [line.split() for line in (tmp_path / "home" / "told.txt").read_text().splitlines()]
+    assert len(told) == 3 and all("py_modules_files" in code for _, code, _ in told), told
+    for job in whole:
+        run_trial(job)
+        assert_same_trial(tmp_path / "whole" / job.id, tmp_path / "home" / "runs" / job.id)
+    sessions = json.loads((tmp_path / "home" / "runs" / last["lost"][0] / "config.json").read_text())["sessions"]
+    assert len(sessions) == 2 and sessions[1]["from_samples"] > 0
+    assert sorted(path.name for path in (tmp_path / "home" / "runs").iterdir()) == sorted(job.id for job in whole)
+
+

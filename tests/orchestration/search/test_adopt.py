@@ -1,0 +1,207 @@
+"""Rates that a study adopts: a number, a search's, or one searched for each arm."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+
+from ablations.registry import FOLDER, load_registry
+from ablations.search import Search, Tried
+from gonn_core.errors import SettingError, UserError
+from orchestration.cli import command as cli
+from orchestration.runners.base import Runner
+from orchestration.search import arms as search_arms
+from orchestration.search import command as search
+from orchestration.search.adopt import AdoptedRate
+from orchestration.search.folder import alone, keep_search, open_journal, tried_rates
+from orchestration.search.planning import SearchRequest, check_search, lay_out_search
+from orchestration.study import planning
+from orchestration.study.planning import Request, check, lay_out
+from orchestration.workspace import Workspace
+from reports.search.report import SearchFiles, search_report
+from tests.orchestration.search_fakes import made_search
+from tests.trial.helpers import starter_data
+
+LEVELS = ((0.05, 3.03), (0.1, 3.0), (0.2, 3.03))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Workspace:
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    return Workspace.here()
+
+
+def searched(home: Workspace, trials: int) -> Search:
+    """A search of 5 trials of which `trials` are done."""
+    search = keep_search(home, made_search(trials=5))
+    journal = open_journal(home, search)
+    for number in range(trials):
+        tried = journal.ask()
+        journal.tell_done(tried.number, 3.0 + 0.1 * abs(tried.rate - 0.1))
+    return search
+
+
+def test_half_a_line_at_the_end_of_a_journal_is_taken_away(home):
+    search = searched(home, 2)
+    journal = home.root / "searches" / search.id / "journal.log"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"op_code":4,"wor')
+    with alone(home, search):
+        assert journal.read_bytes() == whole
+        open_journal(home, search).ask()
+    assert len(tried_rates(home, search)) == 3
+
+
+def checked(**settings):
+    return check(Request("parametric_relu", budget="smoke", **settings))
+
+
+def test_a_number_or_a_found_rate_takes_the_place_of_the_bases_in_all_arms(home):
+    search = searched(home, 5)
+    plain, given, found = checked(), checked(lr="0.05"), checked(lr=f"found:{search.id}")
+    assert given.base.training.optimiser.learning_rate == 0.05 and given.line.endswith(" LR=0.05 (0.05)")
+    rate = found.base.training.optimiser.learning_rate
+    assert rate == float(f"{rate:.3g}") and 0.05 < rate < 0.2 and found.rate.source == f"found by {search.id}"
+    studies = [lay_out(each, starter_data(), home).study for each in (plain, given, found)]
+    assert len({study.id for study in studies}) == 3 and len({trial.trial for study in studies for trial in study.trials}) == 12
+    assert all(arm.config.training.optimiser.learning_rate == rate and arm.rate_found_by == search.id for arm in studies[2].arms)
+    assert {arm.rate_found_by for study in studies[:2] for arm in study.arms} == {None}
+    assert studies[2].title.endswith(f"; learning rate {rate:g}, found by {search.id}")
+    number = lay_out(checked(lr=f"{rate}"), starter_data(), home).study
+    assert [trial.trial for trial in number.trials] == [trial.trial for trial in studies[2].trials], "a trial is what it computes"
+
+
+def refused(**settings) -> str:
+    with pytest.raises(SettingError) as error:
+        checked(**settings)
+    return str(error.value)
+
+
+def test_what_cannot_be_adopted(home):
+    assert refused(lr="fast") == "LR=fast: not a learning rate; valid: a number, found:SEARCH, or search"
+    assert refused(lr="-1") == "LR=-1: not a learning rate; valid: above 0, at most 100"
+    assert refused(lr="nan").startswith("LR=nan: not a learning rate")
+    assert refused(lr="found:lr-x").startswith("LR=lr-x: no such search; valid: none yet")
+    assert refused(lr="search").startswith("LR=search: parametric_relu is not known to move the best learning rate")
+    search = searched(home, 3)
+    assert refused(lr=f"found:{search.id}").startswith(f"LR=found:{search.id}: search {search.id} has 2 trials to come")
+    assert refused(lr="found:lr-gonn-b5", base="gonn-b12").startswith("LR=found:lr-gonn-b5: searched for gonn-b5 under budget smoke")
+    assert refused(lr="found:lr-gonn-b5", seeds="1,1000").startswith("SEEDS=1000: search lr-gonn-b5-")
+    with pytest.raises(SettingError, match="SEEDS=1000: the searches of the arms use this seed; valid: others"):
+        check(Request("elu", budget="smoke", seeds="1000,2", lr="search"))
+    with pytest.raises(SettingError, match="LR=0.1: momentum_matched_rate changes the learning rate itself"):
+        check(Request("momentum_matched_rate", budget="smoke", lr="0.1"))
+
+
+def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own_rate(home, monkeypatch):
+    begun: list[Search] = []
+
+    def carry_out(workspace, search, settings, prepared, engine: Runner, slots, track) -> SearchFiles:
+        begun.append(search)
+        best = 0.1 * len(begun)
+        tried = [Tried(number, best * rate / 0.1, "done", f"{number:016x}", nats) for number, (rate, nats) in enumerate(LEVELS * 2)]
+        return SearchFiles(search_report(search.model_copy(update={"trials": 6}), tried), home.root, ())
+
+    monkeypatch.setattr(search, "carry_out", carry_out)
+    request = check(Request("elu", budget="smoke", lr="search"))
+    plan = lay_out(request, starter_data(), home)
+    rates = search_arms.search_arms(plan, "cpu", home, None, None, False)
+    control, treatment = plan.study.arms
+    one, other = begun
+    assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
+    assert (one.trials, one.seed, one.validation) == (other.trials, other.seed, other.validation)
+    assert one.id.startswith(f"lr-{plan.study.base}-smoke") and other.id.startswith(f"lr-{treatment.id}-{plan.study.base}-smoke")
+    assert one.seed not in plan.study.seeds
+    tuned = lay_out(request, starter_data(), home, rates).study
+    assert tuned.id != plan.study.id and tuned.title.endswith("; each arm at the learning rate found for it")
+    for arm in tuned.arms:
+        assert arm.config.training.optimiser.learning_rate == rates[arm.id].rate == json.loads(arm.values["training.optimiser.learning_rate"])
+        assert arm.rate_found_by == rates[arm.id].search
+
+
+def test_a_study_waits_for_a_search_that_is_not_finished(home, monkeypatch):
+    monkeypatch.setattr(search, "carry_out", lambda workspace, search, *_: SearchFiles(search_report(search, []), home.root, ()))
+    plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
+    with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command goes on"):
+        search_arms.search_arms(plan, "cpu", home, None, None, False)
+
+
+@pytest.fixture
+def declare(monkeypatch):
+    """Puts learning rates into the declarations of gonn-b5 and of cards, as their YAML would."""
+    registry = load_registry()
+
+    def put(base=(), **cards):
+        changed = {name: registry.cards[name].model_copy(update={"lr": lr}) for name, lr in cards.items()}
+        bases = {**registry.bases, "gonn-b5": registry.bases["gonn-b5"].model_copy(update={"lr": dict(base)})}
+        made = dataclasses.replace(registry, cards={**registry.cards, **changed}, bases=bases)
+        monkeypatch.setattr(planning, "load_registry", lambda: made)
+
+    return put
+
+
+def test_a_base_adopts_a_found_rate_by_its_searches_name(home, declare):
+    search = searched(home, 5)
+    by_option = lay_out(checked(lr=f"found:{search.id}"), starter_data(), home).study
+    declare(base={"smoke": f"found:{search.id}"})
+    request = checked()
+    study = lay_out(request, starter_data(), home).study
+    rate = study.arms[0].config.training.optimiser.learning_rate
+    assert (study.id, study.title, study.arms) == (by_option.id, by_option.title, by_option.arms)
+    assert {arm.rate_found_by for arm in study.arms} == {search.id}
+    assert request.line.endswith(f" LR=({rate:g}, found by {search.id})")
+    assert lay_out(checked(lr="0.05"), starter_data(), home).study.arms[1].config.training.optimiser.learning_rate == 0.05, "LR comes first"
+    assert check(Request("parametric_relu", budget="cpu")).rate is None, "of another budget nothing was said"
+
+
+def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
+    search = searched(home, 5)
+    declare(parametric_relu={"gonn-b5.smoke": f"found:{search.id}"}, global_pooling_head={"gonn-b5.smoke": 0.15})
+    study = lay_out(check(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke")), starter_data(), home).study
+    rates = {arm.id: arm.config.training.optimiser.learning_rate for arm in study.arms}
+    assert rates["control"] == rates["without-ladder_input"] == 0.2 and rates["without-global_pooling_head"] == 0.15
+    assert 0.05 < rates["without-parametric_relu"] < 0.2
+    assert {arm.id: arm.rate_found_by for arm in study.arms if arm.rate_found_by} == {"without-parametric_relu": search.id}
+    assert f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}; arm of global_pooling_head at 0.15, given" in study.title
+    assert refused(design="leave-one-out").startswith("DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm (cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)")
+
+
+def test_a_declared_rate_that_cannot_be_adopted(home, declare):
+    declare(base={"smoke": "found:lr-x"})
+    assert refused() == "bases/gonn-b5.yaml.lr.smoke=lr-x: no such search; valid: none yet: make lr-search NAME=… makes one"
+    assert cli.run(["plan", "parametric_relu", "--budget", "smoke"]) == 2
+    searched(home, 3)
+    declare(parametric_relu={"gonn-b5.smoke": "found:lr-gonn-b5"})
+    assert refused().startswith("cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke=found:lr-gonn-b5: search lr-gonn-b5-")
+
+
+@pytest.mark.parametrize("folder, name, line, told", [
+    ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
+    ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
+    ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
+    ("cards/gonn", "parametric_relu", "lr: {gonn-b5: 0.1}", "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; valid: <base>.<budget> such as gonn-b5.cpu"),
+    ("cards/go_nn", "momentum_matched_rate", "lr: {go-nn.cpu: 0.1}", "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; valid: no lr"),
+])
+def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, line, told):
+    shutil.copytree(FOLDER, tmp_path / "ablations", ignore=shutil.ignore_patterns("*.py", "__pycache__", "starter"))
+    path = tmp_path / "ablations" / folder / f"{name}.yaml"
+    path.write_text(f"{line}\n{path.read_text()}")
+    with pytest.raises(UserError) as error:
+        load_registry(tmp_path / "ablations")
+    assert told in str(error.value)
+
+
+def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
+    plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
+    searched = [search for search, _ in search_arms.arm_searches(plan, "cpu", home).values()]
+    by_itself = [lay_out_search(check_search(SearchRequest("elu", arm, budget="smoke")), starter_data(), home)[0] for arm in ("on", "off")]
+    assert [search.id for search in searched] == [search.id for search in by_itself], "a search of an arm by itself is the same"
+    for tells, (each, _) in zip((16, 4), search_arms.arm_searches(plan, "cpu", home).values()):
+        journal = open_journal(home, keep_search(home, each))
+        for _ in range(tells):
+            tried = journal.ask()
+            journal.tell_done(tried.number, 3.0 + abs(tried.rate - 0.02))
+    (control, found), (other, none) = search_arms.rates_so_far(plan, "cpu", home).values()
+    assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
+    assert none is None and other.unfinished == 12 and not home.runs.exists()

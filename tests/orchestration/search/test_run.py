@@ -1,0 +1,158 @@
+"""A search with trials that follow a known curve: its choice, its slots, kills, failures."""
+
+import math
+from collections import Counter
+
+import pytest
+
+from ablations.search import Pruning
+from gonn_core.trial.events import event
+from orchestration.runners.queue import JobQueue
+from orchestration.runners.ray_jobs import RayStudy
+from orchestration.search.optuna_rates import RateOptimiser
+from orchestration.search.pruning import is_hopeless
+from orchestration.search.run import FAILURES, SearchRun
+from reports.search.curve import find_optimum
+from tests.orchestration.search_fakes import BEST, DIVERGES, FakeRunner, made_search, settings
+
+
+def run(folder, search, runner, on_event=lambda event: None):
+    """One command's part; the search's journal afterwards."""
+    optimiser = RateOptimiser(folder / "journal.log", search)
+    part = SearchRun(search, settings(folder / "runs"), optimiser, on_event, lambda tried: None)
+    try:
+        part.run(runner, None)
+    except KeyboardInterrupt:
+        pass
+    return RateOptimiser(folder / "journal.log", search).tried(), part
+
+
+def optimum(tried, search):
+    return find_optimum([(each.rate, each.nats) for each in tried if each.state == "done"], search.rates)
+
+
+def test_the_choice_is_near_the_bottom_of_a_known_curve(tmp_path):
+    search = made_search(rates=(0.01, 0.5))
+    tried, part = run(tmp_path, search, FakeRunner())
+    found = optimum(tried, search)
+    assert len(tried) == 20 and not part.failures
+    assert tried[0].rate == pytest.approx(search.own_rate)
+    assert all(0.01 <= each.rate <= 0.5 for each in tried)
+    assert abs(math.log(found.rate / BEST)) < 0.3, "0.3 of a logarithm cost 0.0045 nats here"
+    assert found.interval.low <= found.rate <= found.interval.high and not found.at_edge
+    assert {"done", "pruned"} == {each.state for each in tried}
+
+
+def test_hopeless_trials_are_given_up_and_free_their_slot(tmp_path):
+    runner = FakeRunner(slots=3)
+    tried, _ = run(tmp_path, made_search(rates=(0.001, 0.5)), runner)
+    pruned = [each for each in tried if each.state == "pruned"]
+    assert pruned and runner.most == 3 and len(runner.ran) == 20
+    for each in pruned:
+        assert max(each.points) >= 800 and max(each.points) < 1200
+        assert abs(math.log(each.rate / BEST)) > 0.5
+    assert runner.told < 20 * 12
+
+
+def test_rates_that_diverge_do_not_stop_a_search(tmp_path):
+    search = made_search(rates=(0.05, 5.0))
+    tried, part = run(tmp_path, search, FakeRunner())
+    states = Counter(each.state for each in tried)
+    assert states["diverged"] >= 2 and not part.failures and len(tried) == 20
+    assert all((each.rate > DIVERGES) == (each.state == "diverged") for each in tried)
+    assert states["diverged"] < 12, "most are asked for where nothing diverges"
+    assert abs(math.log(optimum(tried, search).rate / BEST)) < 0.4
+
+
+@pytest.mark.parametrize("points", [0, 1, 7, 30, 61, 130])
+def test_after_a_kill_the_same_command_goes_on_and_asks_for_nothing_twice(tmp_path, points):
+    search = made_search()
+    first, second = FakeRunner(kill_after=points), FakeRunner()
+    run(tmp_path, search, first)
+    tried, _ = run(tmp_path, search, second)
+    assert len(tried) == 20 and "running" not in {each.state for each in tried}
+    assert len({each.rate for each in tried}) == 20
+    assert [each.number for each in tried] == list(range(20))
+    again = [rate for rate in second.ran if rate in first.ran]
+    assert len(again) <= 2 and second.ran[: len(again)] == again, "those under way go on first"
+    third = FakeRunner()
+    assert run(tmp_path, search, third)[0] == tried and not third.ran
+
+
+def test_what_a_kill_kept_from_being_told_is_read_from_the_trial_directories(tmp_path):
+    search = made_search(trials=6)
+
+    def die(event):
+        if event["event"] == "finished":
+            raise KeyboardInterrupt  # the trial is done, its directory says so, the journal does not
+
+    run(tmp_path, search, FakeRunner(slots=1), die)
+    runner, heard = FakeRunner(slots=1), []
+    tried, _ = run(tmp_path, search, runner, heard.append)
+    first = heard[0]
+    assert (first["event"], first["trial"], first["nats"]) == ("finished", tried[0].trial, tried[0].points[1200])
+    assert tried[0].state == "done" and len(tried[0].points) == 12 and tried[0].rate not in runner.ran
+
+
+def test_trials_that_fail_for_another_reason_are_made_up_for_until_it_is_clear_that_it_is_no_accident(tmp_path):
+    tried, part = run(tmp_path / "one", made_search(trials=6), FakeRunner(breaks=("1",)))
+    assert Counter(each.state == "failed" for each in tried) == {False: 6, True: 1}
+    assert [error for _, error in part.failures] == ["RuntimeError: the cable is out"]
+    tried, part = run(tmp_path / "all", made_search(trials=6), FakeRunner(slots=1, breaks=tuple("0123456789")))
+    assert len(tried) == len(part.failures) == FAILURES
+    tried, part = run(tmp_path / "all", made_search(trials=6), FakeRunner(slots=1))
+    assert sum(each.state in ("done", "pruned", "diverged") for each in tried) == 6
+
+
+def test_another_tool_reads_the_journal(tmp_path):
+    search = made_search(trials=5)
+    run(tmp_path, search, FakeRunner())
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    study = optuna.load_study(study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "journal.log"))))
+    assert len(study.trials) == 5 and study.best_trial.params["learning_rate"] > 0
+    assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
+
+
+def test_optunas_own_plots_are_drawn_once_a_trial_is_done(tmp_path):
+    import matplotlib
+
+    search, style = made_search(trials=5), matplotlib.rcParams.copy()
+    optimiser = RateOptimiser(tmp_path / "journal.log", search)
+    optimiser.ask()
+    assert optimiser.plots() == {}
+    run(tmp_path, search, FakeRunner())
+    plots = RateOptimiser(tmp_path / "journal.log", search).plots()
+    assert set(plots) == {"optuna_history.png", "optuna_slice.png", "optuna_edf.png", "optuna_intermediate.png"}
+    assert all(content.startswith(b"\x89PNG") for content in plots.values())
+    assert {name: value for name, value in matplotlib.rcParams.items() if name != "backend"} == {name: value for name, value in style.items() if name != "backend"}
+
+
+def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
+    search = made_search(trials=8)
+    run(tmp_path, search, FakeRunner(slots=1, kill_after=4 * 12))
+    optimiser = RateOptimiser(tmp_path / "journal.log", search)
+    part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None, lambda tried: None)
+    jobs = part._jobs([each for each in optimiser.tried() if each.state == "running"])
+    study = RayStudy(JobQueue(jobs, part))
+    bad = study.next_job("tune-1")
+    assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
+    assert not study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"
+    assert study.hear("tune-1", [event("point", bad.id, 900, 1200, 9.0, 50.0)])
+    assert study.outcomes[bad.id].state == "paused"
+    assert next(each for each in optimiser.tried() if each.trial == bad.id).state == "pruned"
+    other = study.next_job("tune-2")
+    assert other.id != bad.id, "its slot goes to the next"
+
+
+def test_a_leap_of_the_loss_for_a_moment_stops_no_trial():
+    finished = [{800: 3.0 + 0.1 * k, 900: 2.8 + 0.1 * k, 1000: 2.6 + 0.1 * k} for k in range(5)]
+    rule = Pruning(looks=2)
+    assert not is_hopeless({800: 9.0}, 1200, finished, rule), "one look"
+    assert not is_hopeless({800: 9.0, 900: 2.9}, 1200, finished, rule), "it came back"
+    assert not is_hopeless({700: 9.0, 800: 9.0}, 1200, finished, rule), "too early to tell"
+    assert is_hopeless({800: 3.5, 900: 3.3}, 1200, finished, rule) and is_hopeless({800: 2.0, 900: 9.0, 1000: 9.0}, 1200, finished, rule)
+    assert not is_hopeless({800: 9.0, 900: 9.0}, 1200, finished[:3], rule), "too few to judge by"
+    assert not is_hopeless({1100: 9.0, 1200: 9.0}, 1200, finished, rule), "at its end"
+    assert is_hopeless({800: 9.0}, 1200, finished, Pruning())

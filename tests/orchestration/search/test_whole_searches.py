@@ -1,0 +1,75 @@
+"""A search with real trials of a tiny net in worker processes: killed, gone on with, and the same command again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ablations.search import Pruning, Search, search_id
+from ablations.study import seeded
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.runners.local import LocalRunner
+from orchestration.search.optuna_rates import RateOptimiser
+from orchestration.search.run import SearchRun
+from tests.paths import ROOT
+from tests.trial.helpers import tiny_config, tiny_job
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from ablations.search import Search
+from gonn_core.config import parse_model
+from gonn_core.trial.job import RunSettings
+from orchestration.runners.local import LocalRunner
+from orchestration.search.run import SearchRun
+from orchestration.search.optuna_rates import RateOptimiser
+if __name__ == "__main__":
+    tree = json.loads(Path(sys.argv[1]).read_text())
+    search, settings = parse_model(Search, tree["search"], "search"), parse_model(RunSettings, tree["settings"], "settings")
+    SearchRun(search, settings, RateOptimiser(Path(sys.argv[1]).with_name("journal.log"), search), lambda event: None, lambda tried: None).run(LocalRunner(), 2)
+"""
+
+
+def made(runs: Path) -> tuple[Search, object]:
+    """A search of 7 trials up to rates at which even a tiny net diverges, and how its trials run."""
+    job = tiny_job(runs)
+    (validation,) = job.run.evaluations
+    decided = {"config": seeded(tiny_config(), 1000), "validation": validation, "pruning": Pruning(others=2), "rates": (0.003, 100.0), "trials": 7, "seed": 1000}
+    words = {"title": "tiny", "base": "gonn-b5", "budget": "smoke", "data": "starter", "coverage": "starter", "created": "2026-01-02T03:04:05+00:00"}
+    return Search(id=search_id("tiny", "smoke", "starter", decided), **decided, **words, commit="abc", dirty=False), job.run
+
+
+def test_real_trials_are_searched_through_a_kill(tmp_path):
+    search, settings = made(tmp_path / "runs")
+    (tmp_path / "search.json").write_text(json.dumps({"search": search.model_dump(mode="json"), "settings": settings.model_dump(mode="json")}))
+    command = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path / "search.json")], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    until = time.monotonic() + 600
+    while not list((tmp_path / "runs").glob("*/result.json")) and command.poll() is None:
+        assert time.monotonic() < until, "timed out"
+        time.sleep(0.1)
+    command.send_signal(signal.SIGKILL)
+    command.wait(20)
+    optimiser = RateOptimiser(tmp_path / "journal.log", search)
+    before = optimiser.tried()
+    heard = []
+    SearchRun(search, settings, optimiser, lambda event: heard.append(event), lambda tried: None).run(LocalRunner(), 2)
+    tried = optimiser.tried()
+    states = Counter(each.state for each in tried)
+    assert len(tried) == 7 and states["running"] == states["failed"] == 0 and states["done"] >= 3
+    assert [each.rate for each in tried[: len(before)]] == [each.rate for each in before]
+    for each in tried:
+        directory = TrialDirectory(tmp_path / "runs" / each.trial)
+        assert {"done": "done", "pruned": "paused", "diverged": "failed"}[each.state] == directory.state()
+        curve = {line["samples"]: line["nats"] for line in directory.metrics()}
+        assert each.points == {samples: curve[samples] for samples in each.points} and (each.state != "done" or each.points == curve)
+    heard.clear()
+    SearchRun(search, settings, optimiser, lambda event: heard.append(event), lambda tried: None).run(LocalRunner(), 2)
+    assert not heard and optimiser.tried() == tried

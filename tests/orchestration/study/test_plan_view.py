@@ -1,0 +1,74 @@
+"""`gonn plan` of studies that nobody has run yet."""
+
+import shutil
+
+import pytest
+
+from orchestration.cli import command as cli
+from tests.trial.helpers import starter_data
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch, capsys):
+    """Runs `gonn plan` on the bundled games; returns its output."""
+    shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+
+    def run(*arguments):
+        assert cli.run(["plan", *arguments]) == 0
+        assert {path.name for path in tmp_path.iterdir()} == {"stores"}
+        return capsys.readouterr().out
+
+    return run
+
+
+def rows(out: str) -> list[list[str]]:
+    """Cells of the table's rows, without the heading."""
+    lines = [line for line in out.splitlines() if line.startswith(" ") and line.strip() and "─" not in line]
+    return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in lines[1:]]
+
+
+def test_what_it_says(plan):
+    out = plan("parametric_relu", "--budget", "smoke")
+    assert [row[:2] for row in rows(out)] == [["gonn-b5", "the base's"], ["without parametric_relu", 'net.activation = "relu"']]
+    assert [len(row) for row in rows(out)] == [4, 4]
+    facts = out.splitlines()[-5:]
+    assert facts[:2] == ["to train: 4 of 4 trials of 5,120 samples, 20,480 in all", "time: unknown until an arm of this base and budget has been measured"]
+    assert facts[2].startswith("judged on 1,") and facts[2].endswith(" games (test)")
+    assert facts[3] == "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
+    assert facts[4] == "without parametric_relu: 99.6 % of the parameters start equal to the control's"
+
+
+def test_many_seeds_are_counted(plan):
+    out = plan("parametric_relu", "--seeds", "20")
+    assert [row[2] for row in rows(out)] == ["20 new", "20 new"]
+    assert all(len(line) <= 160 for line in out.splitlines())
+
+
+def test_the_same_question_has_the_same_id_and_arms_share_their_trials(plan):
+    first, again, more = (plan("parametric_relu", "--seeds", seeds) for seeds in ("1,2", "2", "1,2,3"))
+    assert first == again and more.splitlines()[0] != first.splitlines()[0]
+    assert [row[2:4] for row in rows(more)] == [row[2:4] for row in rows(first)]
+    other = plan("global_pooling_head", "--seeds", "2")
+    assert rows(other)[0] == rows(first)[0]
+    combined = plan("parametric_relu,global_pooling_head", "--seeds", "2", "--design", "factorial")
+    assert rows(first)[0][2:] in [row[2:] for row in rows(combined)] and len(rows(combined)) == 4
+
+
+def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    assert cli.run(["plan", "global_pooling_head,pooled_head_channels", "--design", "factorial"]) == 2
+    out, err = capsys.readouterr()
+    assert [line.split("   ")[0].strip() for line in out.splitlines()[3:7]] == [
+        "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head", "with global_pooling_head+pooled_head_channels",
+    ]  # fmt: skip
+    assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
+    assert err.startswith("NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels (")
+
+
+def test_what_a_card_needs_may_come_from_the_study(plan, capsys):
+    """gonn-b4 has ReLU: parametric slopes that start above 0 need the parametric ones first."""
+    out = plan("parametric_relu,prelu_init", "--base", "gonn-b4", "--design", "cumulative", "--budget", "smoke")
+    assert "+ parametric_relu" in out and "+ prelu_init" in out
+    assert cli.run(["plan", "prelu_init", "--base", "gonn-b4", "--budget", "smoke"]) == 2
+    assert "prelu_init needs parametric_relu" in capsys.readouterr().err

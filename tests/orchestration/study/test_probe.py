@@ -1,0 +1,44 @@
+"""`gonn probe`: bad settings in one line; a trial's table, its test positions and their pictures."""
+
+import pytest
+
+from gonn_core.trial.run import run_trial
+from orchestration.cli import command as cli
+from tests.trial.helpers import starter_data, tiny_config, tiny_job
+
+
+@pytest.fixture
+def gonn(tmp_path, monkeypatch, capsys):
+    """Runs a command line in an empty workspace; returns (code, stdout, stderr)."""
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.delenv("GONN_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        return cli.run(list(arguments)), *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (["x"], "TARGET=x: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
+    (["\x1b[2J"], "TARGET=\\x1b[2J: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
+    (["..", "--data", "nowhere"], "TARGET=..: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
+])  # fmt: skip
+def test_bad_settings(gonn, tmp_path, arguments, line):
+    assert gonn("probe", *arguments) == (2, "", line + "\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_trial_is_probed_once(gonn, tmp_path):
+    job = tiny_job(tmp_path / "runs", tiny_config(training__samples=16))
+    run_trial(job)
+    (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
+    code, out, aside = gonn("probe", job.id[:8])
+    assert code == 0, aside
+    for word in ("long chain eyes", "ladder capture", "ladder run", "ko threats", "races", "dilated1 S19 27.0 %", "S19 (right)"):
+        assert word in out
+    assert len(list((tmp_path / "out" / "probes" / job.id).glob("*.png"))) == 18
+    (first,) = (tmp_path / "runs" / job.id / "probes").glob("*.json")
+    before = first.stat().st_mtime_ns
+    assert gonn("probe", job.id, "--no-boards")[0] == 0 and first.stat().st_mtime_ns == before

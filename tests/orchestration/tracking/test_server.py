@@ -1,0 +1,139 @@
+"""A tracking server that dies, hangs, is down from the start or comes back: one line, no delay, and complete records afterwards.
+
+A real MLflow server answers behind a switch. The same with real trials is in test_kills.py, on PostgreSQL in test_postgres.py.
+"""
+
+import time
+
+import pytest
+
+from orchestration.tracking import tracker as tracking
+from orchestration.tracking.tracker import Tracker
+from tests.orchestration.fakes import write_trial
+from tests.orchestration.servers import Server, Switch, running
+from tests.orchestration.tracking.test_tracker import REPORT, study
+
+pytestmark = pytest.mark.slow
+TRIALS = ("c0", "t0")
+AGAIN = "MLflow: its records are written again, nothing is missing"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running(Server(tmp_path_factory.mktemp("server"))) as server:
+        yield server
+
+
+@pytest.fixture
+def switch(server, monkeypatch):
+    """Before the server; nobody waits for it longer than a second."""
+    switch = Switch(server.port)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://user:secret@127.0.0.1:{switch.port}")
+    for name, value in (("MLFLOW_HTTP_REQUEST_TIMEOUT", "1"), ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1"), ("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0"), ("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tracking, "SILENCE_SECONDS", 1.0)
+    monkeypatch.setattr(tracking, "_LONGEST_PAUSE", 0.2)
+    yield switch
+    switch.mode = "down"
+
+
+@pytest.fixture
+def info(request):
+    """A study of its own for each test."""
+    return study(TRIALS, request.node.name.replace("[", "-").replace("]", ""))
+
+
+def finish(root) -> None:
+    for trial in TRIALS:
+        write_trial(root / "runs" / trial, "done")
+
+
+def until(condition, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it does not get on"
+        time.sleep(0.01)
+
+
+def content(server, info) -> dict:
+    """Runs of a study by name: status, params, metrics with their histories, artifacts with their sizes, asked without a switch."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"http://127.0.0.1:{server.port}")
+    found = client.search_runs([client.get_experiment_by_name(info.id).experiment_id])
+    histories = {run.info.run_name: {name: [(point.step, point.value) for point in client.get_metric_history(run.info.run_id, name)] for name in run.data.metrics} for run in found}
+    files = {run.info.run_name: sorted((file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)) for run in found}
+    assert len(histories) == len(found), "a run that is there twice"
+    return {run.info.run_name: (run.info.status, run.data.params, histories[run.info.run_name], files[run.info.run_name]) for run in found}
+
+
+@pytest.fixture(scope="module")
+def expected(server, tmp_path_factory):
+    """What the records hold when nothing goes wrong."""
+    root, patch = tmp_path_factory.mktemp("undisturbed"), pytest.MonkeyPatch()
+    patch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.port}")
+    finish(root)
+    info = study(TRIALS, "undisturbed")
+    assert Tracker(root, root / "runs", pytest.fail).sync([(info, REPORT)])
+    patch.undo()
+    found = content(server, info)
+    assert len(found) == 3 and {status for status, *_ in found.values()} == {"FINISHED"}
+    return found
+
+
+@pytest.mark.parametrize("mode", ["down", "hangs", "deaf"])
+def test_what_a_server_missed_is_written_by_sync(server, switch, info, expected, tmp_path, mode):
+    said = []
+    track = Tracker(tmp_path, tmp_path / "runs", said.append)
+    switch.mode = "on"
+    track.study_started(info)
+    with track.following(0.02):
+        write_trial(tmp_path / "runs" / "c0", "running", points=1)
+        until(lambda: track._written)
+        switch.mode = mode
+        finish(tmp_path)
+        until(lambda: said)
+    assert not track.study_finished(info, REPORT)
+    assert len(said) == 1 and "secret" not in said[0] and said[0].startswith(f"MLflow: cannot use http://***@127.0.0.1:{switch.port} (")
+    assert said[0].endswith("; training goes on, `gonn sync` completes the records") and "\n" not in said[0]
+    switch.mode = "on"
+    assert Tracker(tmp_path, tmp_path / "runs", pytest.fail).sync([(info, REPORT)])
+    assert content(server, info) == expected
+
+
+@pytest.mark.parametrize("mode", ["down", "hangs", "deaf"])
+def test_a_server_that_comes_back_gets_what_it_missed(server, switch, info, expected, tmp_path, mode):
+    said = []
+    switch.mode = mode
+    track = Tracker(tmp_path, tmp_path / "runs", said.append)
+    track.study_started(info)
+    with track.following(0.02):
+        write_trial(tmp_path / "runs" / "c0", "running", points=1)
+        until(lambda: said)
+        finish(tmp_path)
+        switch.mode = "on"
+        until(lambda: len(said) == 2)
+    assert said[1] == AGAIN and track.study_finished(info, REPORT) and len(said) == 2
+    assert content(server, info) == expected
+
+
+def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, monkeypatch):
+    """The server hangs in the middle of a round, and the client would wait for longer than anybody has."""
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "60")
+    said = []
+    track = Tracker(tmp_path, tmp_path / "runs", said.append)
+    switch.mode = "hangs"
+    track.study_started(info)
+    with track.following(0.02):
+        until(switch.heard.is_set)
+        finish(tmp_path)
+    assert not track.study_finished(info, REPORT)
+    assert said == [f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, `gonn sync` completes the records"]
+    switch.mode = "down"  # and the thread in the background ends
+
+
+def test_sync_against_a_server_that_is_down_says_what_to_do(switch, info, tmp_path):
+    said = []
+    finish(tmp_path)
+    assert not Tracker(tmp_path, tmp_path / "runs", said.append).sync([(info, REPORT)])
+    assert len(said) == 1 and said[0].endswith("; `gonn sync` again completes the records") and "secret" not in said[0]

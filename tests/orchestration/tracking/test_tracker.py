@@ -1,0 +1,363 @@
+"""What MLflow shows of a study, asked through its own client."""
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gonn_core.errors import SettingError
+from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
+from orchestration.tracking.tracker import Tracker
+from orchestration.tracking.uri import redacted, tracking_uri
+from tests.orchestration.fakes import config_tree, positions, write_trial
+from tests.paths import ROOT
+
+REPORT = StudyReport("| arm | nats |\n|---|---|\n| control | 2.531 |", (), {"delta": "-0.021", "interval": "[-0.03, -0.01]", "verdict": "helps"})
+
+
+@pytest.fixture(autouse=True)
+def no_server(monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A data base whose tables exist: making them takes longer than any test."""
+    root = tmp_path_factory.mktemp("template")
+    assert Tracker(root, root / "runs", pytest.fail).sync([])
+    return root / "mlflow.db"
+
+
+@pytest.fixture
+def root(tmp_path, template):
+    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    return tmp_path
+
+
+def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c") -> StudyInfo:
+    arms = {"c": ("control", True), "t": ("parametric_relu on", False)}
+    tracked = tuple(TrackedTrial(trial, arms[trial[0]][0], int(trial[1]), arms[trial[0]][1]) for trial in trials)
+    return StudyInfo(name, "Parametric ReLU", tracked, {"base": "gonn-b5", "budget": "cpu", "data": "starter", "thresholds.delta": "0.002"}, "abc123", True)
+
+
+def tracker(root) -> Tracker:
+    return Tracker(root, root / "runs", pytest.fail)
+
+
+def runs_of(root, info=None) -> dict:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name((info or study()).id)
+    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])} | {"client": client, "experiment": experiment}
+
+
+def everything(root) -> dict:
+    """All that can be read about all runs, for comparison."""
+    runs = runs_of(root)
+    client = runs.pop("client")
+    runs.pop("experiment")
+    return {
+        name: (run.to_dictionary(), {key: [tuple(point) for point in client.get_metric_history(run.info.run_id, key)] for key in sorted(run.data.metrics)}, [
+            (file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)
+        ])
+        for name, run in runs.items()
+    }
+
+
+def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
+    figure = tmp_path / "forest.png"
+    figure.write_bytes(b"\x89PNG")
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    track = tracker(root)
+    track.study_started(study())
+    assert track.study_finished(study(), StudyReport(REPORT.table, (figure,), REPORT.tags))
+    runs = runs_of(root)
+    parent, child = runs["Parametric ReLU"], runs["parametric_relu on s0"]
+    assert set(runs) == {"Parametric ReLU", "control s0", "parametric_relu on s0", "client", "experiment"}
+    assert parent.data.tags["verdict"] == "helps" and parent.data.tags["delta"] == "-0.021" and parent.data.tags["interval"] == "[-0.03, -0.01]"
+    assert parent.data.tags["mlflow.note.content"] == REPORT.table
+    assert parent.data.params["thresholds.delta"] == "0.002" and parent.data.metrics == {}
+    assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
+    assert [file.path for file in runs["client"].list_artifacts(parent.info.run_id)] == ["0-forest.png", "table.md"]
+
+    assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
+    tags = {"trial": "t0", "arm": "parametric_relu on", "seed": "0", "control": "false", "commit": "abc123", "dirty": "true", "view": "0" * 20, "version.torch": "2.13"}
+    assert tags.items() <= child.data.tags.items()
+    assert child.data.params["net.trunk.width"] == "192" and child.data.params["net.trunk.dilations"] == "[2, 3]"
+    assert child.data.params.keys() == flatten(config_tree()).keys()
+    assert {name for name in child.data.metrics if "/" not in name} == {"nats", "top1", "top4", "train_nats", "samples_per_s"}
+    assert child.data.metrics["detail/test_full_nats"] == 2.6
+    assert child.data.metrics["detail/test_full_rank"] == (1 + 2 + 5 + 41) / 4 and child.data.metrics["detail/test_full_top5"] == 0.75
+    history = runs["client"].get_metric_history(child.info.run_id, "nats")
+    assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
+    assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == ["checkpoint.safetensors", "config.json", "result.json"]
+    dataset = child.inputs.dataset_inputs[0].dataset
+    assert (dataset.name, dataset.digest) == ("starter", "0" * 20)
+
+
+def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
+    track, other = tracker(root), tracker(root)
+    track.study_started(study())
+    other.study_started(study())
+    track.poll()
+    other.poll()
+    assert set(runs_of(root)) == {"Parametric ReLU", "client", "experiment"}
+    write_trial(root / "runs" / "t0", "running", points=1)
+    track.poll()
+    runs = runs_of(root)
+    assert runs["parametric_relu on s0"].info.status == "RUNNING" and runs["Parametric ReLU"].info.status == "RUNNING"
+    other.poll()
+    write_trial(root / "runs" / "t0", "running", points=2)
+    other.poll()
+    track.poll()
+    run = runs_of(root)["parametric_relu on s0"]
+    assert [point.step for point in runs["client"].get_metric_history(run.info.run_id, "nats")] == [10, 20]
+
+
+def noted(root) -> dict:
+    """As `runs_of`, before there is an experiment too."""
+    from mlflow import MlflowClient
+
+    there = MlflowClient(f"sqlite:///{root / 'mlflow.db'}").get_experiment_by_name(study().id)
+    return {name: run for name, run in runs_of(root).items() if name == "control s0"} if there else {}
+
+
+def test_following_polls_in_the_background(root):
+    track = tracker(root)
+    track.study_started(study())
+    with track.following(0.02):
+        write_trial(root / "runs" / "c0", "running")
+        for _ in range(1000):
+            if noted(root):
+                break
+            time.sleep(0.02)
+    assert "control s0" in noted(root)
+
+
+def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
+    track = tracker(root)
+    track.study_started(study())
+    write_trial(root / "runs" / "c0", "running")
+    write_trial(root / "runs" / "t0", "running", points=1)
+    track.poll()
+    write_trial(root / "runs" / "c0", "paused")  # both commands are killed
+    write_trial(root / "runs" / "t0", "failed")
+    tracker(root).sync([(study(), None)])
+    runs = runs_of(root)
+    assert {name: runs[name].info.status for name in ("control s0", "parametric_relu on s0")} == {"control s0": "KILLED", "parametric_relu on s0": "FAILED"}
+    assert runs["Parametric ReLU"].info.status == "FAILED"
+    assert runs["parametric_relu on s0"].data.tags["error"] == "RuntimeError: the loss is not finite"
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT)])
+    first = everything(root)
+    assert {run[0]["info"]["status"] for run in first.values()} == {"FINISHED"}
+    tracker(root).sync([(study(), REPORT)])
+    assert everything(root) == first
+
+
+def test_a_run_that_was_made_twice_is_kept_once(root):
+    """As by a request that was carried out, but answered too late."""
+    write_trial(root / "runs" / "c0", "done")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    runs = runs_of(root)
+    twin = runs["client"].create_run(runs["experiment"].experiment_id, tags={"trial": "c0", "role": "trial"}, run_name="twin")
+    assert "twin" in runs_of(root)
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert set(runs_of(root)) == set(runs) and runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
+
+
+def test_sync_rebuilds_a_deleted_data_base(root, template):
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT)])
+    names = set(runs_of(root))
+    (root / "mlflow.db").write_bytes(template.read_bytes())
+    tracker(root).sync([(study(), REPORT)])
+    assert set(runs_of(root)) == names
+
+
+def test_a_shared_control_has_a_run_in_each_study(root):
+    second = study(("c0", "t1"), "ladder_input-gonn-b5-cpu-starter-9f8e7d")
+    for trial in ("c0", "t0", "t1"):
+        write_trial(root / "runs" / trial, "done")
+    tracker(root).sync([(study(), REPORT), (second, REPORT)])
+    assert "control s0" in runs_of(root) and "control s0" in runs_of(root, second)
+
+
+def test_two_processes_that_write_at_once_leave_one_run_per_trial(root):
+    for trial in ("c0", "t0"):
+        write_trial(root / "runs" / trial, "done")
+    code = f"""
+from pathlib import Path
+from tests.orchestration.tracking.test_tracker import study, REPORT
+from orchestration.tracking.tracker import Tracker
+root = Path({str(root)!r})
+assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
+"""
+    writers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    assert [writer.communicate(timeout=90)[0] for writer in writers] == ["", ""]
+    runs = runs_of(root)
+    assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 3
+    history = runs["client"].get_metric_history(runs["control s0"].info.run_id, "nats")
+    assert [point.step for point in history] == [10, 20]
+
+
+def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catches_up(root):
+    import filelock
+
+    said = []
+    track = Tracker(root, root / "runs", said.append)
+    track.study_started(study())
+    track.poll()
+    write_trial(root / "runs" / "c0", "running")
+    with filelock.FileLock(root / "mlflow.db.lock"):
+        track.poll()
+    assert said == [] and "control s0" not in runs_of(root)
+    track.poll()
+    assert "control s0" in runs_of(root)
+
+
+def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://user:secret@127.0.0.1:{port}")
+    write_trial(root / "runs" / "c0", "done")
+    said = []
+    track = Tracker(root, root / "runs", said.append)
+    track.study_started(study())
+    track.poll()
+    assert not track.study_finished(study(), REPORT)
+    assert len(said) == 1 and "secret" not in said[0] and f"http://***@127.0.0.1:{port}" in said[0]
+    assert said[0].endswith("training goes on, `gonn sync` completes the records") and "\n" not in said[0]
+
+
+def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tmp_path_factory):
+    write_trial(root / "runs" / "c0", "done")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    copy = tmp_path_factory.mktemp("copy") / "workspace"
+    shutil.copytree(root, copy)
+    before = {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()}
+    changed = StudyReport("| another table |", (), {})
+    for _ in range(2):  # the second time finds what the first one made
+        assert tracker(copy).sync([(study(("c0",)), changed)])
+    assert {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()} == before
+    found = runs_of(copy)
+    assert found["experiment"].artifact_location == (copy / "mlartifacts" / study().id).as_uri()
+    assert Path(found["client"].download_artifacts(found["Parametric ReLU"].info.run_id, "table.md")).read_text() == "| another table |"
+    assert set(found) == {"control s0", "Parametric ReLU", "client", "experiment"}
+
+
+@pytest.mark.parametrize("spoil", ["another version", "no data base", "no lock"])
+def test_records_that_cannot_be_used_cost_one_line(root, spoil):
+    if spoil == "another version":
+        with sqlite3.connect(root / "mlflow.db") as records:
+            records.execute("update alembic_version set version_num = '0000'")
+    elif spoil == "no data base":
+        (root / "mlflow.db").write_bytes(b"no data base" * 1000)
+    else:
+        (root / "mlflow.db.lock").mkdir()
+    said = []
+    broken = Tracker(root, root / "runs", said.append)
+    broken.study_started(study())
+    broken.poll()
+    assert not broken.study_finished(study(), REPORT)
+    assert len(said) == 1 and said[0].startswith(f"MLflow: cannot use sqlite:///{root}/mlflow.db (") and "\n" not in said[0]
+
+
+def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
+    said = []
+    watching = Tracker(root, root / "runs", said.append)
+    watching.study_started(study(("c0",)))
+    write_trial(root / "runs" / "c0", "done")
+    (root / "runs" / "c0" / "metrics.jsonl").write_text("no JSON")
+    watching.poll()
+    assert len(said) == 1 and "metrics.jsonl: not lines of JSON" in said[0]
+    write_trial(root / "runs" / "c0", "done")
+    watching.poll()
+    assert runs_of(root)["control s0"].info.status == "FINISHED"
+
+
+def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
+    write_trial(root / "runs" / "c0", "done")
+    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
+    for name in ("0" * 16, "f" * 16):  # before and after it by name
+        smaller = json.loads(main.read_text()) | {"id": name, "subset": name, "positions": 50, "nats": 9.0}
+        main.with_stem(name).write_text(json.dumps(smaller))
+        main.with_name(f"{name}.npz").write_bytes(positions())
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert runs_of(root)["control s0"].data.metrics["detail/test_full_nats"] == 2.6
+
+
+def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
+    write_trial(root / "runs" / "c0", "done")
+    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
+    main.with_stem("f" * 16).write_text(json.dumps(json.loads(main.read_text()) | {"id": "f" * 16, "legal_only": True, "nats": 2.5}))
+    main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    metrics = runs_of(root)["control s0"].data.metrics
+    assert (metrics["detail/test_full_nats"], metrics["detail/test_full_legal_only_nats"]) == (2.6, 2.5)
+
+
+def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
+    write_trial(root / "runs" / "c0", "done")
+    (root / "secret").write_text("secret")
+    (root / "runs" / "c0" / "checkpoint.safetensors").unlink()
+    (root / "runs" / "c0" / "checkpoint.safetensors").symlink_to(root / "secret")
+    assert tracker(root).sync([(study(("c0",)), REPORT)])
+    assert not [path for path in (root / "mlartifacts").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
+
+
+def without_driver(importing):
+    """An import that finds no psycopg2."""
+
+    def find(name, *arguments, **options):
+        if name.split(".")[0] == "psycopg2":
+            raise ModuleNotFoundError("No module named 'psycopg2'", name="psycopg2")
+        return importing(name, *arguments, **options)
+
+    return find
+
+
+def test_bad_uris_are_refused_at_once(root, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "ftp://me:secret@host/x")
+    with pytest.raises(SettingError) as refused:
+        Tracker(root, root / "runs", print)
+    assert str(refused.value).startswith("MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: ")
+    for uri, why in (("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"), ("postgresql+psycopg2://me:secret@host:port/x", "not a data base")):
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+        with pytest.raises(SettingError, match=why) as refused:
+            Tracker(root, root / "runs", print)
+        assert "secret" not in str(refused.value)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "postgresql+psycopg2://me:secret@host/x")
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.__import__", without_driver(__import__))
+        with pytest.raises(SettingError, match="@host/x: its driver psycopg2 is not installed; valid: .*psycopg2-binary"):
+            Tracker(root, root / "runs", print)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert tracking_uri(Path("/w")) == "sqlite:////w/mlflow.db"
+    assert redacted("postgresql://h/d?user=me&password=secret&sslmode=require") == "postgresql://h/d?user=me&password=***&sslmode=require"
+    assert redacted("at postgresql://u:p@h/d and\x1b http://x") == "at postgresql://***@h/d and\\x1b http://x"
+
+
+def test_telemetry_is_off(root):
+    tracker(root).sync([])
+    from mlflow.telemetry.utils import is_telemetry_disabled
+
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true" and is_telemetry_disabled()
+
+
+def test_flat_settings_and_metric_names():
+    assert flatten({"a": {"b": (1, 2), "c": "x"}, "d": True}) == {"a.b": "[1, 2]", "a.c": "x", "d": "true"}
+    assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {"nats": 2.0, "detail/learning_rate": 0.1}
+    json.dumps(flatten(config_tree()))

@@ -1,0 +1,259 @@
+"""`gonn import`: a directory from elsewhere is taken over when all that can be recomputed agrees, else refused with one line."""
+
+import io
+import json
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from gonn_core.trial import checkpoint
+from gonn_core.trial.run import run_trial
+from orchestration.cli import command as cli
+from orchestration.transfer import files as import_files
+from orchestration.transfer import importing
+from tests.trial.helpers import starter_data, tiny_config, tiny_job
+
+
+@cache
+def _trained(folder: Path) -> Path:
+    """One trained trial of 80 samples; its directory."""
+    job = tiny_job(folder, tiny_config(training__samples=80))
+    assert run_trial(job)["state"] == "done"
+    return folder / job.id
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    return _trained(tmp_path_factory.mktemp("elsewhere"))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """A workspace that has the games."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "stores").symlink_to(starter_data().store.folder.parent)
+    monkeypatch.setenv("GONN_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def brought(trained, tmp_path) -> Path:
+    """A copy of the trained directory, to be spoilt."""
+    return Path(shutil.copytree(trained, tmp_path / "brought" / "b5 from the GPU"))
+
+
+def change_json(path: Path, **values) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def summary_of(trial: Path) -> Path:
+    (path,) = (trial / "eval").glob("*.json")
+    return path
+
+
+def change_arrays(trial: Path, **values) -> None:
+    """Other arrays in the evaluation, and the means that they have."""
+    path = summary_of(trial)
+    with np.load(path.with_suffix(".npz")) as file:
+        arrays = {name: values[name](file[name]) if name in values else file[name] for name in file}
+    np.savez(path.with_suffix(".npz"), **arrays)
+    change_json(path, nats=float(arrays["nats"].mean(dtype=np.float64)))
+
+
+def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
+    (brought / "lease.json").write_text("{}")  # of the other machine: stays there
+    assert cli.run(["import", str(brought.parent)]) == 0
+    assert "1 trials taken over" in capsys.readouterr().out
+    taken = home / "runs" / trained.name  # whatever the folder was called
+    files = {str(path.relative_to(trained)) for path in trained.rglob("*") if path.is_file()} - {"lease.lock"}
+    assert {str(path.relative_to(taken)) for path in taken.rglob("*") if path.is_file()} == files
+    assert all((taken / name).read_bytes() == (trained / name).read_bytes() for name in files)
+    assert sorted(path.name for path in (home / "runs").iterdir() if not path.name.startswith(".")) == [trained.name]
+    (taken / "result.json").write_text("as it was")
+    assert cli.run(["import", str(brought)]) == 0
+    assert "0 trials taken over" in (said := capsys.readouterr().out) and "1 here already" in said
+    assert (taken / "result.json").read_text() == "as it was"
+
+
+def test_without_the_games_it_is_taken_over_and_said(brought, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path / "bare"))
+    assert cli.run(["import", str(brought)]) == 0
+    said = capsys.readouterr().out
+    assert "1 trials taken over" in said and f"store {starter_data().store.digest}" in said
+
+
+def other_id(trial):
+    change_json(trial / "config.json", id="0" * 16)
+
+
+def other_rate(trial):
+    tree = json.loads((trial / "config.json").read_text())
+    tree["config"]["training"]["optimiser"]["learning_rate"] = 0.5
+    (trial / "config.json").write_text(json.dumps(tree))
+
+
+def other_version(trial):
+    change_json(trial / "config.json", numerics={"features": 1, "nets": 7, "training": 1})
+
+
+def unfinished(trial):
+    (trial / "result.json").unlink()
+
+
+def stranger(trial):
+    (trial / "run_me.sh").write_text("true")
+
+
+def link(trial):
+    (trial / "checkpoint.safetensors").unlink()
+    (trial / "checkpoint.safetensors").symlink_to("/etc/passwd")
+
+
+def linked_folder(trial):
+    shutil.move(trial / "eval", trial.parent / "aside")
+    (trial / "eval").symlink_to(trial.parent / "aside")
+
+
+def pipe(trial):
+    (trial / "failure.json").unlink(missing_ok=True)
+    os.mkfifo(trial / "failure.json")
+
+
+def other_weights(trial):
+    (path,) = (trial / "snapshots").glob("*.safetensors")
+    job = importing.trial_in((trial / "config.json").read_text())
+    tensors, notes = checkpoint.unpack(path, job.id)
+    next(iter(tensors.values())).add_(1)
+    path.write_bytes(checkpoint.pack(job.id, tensors, notes))
+
+
+def other_digest(trial):
+    change_json(trial / "result.json", weights="0" * 16)
+
+
+def cut_curve(trial):
+    lines = (trial / "metrics.jsonl").read_text().splitlines(True)
+    (trial / "metrics.jsonl").write_text("".join(lines[:-1]))
+
+
+def no_number(trial):
+    text = (trial / "result.json").read_text()
+    (trial / "result.json").write_text(text.replace('"nats": ', '"nats": NaN, "was": '))
+
+
+def better_mean(trial):
+    change_json(summary_of(trial), nats=1.0)
+
+
+def better_positions(trial):
+    """Arrays and means agree; the net does not."""
+    change_arrays(trial, nats=lambda nats: nats - np.float32(0.1))
+
+
+def other_positions(trial):
+    change_arrays(trial, rows=lambda rows: rows + np.uint32(1))
+
+
+def twice(trial):
+    change_arrays(trial, rows=lambda rows: np.zeros_like(rows))
+
+
+def infinite(trial):
+    change_arrays(trial, entropy=lambda values: np.full_like(values, np.inf))
+
+
+def nested(trial):
+    (trial / "result.json").write_text("[" * 100_000)
+
+
+def pickled(trial):
+    path = summary_of(trial).with_suffix(".npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **arrays | {"ko": np.array([{"a": 1}], dtype=object)})
+
+
+def compressed(trial):
+    path = summary_of(trial).with_suffix(".npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez_compressed(path, **arrays)
+
+
+def huge_header(trial):
+    """An array whose header promises more than the file holds."""
+    import zipfile
+
+    path = summary_of(trial).with_suffix(".npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **{name: array for name, array in arrays.items() if name != "ply"})
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<i2", "fortran_order": False, "shape": (10**13,)})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("ply.npy", header.getvalue())
+
+
+def control_characters(trial):
+    change_json(trial / "config.json", labels={"study": "\x1b[31m"})
+
+
+SPOILT = {
+    other_id: "not 0000000000000000",
+    other_rate: "its configuration is trial",
+    other_version: "made with numerics",
+    unfinished: "not trained to the end",
+    stranger: "run_me.sh is no file of a trial directory",
+    link: "checkpoint.safetensors is a link",
+    linked_folder: "eval is no folder",
+    pipe: "failure.json is a device or pipe",
+    other_weights: "its weights are not those",
+    other_digest: "are not in the last snapshot",
+    cut_curve: "does not go up to 80 samples",
+    no_number: "NaN is no finite number",
+    better_mean: "is not the mean of its positions",
+    better_positions: "when made again",
+    other_positions: "are not the subset",
+    twice: "a position counts twice",
+    infinite: "its arrays are not of",
+    nested: "result.json: not JSON",
+    pickled: "does not hold plain arrays",
+    compressed: "is compressed",
+    huge_header: "does not hold plain arrays",
+    control_characters: "control characters",
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
+def test_what_does_not_agree_is_refused_with_one_line(spoil, brought, home, capsys):
+    spoil(brought)
+    assert cli.run(["import", str(brought)]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("b5 from the GPU: refused: ") and SPOILT[spoil] in first, first
+    assert last.endswith("0 trials taken over into %s, 0 here already, 1 refused" % (home / "runs"))
+    assert [path.name for path in (home / "runs").iterdir() if not path.name.startswith(".sweep")] == []
+
+
+def test_sizes_are_bounded(brought, home, capsys, monkeypatch):
+    monkeypatch.setattr(import_files, "MOST_BYTES", 1000)
+    assert cli.run(["import", str(brought)]) == 1
+    assert "bytes; at most" in capsys.readouterr().out
+
+
+def test_one_bad_trial_does_not_keep_the_others_out(brought, trained, home, capsys):
+    other = shutil.copytree(trained, brought.parent / "a second")
+    better_mean(Path(other))
+    assert cli.run(["import", str(brought.parent)]) == 1
+    assert (home / "runs" / trained.name / "result.json").exists()
+    assert load_file(next((home / "runs" / trained.name / "snapshots").iterdir()))
+
+
+def test_a_folder_without_trials_is_a_bad_setting(tmp_path, capsys):
+    assert cli.run(["import", str(tmp_path)]) == 2 and "no trial directory" in capsys.readouterr().err
+    assert cli.run(["import", str(tmp_path / "none")]) == 2 and "no such folder" in capsys.readouterr().err

@@ -1,0 +1,126 @@
+"""`gonn status`: trials by state, what runs and for how long, what failed; on directories made by hand."""
+
+import json
+import os
+
+import pytest
+from rich.console import Console
+
+from ablations.search import Tried
+from gonn_core.trial.process import this_process
+from orchestration.experiment.accounting import add_session
+from orchestration.search.folder import keep_search, search_folder
+from orchestration.study.folder import study_folder
+from orchestration.upkeep import standing
+from orchestration.upkeep import status as status_view
+from orchestration.upkeep.standing import Reader, Standing, TrialStanding
+from orchestration.upkeep.status import print_status
+from orchestration.workspace import Workspace
+from tests.orchestration.fakes import write_trial
+from tests.orchestration.search_fakes import made_search
+from tests.reports.made_studies import fail_trial, finish_trial, plan_study
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Workspace:
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    return Workspace(tmp_path)
+
+
+@pytest.fixture
+def study(home):
+    """Four trials: done, running, failed with a traceback, and one whose process died twice."""
+    made = plan_study(home.root, "parametric_relu", seeds=(1, 2))
+    done, running, failed, died = made.study.trials
+    finish_trial(made, done, 0.0)
+    write_trial(home.runs / running.trial, "running", points=2)
+    os.utime(home.runs / running.trial / "metrics.jsonl", (1000.0, 1000.0))
+    fail_trial(made, failed, "Diverged: training loss is nan at 300 samples")
+    add_session(study_folder(home, made.study.id), {"unix_time": 2000.0, "errors": {done.trial: None, died.trial: "the worker process was killed by SIGKILL, 2 times"}})
+    return made.study
+
+
+def test_trials_of_a_study(home, study):
+    done, running, failed, died = Reader(home, clock=lambda: 1010.0).study(study).trials
+    assert done.state == "done" and done.samples == done.total == 5120
+    assert (running.state, running.doing, running.samples, running.rate) == ("running", "training", 20 + 10 * 50, 50.0)
+    assert running.where.startswith(f"{os.getpid()} on ")
+    assert (failed.state, failed.error) == ("failed", "Diverged: training loss is nan at 300 samples")
+    assert (died.state, died.error) == ("failed", "the worker process was killed by SIGKILL, 2 times")
+
+
+def test_an_error_is_old_once_a_later_command_began_the_trial(home, study):
+    died = study.trials[3].trial
+    write_trial(home.runs / died, "paused", points=1)
+    os.utime(home.runs / died / "config.json", (1999.0, 1999.0))
+    assert Reader(home).study(study).trials[3].state == "failed"
+    os.utime(home.runs / died / "config.json", (2001.0, 2001.0))
+    trial = Reader(home).study(study).trials[3]
+    assert (trial.state, trial.samples) == ("paused", 10)
+
+
+def test_an_estimate_stops_at_the_last_sample(home, study):
+    whole = Reader(home, clock=lambda: 1e6).study(study)
+    assert whole.trials[1].samples == 5120 and whole.seconds_left == 0.0
+    before = Reader(home, clock=lambda: 0.0).study(study)
+    assert before.trials[1].samples == 20, "clocks of two machines may differ"
+
+
+def test_time_left_counts_all_that_is_to_come_at_the_rate_of_those_at_work():
+    def trial(state, samples=0, rate=None):
+        return TrialStanding("x", "x", state, 1000, samples, rate, doing="training")
+
+    now = Standing("s", "study", (trial("done", 1000), trial("running", 500, 10.0), trial("running"), trial("waiting"), trial("paused", 200), trial("failed")))
+    assert now.rate == 10.0 and now.seconds_left == (500 + 1000 + 1000 + 800) / 20
+    assert Standing("s", "study", (trial("waiting"),)).seconds_left is None
+
+
+def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
+    search = keep_search(home, made_search(trials=6))
+    tried = [Tried(0, 0.01, "done", "a" * 16, 2.5, {}), Tried(1, 0.9, "diverged", "b" * 16, None, {}), Tried(2, 0.5, "pruned", "c" * 16, None, {}), Tried(3, 0.2, "running", "d" * 16, None, {})]
+    monkeypatch.setattr(standing, "tried_rates", lambda workspace, search: tried)
+    (home.runs / ("a" * 16)).mkdir(parents=True)
+    (home.runs / ("a" * 16) / "result.json").write_text("{}")
+    write_trial(home.runs / ("d" * 16), "paused", points=2)
+    counts = Reader(home).search(search).counts
+    assert counts == {"done": 1, "given up": 2, "paused": 1, "waiting": 2}
+    assert search_folder(home, search.id).exists()
+
+
+def printed(capsys) -> list[str]:
+    print_status()
+    return capsys.readouterr().out.splitlines()
+
+
+def test_in_a_pipe_every_line_is_whole_and_made_of_words_alone(home, study, capsys):
+    lines = printed(capsys)
+    assert lines[0].split() == ["study", "done", "running", "failed", "samples/s", "ETA"]
+    assert lines[1].split()[:4] == [study.id, "1/4", "1", "2"] and lines[1].split()[4] in ("50", "0:00")
+    assert lines[2].split() == ["running", "trial", "samples", "of", "per", "s", "ETA", "nats", "process"]
+    assert lines[3].split()[-3:] == [str(os.getpid()), "on", this_process().machine.split("/")[0]]
+    failed = study.trials[2].trial
+    assert lines[4:] == [
+        f"failed in {study.id}",
+        f"  {study.arm(study.trials[2].arm).label} s2: Diverged: training loss is nan at 300 samples; traceback: runs/{failed}/failure.json",
+        f"  {study.arm(study.trials[3].arm).label} s2: the worker process was killed by SIGKILL, 2 times",
+    ]
+
+
+def test_eighty_columns_are_enough(home, study, monkeypatch, capsys):
+    monkeypatch.setattr(status_view, "output", lambda: Console(width=80, force_terminal=True, color_system=None, markup=False, emoji=False, highlight=False))
+    monkeypatch.setattr(status_view.sys.stdout, "isatty", lambda: True, raising=False)
+    lines = printed(capsys)
+    assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)
+
+
+def test_commands_at_work_are_told(home, study, capsys):
+    record = {"process": this_process()._asdict(), "what": study.id, "started": "2026-01-02T03:04:05+00:00"}
+    (home.root / "commands").mkdir()
+    (home.root / "commands" / "x.json").write_text(json.dumps(record))
+    assert f"at work: {study.id} (process {os.getpid()} on " in "\n".join(printed(capsys))
+
+
+def test_trials_of_no_study_are_counted(home, study, capsys):
+    for number, state in enumerate(("done", "done", "running")):
+        write_trial(home.runs / f"{number:016x}", state)
+    assert "trials of no study or search: 2 done, 1 running" in printed(capsys)

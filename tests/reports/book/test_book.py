@@ -1,0 +1,236 @@
+"""The report over all studies: published rows with ours among them, every claim, costs, looks inside; the same bytes every time."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from ablations.schema import EloPoint
+from reports.book import claims as book_claims
+from reports.book.book import book_sections, write_book
+from reports.book.claims import claims_section
+from reports.book.cost import Gain, front
+from reports.book.looks import looks_section
+from reports.book.nets import level, measured_nets, structure, worth_telling
+from reports.play.correspondence import elo_of_nats, uncertainty
+from reports.stats.estimates import Interval
+from reports.study.render import write_report
+from reports.study.results import load_results
+from reports.summary.page import summary_lines
+from reports.tables.cells import Column, Row, Table, text_cell
+from reports.tables.latex import latex_table, latex_text
+from reports.weights import channels
+from tests.reports.made_studies import plan_study, registry, train
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Reports of two studies of one base, one trained with weights, the other with half its seeds."""
+    folder = tmp_path_factory.mktemp("book")
+    first = plan_study(folder, "last_move_input", "parametric_relu", budget="cpu", seeds=(1, 2, 3))
+    train(first, {"without-last_move_input": 0.4}, weights=True)
+    second = plan_study(folder, "ko_plane", "board_history_copy", budget="cpu", seeds=(1, 2, 3, 4))
+    train(second, {}, skip=[("with-board_history_copy", seed) for seed in (1, 2, 3, 4)])
+    return [write_report(made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry) for made in (first, second)]
+
+
+@pytest.fixture(scope="module")
+def sections(written):
+    return {section.title: section for section in book_sections([each.report for each in written], registry())}
+
+
+def table(sections, name: str) -> Table:
+    return next(each for section in sections.values() for each in section.all_tables if each.name == name)
+
+
+def rows(found: Table) -> dict[str, dict]:
+    return {key: row.cells for row in found.rows if (key := row.key)}
+
+
+def test_a_shared_control_is_one_net_with_the_seeds_of_both_studies(written):
+    nets = measured_nets([each.report for each in written])
+    control = [net for net in nets if net.base]
+    assert len(control) == 1 and [trial.seed for trial in control[0].trials] == [1, 2, 3, 4]
+    assert len({net.name for net in nets}) == len(nets) == 4  # the arm without any trial is no net
+    found = level(control[0], 0, "nats")
+    trials = [trial.evaluations[0].summary["nats"] for trial in control[0].trials]
+    assert found.mean == pytest.approx(sum(trials) / 4) and found.interval95.low < found.mean < found.interval95.high
+
+
+def test_every_published_row_with_an_accuracy_is_in_the_comparison(sections):
+    texts = [[cell.text for cell in row] for row in table(sections, "comparison").body()]
+    darkforest = next(row for row in texts if row[0] == "Darkforest (2016)")
+    assert darkforest[1:8] == ["CNN 12 layers", "12,329,756", "57.1 %", "–", "128M", "100% (300/300)", "72.6% (218/300)"]
+    twelve = [row for row in texts if row[:2] == ["GoNN", "ResNet 12 blocks"]]
+    assert ["58.2 %", "54.2 %", "329M, 325M"] in [row[3:6] for row in twelve] and len(twelve) == 2
+    accuracies = [float(row[3].split()[0]) for row in texts if row[3] != "–"]
+    assert accuracies == sorted(accuracies)
+    assert any("‡" in row[0] for row in texts) and any("†" in row[0] for row in texts)
+
+
+def test_ours_stands_among_them_as_published_with_its_interval_and_trials(sections):
+    (ours,) = [row.cells for row in table(sections, "comparison").rows if row.key.startswith("here")]
+    assert re.fullmatch(r"\d+\.\d\d % \[\d+\.\d\d, \d+\.\d\d\]", ours["kgs"].text) and ours["gogod"].text == "–"
+    assert len(ours["kgs"].trials) == 4 and ours["kgs"].evaluation == 1  # history dropped
+    assert ours["structure"].text == "ResNet 3 blocks of 32" and ours["steps"].text == "100k, 4 seeds"
+    assert any("4 of 15 training years" in note for note in table(sections, "comparison").notes)
+
+
+def test_other_stats_have_the_perplexities_of_the_document(sections):
+    found = {row.key: row.cells for row in table(sections, "stats").rows}
+    twelve = next(cells for key, cells in found.items() if "12 blocks, KGS" in key)
+    assert twelve["perplexity"].value == pytest.approx(3.967, abs=5e-4)  # as the document works out
+    ours = [cells for key, cells in found.items() if key.startswith("here")]
+    assert len(ours) == 4 and all(cells["nats"].trials for cells in ours)
+
+
+def test_every_claim_of_every_card_is_there_once(sections):
+    measured = {key for system in ("gonn",) for key in rows(table(sections, f"claims-{system}"))}
+    assert "last_move_input: accuracy" in measured and "parametric_relu: slopes_turn_negative" in measured
+    counts = rows(table(sections, "claims"))
+    for system in ("gonn", "go_nn", "clark_storkey", "lczero", "cazenave"):
+        claims = [claim for card in registry().cards.values() if card.system == system for claim in card.claims]
+        assert counts[system]["claims"].value == len(claims)
+    assert counts["gonn"]["measured"].value == len(measured)
+
+
+def test_claims_never_run_name_the_command(sections):
+    waiting = rows(table(sections, "claims-open-gonn"))
+    assert waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod"  # the claim's own games
+    assert waiting["ladder_only_target 1"]["how"].text.endswith(", then gonn probe ladder_only_target")
+    going = next(cells for cells in waiting.values() if cells["card"].text == "last_move_input" and "lastmove" in cells["claimed"].text)
+    assert re.search(r"gonn probe last_move_input\+parametric_relu-", going["how"].text)
+
+
+def test_the_study_nearest_to_a_claim_counts(tmp_path):
+    found = []
+    for budget in ("smoke", "cpu"):
+        made = plan_study(tmp_path, "parametric_relu", budget=budget, seeds=(1, 2, 3))
+        train(made, {})
+        found.append(write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report)
+    for order in (found, found[::-1]):
+        section = claims_section(registry(), order)
+        claims = next(each for each in section.tables if each.name == "claims-gonn")
+        assert "at 100k samples" in rows(claims)["parametric_relu: early_loss"]["ours"].text
+    assert worth_telling(found) == ([found[1]], [found[0]]) and worth_telling(found[:1]) == (found[:1], [])
+
+
+def gain(delta: float, flops: float, name: str = "x") -> Gain:
+    return Gain(name, None, delta, None, flops, None, 0.0, ())
+
+
+def test_the_front_holds_what_nothing_cheaper_beats():
+    points = [gain(-0.1, 1.2), gain(-0.05, 1.0), gain(-0.04, 1.1), gain(0.2, 0.5), gain(-0.3, 1.2), gain(-0.2, 2.0)]
+    slow = [a for a in points if a.delta < 0 and not any(b.flops <= a.flops and b.delta <= a.delta and b is not a for b in points)]
+    assert front(points, "flops") == sorted(slow, key=lambda each: each.flops) == [points[1], points[4]]
+    assert front(points, "time") == []  # speeds were not measured
+
+
+def test_elo_is_read_from_straight_lines_inside_the_table_alone():
+    points = [EloPoint(top1=0.3, nats=nats, elo=elo) for nats, elo in ((2.0, 0), (1.5, 500), (1.0, 1000), (0.5, 1700))]
+    assert uncertainty(points) == pytest.approx((0.5 * (0**2 + 100**2)) ** 0.5)
+    found = elo_of_nats(points, 1.75, Interval(1.5, 2.5))
+    assert found.elo == 250 and found.low == pytest.approx(-uncertainty(points)) and found.high == pytest.approx(500 + uncertainty(points))
+    assert elo_of_nats(points, 2.01) is None and elo_of_nats(points, 0.49) is None
+    with pytest.raises(ValueError, match="3 points"):
+        uncertainty(points[:2])
+
+
+def test_nets_measured_on_gogod_are_read_from_the_correspondence(tmp_path):
+    made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3), data="gogod", coverage="gogod")
+    train(made, {})
+    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report
+    section = next(each for each in book_sections([report], registry()) if each.title.startswith("Elo"))
+    ours = next(each for each in section.tables if each.name == "elo-ours")
+    strength = rows(ours)[ours.rows[0].key]["elo"].value
+    assert strength[1] < strength[0] < strength[2] and 0 < strength[0] < 700
+
+
+def test_looks_inside_have_layers_in_order_and_every_kernel(sections):
+    own = [row for row in table(sections, "slopes").rows if row.cells["mean"].trials]
+    assert [row.cells["layer"].text for row in own] == [f"blocks.{b}.slopes{k}" for b in (1, 2, 3) for k in (1, 2)] + ["trunk_end.slopes", "head.pooled.slopes"]
+    assert all(row.cells["mean"].value == pytest.approx(-0.25) for row in own)  # as they were made
+    taps = [row for row in table(sections, "taps").rows if row.cells["corners"].trials]
+    assert len(taps) == 6 and all(row.cells["ratio"].value > 1.5 for row in taps)
+    guesses = table(sections, "guesses").rows[0].cells
+    shares = [guesses[str(k)].value for k in (1, 2, 3, 4, 5, 10, 20, 50)]
+    assert shares == sorted(shares)
+    gap = table(sections, "gap").rows[0].cells
+    assert gap["gap"].value == pytest.approx(gap["test"].value - gap["train"].value)
+
+
+def test_published_figures_stand_beside_ours(sections):
+    told = {row.cells["layer"].text: row.cells for row in table(sections, "taps").rows if not row.cells["corners"].trials}
+    assert len(told) == 8 and told["blocks.1.conv1"]["ratio"].value == pytest.approx(0.157 / 0.090)
+    slopes = [row.cells for row in table(sections, "slopes").rows if not row.cells["mean"].trials]
+    assert [cells["mean"].text for cells in slopes] == ["−0.40 to −0.15", "0.30"]
+    assert any("45.2 % in training, 44.4 % on test games, from memory" in note for note in table(sections, "gap").notes)
+    assert [row.cells["position"].text for row in table(sections, "channels").rows] == ["kothreatpolicy", "territorydetector", "unfinishedborderdetector"]
+    assert "No search yet" in sections["Learning rates"].sentences[0]
+
+
+def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
+    nets = measured_nets([each.report for each in written])
+    monkeypatch.setattr(channels, "trial_id", lambda config: "another")
+    section = looks_section(registry(), nets)
+    assert "other numbers than the one that trained them: gonn-b5" in section.sentences[1]
+    assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(each.name == "slopes" for each in section.folded)
+
+
+def test_many_effects_are_drawn_by_system(written):
+    lines = summary_lines([each.report for each in written], registry())
+    assert [picture.name for picture in book_claims._forests(lines)] == ["forest"]
+    many = lines * 20 + [replace(lines[0], system="lczero")]
+    assert [picture.name for picture in book_claims._forests(many)] == ["forest-gonn", "forest-lczero"]
+
+
+def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(written, tmp_path):
+    first, second = (write_book(written, registry(), tmp_path / name).parent for name in ("a", "b"))
+    names = sorted(path.name for path in first.iterdir())
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+    manifest = json.loads((first / "manifest.json").read_text())
+    for name, found in manifest["tables"].items():
+        assert f"{name}.csv" in names and f"{name}.tex" in names
+        assert all(trial in manifest["trials"] for row in found.values() for trials in row.values() for trial in trials)
+    assert {"comparison", "stats", "summary", "claims-gonn", "cost", "gap"} <= {name for name, found in manifest["tables"].items() if found}
+    text = (first / "index.md").read_text()
+    pictures = re.findall(r"\]\(([^)]*\.png)\)", text)
+    assert {"forest.png", "cost.png", "elo.png", "slopes.png", "taps.png", "accuracy.png", "channels-gonn-b5-cpu-kgs.png"} <= set(pictures) and len(pictures) == 9
+    assert all(name in names and name.replace(".png", ".svg") in names for name in pictures)
+    body = list(csv.reader(io.StringIO((first / "comparison.csv").read_text())))
+    assert "where" in body[0] and all(len(row) == len(body[0]) for row in body)
+
+
+def test_what_an_earlier_report_left_is_removed(written, tmp_path):
+    (tmp_path / "old.csv").write_text("x")
+    (tmp_path / "mine.txt").write_text("x")
+    write_book(written[:1], registry(), tmp_path)
+    assert not (tmp_path / "old.csv").exists() and (tmp_path / "mine.txt").exists()
+
+
+def test_without_any_result_the_published_rows_are_there(tmp_path):
+    made = plan_study(tmp_path, "ko_plane", budget="cpu")
+    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry)
+    text = write_book([report], registry(), tmp_path / "book").read_text()
+    assert "Darkforest" in text and "Nothing measured on KGS or GoGoD" in text and "make ablation NAME=ladder" in text
+
+
+def test_every_base_has_a_structure():
+    assert {name: structure(base.config.net) for name, base in registry().bases.items() if name in ("gonn-b12", "go-nn", "clark-full", "lczero-s")} == {
+        "gonn-b12": "ResNet 12 blocks of 192",
+        "go-nn": "CNN 12 layers of 256",
+        "clark-full": "CNN 7 layers of 64 and 1 full",
+        "lczero-s": "encoder 6 layers of 192",
+    }
+    assert all(structure(base.config.net) for base in registry().bases.values())
+
+
+def test_latex_finds_no_command_in_a_name():
+    text = latex_text("50 % of $x_1$ & {#} \\input{x} ~^ −2 ≥ <a>")
+    assert text == r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} $-$2 $\ge$ $<$a$>$"
+    found = latex_table(Table("t", "A 5 % title", (Column("a", "a_b", "left"), Column("b", "b", brief=False)), (Row("r", {"a": text_cell("x"), "b": text_cell("y")}),), ("50 % more",)))
+    assert r"\begin{tabular}{l}" in found and r"a\_b \\" in found and " & " not in found
+    assert all(line.startswith(("%", "\\", "a", "x")) for line in found.splitlines())

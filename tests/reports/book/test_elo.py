@@ -1,0 +1,127 @@
+"""Ladders in the report: ratings from the matches, the table beside the published one, the picture, nats read from the ladder."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gonn_core.errors import InputError, SettingError
+from gonn_core.play.choice import Choice
+from gonn_core.rating.bradley_terry import rate
+from reports.book.elo import TO_RATE, elo_section
+from reports.book.nets import measured_nets
+from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
+from reports.play.ladder import load_ladders, read_ladder
+from reports.play.ladder_page import write_ladders
+from reports.play.ladder_table import ladder_table, ladder_text
+from reports.play.players import ORDINARY_PASSING, engine_text, player_names
+from reports.study.render import write_report
+from reports.study.results import load_results
+from tests.rating.made_matches import ENGINE, net
+from tests.reports.made_ladders import rung, write_ladder
+from tests.reports.made_studies import plan_study, registry, train
+
+RUNGS = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
+
+
+@pytest.fixture
+def ladder(tmp_path):
+    return read_ladder(write_ladder(tmp_path, RUNGS, [(80, 20), (70, 30), (60, 40)], (5, 15)), tmp_path / "matches")
+
+
+def test_ratings_of_a_ladder_are_those_of_its_matches(ladder):
+    points, games = np.zeros((5, 5)), np.zeros((5, 5))
+    for lower, wins in enumerate((80, 70, 60)):
+        points[lower + 1, lower], games[lower + 1, lower] = wins, 100
+    points[3, 4], games[3, 4] = 5, 20
+    assert ladder.ratings.elo == pytest.approx(rate(points, games).elo, abs=1e-6)
+    assert ladder.ratings.elo[0] == 0 and ladder.games == 320 and [games for games, _ in ladder.neighbours()] == [100, 100, 100]
+    assert ladder.rated() == [0, 1, 2, 3] == ladder.curve()
+
+
+def test_the_table_has_every_rung_and_the_engine(ladder):
+    rows = [row.cells for row in ladder_table(ladder).rows]
+    assert [row["net"].text for row in rows] == [*(each.name for each in RUNGS), "GNU Go 3.8 level 1"]
+    assert [row["games"].value for row in rows] == [100, 200, 200, 120, 20]
+    assert rows[0]["elo"].text == "0" and rows[0]["nats"].text == "3.4000" and rows[4]["nats"].text == "–"
+    elo, half = rows[3]["elo"].value
+    assert rows[3]["elo"].text == f"{elo:.0f} ± {half:.0f}" and 400 < elo < 600 and rows[4]["elo"].value[0] > elo
+    assert "Linked to GNU Go 3.8 level 1" in ladder_text(ladder)[-1]
+
+
+def test_a_ladder_says_whether_its_games_are_enough(tmp_path, ladder):
+    assert "Not finished: it is to go on until" in ladder_text(ladder)[0]
+    enough = read_ladder(write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches")
+    assert "until there were differences known to ±90 Elo" in ladder_text(enough)[0]
+
+
+def test_rungs_without_games_are_not_rated(tmp_path):
+    found = read_ladder(write_ladder(tmp_path, RUNGS, [(80, 20), (0, 0), (60, 40)]), tmp_path / "matches")
+    assert found.rated() == [0, 1] and found.neighbours()[1] == (0, None)
+    rows = [row.cells for row in ladder_table(found).rows]
+    assert [row["elo"].text for row in rows][2:] == ["–", "–"]
+    texts = ladder_text(found)
+    assert any("2 of the 4 rungs are not linked" in text for text in texts) and "No link to GNU Go" in texts[-1]
+
+
+def test_another_choice_of_moves_is_a_rung_but_no_point_of_the_curve(tmp_path):
+    rungs = [*RUNGS, rung(100_000, 2.4, 0.37, kind="argmax")]
+    found = read_ladder(write_ladder(tmp_path, rungs, [(80, 20), (70, 30), (60, 40), (90, 10)]), tmp_path / "matches")
+    assert found.rated() == [0, 1, 2, 3, 4] and found.curve() == [0, 1, 2, 3] and found.covariance().shape == (4, 4)
+
+
+def test_the_section_names_the_command_until_there_are_games(ladder):
+    assert TO_RATE in elo_section(registry(), []).sentences
+    section = elo_section(registry(), [], [ladder])
+    assert TO_RATE not in section.sentences
+    assert [table.name for table in section.tables] == ["elo", f"elo-{ladder.file.id}"]
+    again = elo_section(registry(), [], [ladder])
+    assert {*section.pictures[0].files} == {"elo.png", "elo.svg"} and section.pictures[0].files == again.pictures[0].files
+
+
+def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder):
+    made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3))
+    train(made, {})
+    nets = measured_nets([write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report])
+    read = next(table for table in elo_section(registry(), nets, [ladder]).tables if table.name.startswith("elo-read-"))
+    strength = read.rows[0].cells["elo"].value
+    assert len(read.rows) == 2 and strength[1] < strength[0] < strength[2] and 200 < strength[0] < 600
+
+
+def test_reading_adds_the_variance_of_the_ratings():
+    points = [RatedPoint(nats, elo) for nats, elo in ((3.0, 0), (2.5, 400), (2.0, 800))]  # on a line: no error of its own
+    assert uncertainty(points) == pytest.approx(0)
+    found = elo_of_nats(points, 2.25, covariance=np.diag([0.0, 900.0, 1600.0]))
+    margin = (0.25 * 900 + 0.25 * 1600) ** 0.5
+    assert (found.elo, found.low, found.high) == pytest.approx((600, 600 - margin, 600 + margin))
+    assert elo_of_nats(points, 2.5, covariance=np.diag([0.0, 900.0, 1600.0])).high == pytest.approx(430)
+
+
+def test_ladders_of_a_workspace(tmp_path, ladder):
+    assert [each.file.id for each in load_ladders(tmp_path / "elo", tmp_path / "matches")] == [ladder.file.id]
+    assert load_ladders(tmp_path / "nowhere", tmp_path / "matches") == []
+    path = next((tmp_path / "elo").glob("*/elo.json"))
+    tree = json.loads(path.read_text())
+    path.write_text(json.dumps({**tree, "rungs": tree["rungs"][:1]}))
+    with pytest.raises(SettingError, match="rungs"):
+        read_ladder(path, tmp_path / "matches")
+    path.write_text(json.dumps({**tree, "matches": ["feedfeedfeedfeed"]}))
+    with pytest.raises(InputError, match="no match"):
+        read_ladder(path, tmp_path / "matches")
+
+
+def test_a_page_of_its_own(tmp_path, ladder):
+    path = write_ladders([ladder], registry(), tmp_path / "page")
+    text, files = path.read_text(), {each.name for each in path.parent.iterdir()}
+    assert files == {"elo.md", "elo.png", "elo.csv", f"elo-{ladder.file.id}.csv"}
+    assert "| gonn-b5 s1 @10k<br>ResNet 3 blocks of 32, 81,548 parameters | 25.00\u00a0% |" in text and "Published correspondence" in text
+
+
+def test_names_of_players():
+    assert ORDINARY_PASSING == Choice().passing
+    identities = {"a1": net("1" * 16, 10_016), "b2": net("2" * 16), "c3": net("2" * 16, history="none"), "d4": net("2" * 16, passing="after_pass"), "e5": ENGINE}
+    identities["f6"] = {**identities["a1"], "weights": "f" * 16}
+    names = player_names(identities, {"2" * 16: "gonn-b5 s1"})
+    assert (names["a1"], names["b2"], names["e5"], names["f6"]) == ("11111111 @10k #a1", "gonn-b5 s1 @100k", "GNU Go 3.8 level 1", "11111111 @10k #f6")
+    assert (names["c3"], names["d4"]) == ("gonn-b5 s1 @100k, history none", "gonn-b5 s1 @100k, passing after_pass")
+    assert engine_text({"kind": "engine", "command": ["/opt/my engine"], "name": "", "version": ""}) == "/opt/my engine"

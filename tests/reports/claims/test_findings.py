@@ -1,0 +1,181 @@
+"""Claims beside measurements: which are judged, which are only compared, and what stands in `ours`."""
+
+import numpy as np
+import pytest
+
+from reports.study.compare import MAIN, train_nats
+from reports.study.report import make_report
+from reports.study.results import load_results
+from reports.weights.statistics import statistic, untrained_weights
+from tests.reports.made_studies import plan_study, registry_with, train
+
+CLAIMS = {
+    "right": {"value": -0.025},
+    "too_large": {"value": -0.2},
+    "too_small": {"range": [-0.004, 0.0]},
+    "wrong_way": {"direction": "increase", "value": 0.02},
+    "only_direction": {},
+    "nothing_happens": {"direction": "no_change"},
+    "from_memory": {"value": -0.025, "evidence": "unverified_memory"},
+    "later": {"value": -0.025, "samples": 15_000_000},
+    "earlier": {"value": -0.025, "samples": 1_000_000},
+    "unknown_net": {"value": -0.025, "base": None},
+    "any_samples": {"value": -0.025, "samples": None},
+    "hits": {"metric": "top1", "direction": "increase"},
+    "rank": {"metric": "rank"},
+    "probability": {"metric": "probability", "direction": "increase"},
+    "training": {"metric": "train_nats"},
+    "speed": {"metric": "samples_per_s_ratio", "value": 0.9},
+    "games": {"metric": "win_rate", "direction": "increase"},
+    "probe": {"metric": "probe", "direction": "increase", "probe": {"position": "lastmove", "move": "A2"}, "value": 0.4},
+    # slopes: 4 blocks x 2 x 192, 192 at the end of the trunk, 16 pooled ones in the head
+    "count": {"metric": "parameters", "direction": "increase", "value": 1_744},
+    "miscount": {"metric": "parameters", "direction": "increase", "value": 1_000},
+    "slopes": {"metric": "weight_statistic", "statistic": "prelu_slope_mean", "quantity": "on", "range": [-0.4, -0.15]},
+    "slopes_without": {"metric": "weight_statistic", "statistic": "prelu_slope_mean", "quantity": "off"},
+}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A study under exactly the conditions of the claims: gonn-b4 at 5M samples, 0.027 nats better with it."""
+    cards = registry_with(**CLAIMS)
+    made = plan_study(tmp_path_factory.mktemp("claims"), "made_up", base="gonn-b4", budget="gpu", cards_of=cards, seeds=(1, 2, 3, 4, 5))
+    train(made, {"with-made_up": -0.027})
+    return make_report(load_results(made.study, made.runs), cards)
+
+
+@pytest.fixture(scope="module")
+def findings(report):
+    return {finding.claim.id: finding for finding in report.findings}
+
+
+def test_every_claim_has_a_row(report):
+    assert [row.key for row in report.table("claims").rows] == [f"made_up: {name}" for name in CLAIMS]
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("right", "replicated"),
+        ("too_large", "smaller than claimed"),
+        ("too_small", "larger than claimed"),
+        ("wrong_way", "contradicted"),
+        ("only_direction", "replicated"),
+        ("nothing_happens", "contradicted"),
+        ("from_memory", "compared only"),
+        ("later", "not tested here"),
+        ("unknown_net", "not tested here"),
+        ("any_samples", "replicated"),
+        ("hits", "replicated"),
+        ("rank", "replicated"),
+        ("probability", "replicated"),
+        ("training", "replicated"),
+        ("speed", "not measured yet"),
+        ("games", "not measured yet"),
+        ("probe", "not measured yet"),
+        ("count", "replicated"),
+        ("miscount", "contradicted"),
+        ("slopes", "not measured yet"),
+        ("slopes_without", "not measured yet"),
+    ],
+)
+def test_verdicts(findings, claim, verdict):
+    assert findings[claim].verdict == verdict
+
+
+def test_claimed_and_ours_stand_side_by_side(report):
+    def row(claim):
+        cells = next(row.cells for row in report.table("claims").rows if row.key == f"made_up: {claim}")
+        return {key: cell.text for key, cell in cells.items()}
+
+    effect = report.analyses[MAIN, "nats"].effect("made_up")
+    assert row("right")["claimed"] == "nats: −0.025"
+    assert row("right")["ours"].startswith(f"−{abs(effect.delta):.4f} [") and row("right")["ours"].endswith("] at 5M samples")
+    assert row("right")["conditions"] == "gonn-b4, 5M samples"
+    assert row("right")["source"] == "gonn_sandbox, Somewhere (2018) (stated)"
+    assert row("too_small")["claimed"] == "nats: −0.004 to 0"
+    assert row("only_direction")["claimed"] == "nats: decrease"
+    assert row("probe")["claimed"] == "probability of A2 in lastmove: +40.00 points"
+    assert row("slopes")["claimed"] == "prelu slope mean with it: −0.4 to −0.15"
+    assert "points at 5M samples" in row("hits")["ours"]
+    assert "unverified memory" in row("from_memory")["note"] and "(unverified memory)" in row("from_memory")["source"]
+
+
+def test_conditions_that_differ_are_listed(findings):
+    assert findings["later"].measured.note.startswith("differs from the claim in samples (5,000,000 instead of 15,000,000)")
+    assert "the net (the document's is none of the bases)" in findings["unknown_net"].measured.note
+
+
+def test_a_claim_on_the_way_shows_the_nearest_progress_point(findings):
+    note = findings["earlier"].measured.note
+    assert "validation at 1M samples: Δ −0.0" in note and findings["earlier"].verdict == "not tested here"
+
+
+def test_training_loss_has_no_evaluation_noise(report):
+    effect = report.analyses[MAIN, "train_nats"].effect("made_up")
+    assert effect.se_eval == 0 and effect.n == 5
+    lines = {trial.seed: trial.curve[-1]["train_nats"] for trial in report.results.of_arm("control")}
+    assert dict(zip(*(train_nats(report.results, "control").seeds, train_nats(report.results, "control").means))) == pytest.approx(lines)
+
+
+def test_parameters_are_counted_on_the_claims_own_net(tmp_path):
+    cards = registry_with(count={"metric": "parameters", "direction": "increase", "value": 1_744})
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,))  # a smoke budget, nothing trained
+    (finding,) = make_report(load_results(made.study, made.runs), cards).findings
+    assert finding.verdict == "replicated" and finding.measured.text == "+1,744 on gonn-b4"
+    assert "on the arms of this study (smoke budget): +84" in finding.measured.note
+
+
+def test_speed_is_stated_but_never_judged(tmp_path):
+    cards = registry_with(speed={"metric": "samples_per_s_ratio", "value": 0.9})
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,))
+    speeds = '{"control": {"samples_per_s": 1000, "device": "cpu"}, "with-made_up": {"samples_per_s": 800, "device": "cpu"}}'
+    (made.study_folder / "speed.json").write_text(speeds)
+    (finding,) = make_report(load_results(made.study, made.runs, made.study_folder), cards).findings
+    assert (finding.measured.text, finding.verdict) == ("× 0.80 on cpu", "not tested here") and "the device (cpu)" in finding.measured.note
+
+
+def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
+    report = make_report(load_results(made.study, made.runs), registry_with(right={}))
+    assert report.findings == () and report.table("claims").notes == ("No claims are declared for: parametric_relu.",)
+
+
+# Weights
+
+
+def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
+    claims = {"slopes": CLAIMS["slopes"] | {"base": "gonn-b4", "samples": None}, "centre": {"metric": "weight_statistic"}}
+    claims["centre"] |= {"statistic": "kernel_center_to_edge", "quantity": "on", "direction": "increase", "samples": None}
+    cards = registry_with(**claims)
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1, 2))  # slopes end 0.25 lower, centres doubled
+    train(made, {}, weights=True)
+    found = {finding.claim.id: finding for finding in make_report(load_results(made.study, made.runs), cards).findings}
+    assert found["slopes"].measured.text == "−0.25 over 5 layers (untrained 0)"
+    assert found["slopes"].measured.value == pytest.approx([-0.25, -0.25])
+    assert "5 of 5 layers moved in the claimed direction" in found["slopes"].measured.note
+    low, high = found["centre"].measured.value
+    assert 1.7 < low < high < 2.3 and len(found["centre"].trials) == 2
+
+
+def test_statistics_by_hand():
+    kernel = np.zeros((1, 1, 3, 3))
+    kernel[0, 0] = [[1, 2, 1], [2, 6, 2], [1, 2, 1]]
+    slopes = {"blocks.1.slopes1": [-0.1, -0.3], "trunk_end.slopes": [0.2, 0.2], "head.pooled.slopes": [0.3, 0.5], "blocks.2.pooled.slopes": [9.0]}
+    weights = {"blocks.1.conv1": kernel, "head.conv": kernel * 100} | {name: np.array(values) for name, values in slopes.items()}
+    assert statistic("kernel_rms_center", weights) == {"blocks.1.conv1": 6.0}
+    assert statistic("kernel_center_to_edge", weights) == {"blocks.1.conv1": 3.0}
+    assert statistic("kernel_corner_to_edge", weights) == {"blocks.1.conv1": 0.5}
+    assert statistic("prelu_slope_mean", weights) == pytest.approx({"blocks.1.slopes1": -0.2, "trunk_end.slopes": 0.2})
+    assert statistic("prelu_slope_sd", weights) == pytest.approx({"blocks.1.slopes1": 0.1, "trunk_end.slopes": 0.0})
+    assert statistic("prelu_pooled_slope_mean", weights) == pytest.approx({"head.pooled.slopes": 0.4})
+
+
+def test_untrained_kernels_are_as_the_document_says():
+    """spec: GoNN 2.6, 8: without emphasis all taps start with the same r.m.s., 0.0299 at 192 channels."""
+    from ablations.registry import load_registry
+
+    weights = untrained_weights(load_registry().base("gonn-b4").config)
+    assert list(statistic("kernel_rms_center", weights).values()) == pytest.approx([0.0299] * 8, rel=0.02)
+    assert list(statistic("kernel_center_to_edge", weights).values()) == pytest.approx([1.0] * 8, rel=0.02)

@@ -1,0 +1,93 @@
+"""Enhancements judged by play: which games count, the interval over seeds, verdicts on effect and claim."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from gonn_core.rating.matches import load_matches
+from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
+from reports.study.report import make_report
+from reports.study.results import load_results
+from tests.rating.made_matches import net, won, write_match
+from tests.reports.made_studies import plan_study, registry, train
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A study of last_move_input; the arm that has it (the control) takes 40 to 46 of 60 games with each seed, and a few of other kinds."""
+    folder = tmp_path_factory.mktemp("play")
+    made = plan_study(folder, "last_move_input", budget="cpu")
+    train(made, {"without-last_move_input": 0.4})
+    control, without = made.study.trials_of("control"), made.study.trials_of("without-last_move_input")
+    samples = made.study.arms[0].config.training.samples
+    matches = folder / "matches"
+    for seed in (1, 2, 3, 4):
+        a, b = net(control[seed], samples), net(without[seed], samples)
+        if seed % 2:
+            write_match(matches, a, b, won(38 + 2 * seed, 22 - 2 * seed))
+        else:
+            write_match(matches, b, a, won(22 - 2 * seed, 38 + 2 * seed))
+    write_match(matches, net(control[1], samples), net(without[2], samples), won(0, 50))  # other seeds
+    write_match(matches, net(control[1], samples), net(without[1], 10_016), won(0, 50))  # not the final net
+    write_match(matches, net(control[1], samples, kind="argmax"), net(without[1], samples), won(0, 50))  # another choice on either side
+    write_match(matches, net(control[1], samples, history="none"), net(without[1], samples, history="none"), won(5, 5))
+    results = load_results(made.study, made.runs, made.study_folder)
+    return replace(results, played=tuple(load_matches(matches)))
+
+
+def test_only_final_nets_of_one_seed_with_one_choice_are_pairs(played):
+    published, dropped = win_rates(played)
+    assert [(each.seed, each.points, each.games) for each in published.seeds] == [(1, 40, 60), (2, 42, 60), (3, 44, 60), (4, 46, 60)]
+    assert (published.choice, published.games, published.verdict) == ("", 240, "helps")
+    assert (dropped.choice, dropped.games, dropped.verdict) == ("history none", 10, "underpowered")
+
+
+def test_a_second_match_of_a_pair_adds_to_the_first(played):
+    first = next(match for match in played.played if len(match.games) == 60)
+    again = replace(first, seed=2, games=first.games[:10])
+    assert win_rates(replace(played, played=(*played.played, again)))[0].games == 250
+
+
+def test_the_interval_is_that_of_t_over_seeds():
+    seeds = [SeedGames(seed, ("a", "b"), points, 100) for seed, points in ((1, 40), (2, 70), (3, 55), (4, 80))]
+    effect, theirs = win_rate_effect("card", seeds), ttest_1samp([0.4, 0.7, 0.55, 0.8], 0.5)
+    interval = theirs.confidence_interval()
+    assert effect.delta == pytest.approx(0.1125) and effect.p == pytest.approx(theirs.pvalue)
+    assert (effect.interval95.low + 0.5, effect.interval95.high + 0.5) == pytest.approx((interval.low, interval.high))
+
+
+def test_the_interval_is_never_narrower_than_chance():
+    alike = [SeedGames(seed, ("a", "b"), 50, 100) for seed in (1, 2, 3, 4)]
+    effect = win_rate_effect("card", alike)
+    assert effect.se == pytest.approx(np.sqrt(0.25 / 400), rel=1e-3) and effect.interval95.high > 0.049
+    swept = win_rate_effect("card", [SeedGames(seed, ("a", "b"), 100, 100) for seed in (1, 2, 3)])
+    assert swept.delta == 0.5 and 0 < swept.se < 0.01
+    assert win_rate_effect("card", alike[:1]).interval95 is None
+
+
+def test_the_interval_covers_the_truth_of_new_seeds():
+    generator, covered = np.random.default_rng(5), 0
+    for _ in range(1000):
+        truth = np.clip(generator.normal(0.6, 0.04, 4), 0, 1)
+        seeds = [SeedGames(seed, ("a", "b"), float(generator.binomial(100, share)), 100) for seed, share in enumerate(truth)]
+        found = win_rate_effect("card", seeds).interval95
+        covered += found.low <= 0.1 <= found.high
+    assert 0.93 <= covered / 1000 <= 0.99
+
+
+def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
+    report = make_report(played, registry())
+    row = report.table("play").rows[0].cells
+    assert row["rate"].text == "71.7 %" and row["games"].text == "240" and len(row["rate"].trials) == 8 and row["verdict"].text == "helps"
+    claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
+    assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith("points from 50 % at 100k samples")
+    assert claim.verdict == "not tested here" and "here: increase" in claim.measured.note and "240 games of 4 seeds" in claim.measured.note
+
+
+def test_without_games_the_claim_names_the_command(played):
+    report = make_report(replace(played, played=()), registry())
+    assert not any(table.name == "play" for table in report.tables)
+    claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
+    assert claim.verdict == "not measured yet" and "gonn play" in claim.measured.note

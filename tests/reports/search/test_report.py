@@ -1,0 +1,59 @@
+"""What is said of a search, and the files that say it."""
+
+import xml.etree.ElementTree
+
+from ablations.search import Tried
+from reports.search.report import search_report, sentences, table_of, write_search_report
+from tests.orchestration.search_fakes import made_search
+
+POINTS = {400: 5.0, 800: 4.0}
+
+
+def tried(number: int, rate: float, state: str, nats: float | None = None) -> Tried:
+    return Tried(number, rate, state, f"{number:016x}", nats, {**POINTS, **({1200: nats + 0.001} if nats else {})})
+
+
+def six(*others) -> list[Tried]:
+    levels = {0.02: 3.2, 0.05: 3.03, 0.064: 3.02, 0.1: 3.0, 0.2: 3.04, 0.4: 3.3}
+    return [*(tried(number, rate, "done", nats) for number, (rate, nats) in enumerate(levels.items())), *others]
+
+
+def test_sentences_of_a_finished_search():
+    said = sentences(search_report(made_search(trials=7), six(tried(6, 0.9, "diverged"))))
+    assert said[0].startswith("Best learning rate 0.0") and "nats there (lowest point of the curve)" in said[0]
+    assert said[1] == "Best single trial: 3.0000 nats at 0.1."
+    assert said[2].startswith("The rate without a search, 0.064: 3.0200 nats, +0.0")
+    assert len(said) == 3
+
+
+def test_sentences_of_searches_that_are_not_finished():
+    search = made_search(trials=8)
+    report = search_report(search, six(tried(6, 0.3, "running"), tried(7, 0.3, "failed")))
+    assert report.unfinished == 2 and sentences(report)[0] == "Unfinished: 2 of 8 trials are still to come."
+    assert sentences(search_report(search, [])) == ["Unfinished: 8 of 8 trials are still to come.", "No trial is done: nothing is known of the best rate."]
+    edge = search_report(search, [tried(0, 0.98, "done", 3.0), tried(1, 0.5, "done", 3.1)])
+    assert sentences(edge)[-1] == "The rate found lies at the edge of the range searched (0.01 to 1): a better one may lie beyond."
+    assert "No interval: it takes 5 finished trials, there are 2." in sentences(edge)
+
+
+def test_the_table_goes_by_rate_and_says_how_far_each_trial_came():
+    table = table_of(search_report(made_search(), six(tried(6, 0.3, "pruned"))))
+    rates = [row.cells["rate"].value for row in table.rows]
+    assert rates == sorted(rates)
+    given_up = next(row.cells for row in table.rows if row.cells["state"].value == "pruned")
+    assert (given_up["state"].text, given_up["samples"].text, given_up["nats"].text) == ("given up", "800", "4.0000")
+
+
+def test_files_are_the_same_each_time(tmp_path):
+    search = made_search(trials=7)
+    report = search_report(search, six(tried(6, 0.9, "diverged")))
+    written = [write_search_report(report, tmp_path / name) for name in ("one", "two")]
+    folders = [files.markdown.parent for files in written]
+    names = sorted(path.name for path in folders[0].iterdir())
+    assert names == ["figure.png", "figure.svg", "report.md", "trials.csv"]
+    for name in names:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+    xml.etree.ElementTree.parse(folders[0] / "figure.svg")
+    assert f"--lr found:{search.id}" in written[0].markdown.read_text()
+    empty = write_search_report(search_report(search, []), tmp_path / "empty")
+    assert not empty.figures and "No trial is done" in empty.markdown.read_text()

@@ -1,0 +1,112 @@
+"""Kept sums: the same numbers as from the positions, never those of another file, and a report that is the same byte for byte."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gonn_core.evaluation import derived
+from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.stored import load_evaluations
+from reports.study.render import write_report
+from reports.study.results import load_results
+from reports.study.sums import summed
+from tests.reports.made_studies import Made, plan_study, train
+
+
+@pytest.fixture
+def made(tmp_path) -> Made:
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2, 3))
+    train(made, {"without-parametric_relu": 0.02})
+    return made
+
+
+def evaluations(made: Made) -> list:
+    return load_evaluations(made.runs / made.study.trials[0].trial)
+
+
+@pytest.mark.parametrize("kept", ["nothing kept", "first", "again"])
+def test_sums_are_those_of_the_positions(made, kept):
+    folder = None if kept == "nothing kept" else made.folder / "sums"
+    for evaluation in evaluations(made):
+        if kept == "again":
+            summed(evaluation, folder).game_sums("nats")
+        found = summed(evaluation, folder)
+        for metric in METRICS:
+            mine, slow = found.game_sums(metric), evaluation.game_sums(metric)
+            assert all(one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True))
+        assert found.by_move_number == derived.by_move_number(evaluation)
+        assert found.guesses.sum() == evaluation.summary["positions"] and found.guesses[0] == found.game_sums("top1").sums.sum()
+        assert "_arrays" not in vars(found), "the positions are forgotten again"
+        found.forget()
+        assert np.array_equal(found.game_sums("rank").sums, evaluation.game_sums("rank").sums)
+
+
+def test_kept_sums_are_read_without_the_positions(made):
+    (evaluation, *_), folder = evaluations(made), made.folder / "sums"
+    before = summed(evaluation, folder).game_sums("rank")
+    data = bytearray(evaluation.path.read_bytes())
+    data[200] ^= 1  # inside the first array: its table of contents, at the end, is as it was
+    evaluation.path.write_bytes(data)
+    assert np.array_equal(summed(evaluation, folder).game_sums("rank").sums, before.sums)
+
+
+def test_another_evaluation_has_other_sums(made):
+    (evaluation, *_), folder = evaluations(made), made.folder / "sums"
+    summed(evaluation, folder).game_sums("rank")
+    with np.load(evaluation.path) as file:
+        arrays = dict(file)
+    arrays["rank"] = arrays["rank"][::-1] + np.uint16(1)
+    np.savez(evaluation.path, **arrays)
+    changed = evaluations(made)[0]
+    assert np.array_equal(summed(changed, folder).game_sums("rank").sums, changed.game_sums("rank").sums)
+
+
+def test_metrics_that_are_not_held_and_damaged_files(made):
+    evaluation, folder = evaluations(made)[0], made.folder / "sums"
+    with np.load(evaluation.path) as file:
+        arrays = {name: file[name] for name in file if name not in ("entropy", "ply", "ko")}
+    np.savez(evaluation.path, **arrays)
+    for _ in range(2):
+        found = summed(evaluations(made)[0], folder)
+        assert found.game_sums("entropy") is None and found.game_sums("top1_ko") is None and found.by_move_number is None
+        assert found.game_sums("nats").sums.shape == (evaluation.summary["games"],)
+    (file,) = folder.iterdir()
+    for damaged in (b"", b"x" * 80, file.read_bytes()[:-8]):
+        file.write_bytes(damaged)
+        assert np.array_equal(summed(evaluations(made)[0], folder).game_sums("nats").sums, evaluation.game_sums("nats").sums)
+    with pytest.raises(ValueError, match="valid are nats, "):
+        found.game_sums("nosuch")
+
+
+def test_reports_are_the_same_byte_for_byte(made):
+    def report(sums: Path | None, out: str) -> dict[str, bytes]:
+        write_report(made.study, load_results(made.study, made.runs, made.study_folder, sums), made.folder / out, made.registry, keys=sums)
+        return {path.name: path.read_bytes() for path in (made.folder / out / made.study.id).iterdir()}
+
+    plain = report(None, "plain")
+    assert report(made.folder / "sums", "kept") == plain == report(made.folder / "sums", "kept")
+    assert len(list((made.folder / "sums").glob("*.f8"))) == len(made.study.trials) * len(made.study.evaluations)
+
+
+def test_a_figure_is_drawn_again_only_when_something_changed(made, monkeypatch):
+    drawn, folder = [], made.folder / "out" / made.study.id
+
+    def draw(*arguments) -> dict[str, bytes]:
+        drawn.append(len(drawn))
+        return {"figure.png": b"png %d" % len(drawn), "figure.svg": b"svg"}
+
+    def report(**changes) -> bytes:
+        results = replace(load_results(made.study, made.runs, made.study_folder, made.folder / "sums"), **changes)
+        write_report(made.study, results, made.folder / "out", made.registry, keys=made.folder / "sums")
+        return (folder / "figure.png").read_bytes()
+
+    monkeypatch.setattr("reports.figures.study.draw", draw)
+    assert [report(), report()] == [b"png 1", b"png 1"]
+    (folder / "figure.png").write_bytes(b"somebody else's")
+    assert [report(), report()] == [b"png 2", b"png 2"]
+    trials = load_results(made.study, made.runs, made.study_folder).trials
+    assert report(trials=(replace(trials[0], curve=trials[0].curve[:-1]), *trials[1:])) == b"png 3"
+    (folder / "figure.svg").unlink()
+    assert report() == b"png 4" and report() == b"png 4"

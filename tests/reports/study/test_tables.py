@@ -1,0 +1,182 @@
+"""Tables of made-up studies: what stands in the cells, and from which trials."""
+
+import json
+
+import pytest
+
+from reports.stats.estimates import Interval
+from reports.study.compare import MAIN, analyse_study
+from reports.study.report import make_report
+from reports.study.results import load_results
+from reports.tables import formats
+from tests.reports.made_studies import plan_study, train
+
+
+def reported(made):
+    return make_report(load_results(made.study, made.runs, made.study_folder), made.registry)
+
+
+def texts(table, row):
+    """Column -> text of one row."""
+    return {key: cell.text for key, cell in next(each for each in table.rows if each.key == row).cells.items()}
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """PReLU on gonn-b5, which has it: 0.03 nats better with it, 4 seeds; speeds measured."""
+    made = plan_study(tmp_path_factory.mktemp("pair"), "parametric_relu")
+    train(made, {"without-parametric_relu": 0.03})
+    speeds = {"control": {"samples_per_s": 900, "device": "cpu"}, "without-parametric_relu": {"samples_per_s": 1000, "device": "cpu"}}
+    (made.study_folder / "speed.json").write_text(json.dumps(speeds))
+    return reported(made)
+
+
+# Formats
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (formats.signed(-0.44321), "−0.4432"),
+        (formats.signed(0.01), "+0.0100"),
+        (formats.signed(-0.00001), "0.0000"),
+        (formats.signed(0.0123, "share"), "+1.23"),
+        (formats.level(0.38214, "share"), "38.21 %"),
+        (formats.interval(Interval(-0.4601, -0.4263)), "[−0.4601, −0.4263]"),
+        (formats.interval(None), "–"),
+        (formats.p_value(0.00004), "<0.0001"),
+        (formats.p_value(0.0123), "0.0123"),
+        (formats.count(3_597_792), "3,597,792"),
+        (formats.signed_count(-188_416), "−188,416"),
+        (formats.signed_count(0), "0"),
+        (formats.operations(2_612_000_000), "2.61 G"),
+        (formats.ratio(0.974), "× 0.97"),
+        (formats.samples(2_500_000), "2.5M"),
+        (formats.samples(5_120), "5,120"),
+        (formats.samples(100_000), "100k"),
+        (formats.seeds([1, 2, 3, 4], 4), "1-4"),
+        (formats.seeds([2, 1, 7], 3), "1, 2, 7"),
+        (formats.seeds([1, 2, 3], 4), "1-3 (3 of 4)"),
+        (formats.seeds([], 4), "– (0 of 4)"),
+    ],
+)
+def test_numbers_in_the_notation_of_the_reports(found, text):
+    assert found == text
+
+
+# Tables
+
+
+def test_arms_with_cost_seeds_and_means(pair):
+    row = texts(pair.table("arms"), "control")
+    trials = pair.results.evaluated("control", MAIN)
+    mean = sum(trial.evaluations[MAIN].summary["nats"] for trial in trials.values()) / 4
+    assert (row["arm"], row["seeds"], row["samples"], row["speed"]) == ("gonn-b5", "1-4", "5,120", "900")
+    assert row["nats"] == f"{mean:.4f}" and row["top1"].endswith(" %")
+    assert pair.table("arms").rows[0].cells["nats"].trials == tuple(trial.id for trial in trials.values())
+
+
+def test_parameters_are_those_of_the_net(pair):
+    from gonn_core.features.sets import plane_names
+    from gonn_core.nets import build_net
+
+    config = pair.study.arm("control").config
+    net = build_net(config.net, plane_names(config.features), 0)
+    assert pair.table("arms").rows[0].cells["parameters"].value == sum(values.numel() for values in net.parameters())
+
+
+def test_effect_is_with_minus_without_whatever_the_base_has(pair):
+    table = pair.analyses[MAIN, "nats"].table
+    effect = table.effects["parametric_relu"]
+    row = texts(pair.table("effects"), "parametric_relu")
+    assert effect.delta == pytest.approx(-0.03, abs=0.01) and pair.verdicts == {"parametric_relu": "helps"}
+    assert row["delta"] == formats.signed(effect.delta) and row["interval"] == formats.interval(effect.interval95)
+    assert row["parts"] == f"{effect.se_seed:.4f}, {effect.se_eval:.4f}" and row["verdict"] == "helps"
+    assert row["speed"] == "× 0.90" and row["parameters"] == "+84"
+    assert len(pair.table("effects").rows[0].cells["delta"].trials) == 8
+
+
+def test_hit_rates_have_intervals_too(pair):
+    row = texts(pair.table("rates"), "parametric_relu")
+    assert row["top1"].startswith("+") and row["top1"].count("[") == 1 and row["top4"].count(",") == 1
+
+
+def test_as_published_history_is_a_table_of_its_own_and_validation_only_a_file(pair):
+    shown = [table.name for table in pair.tables]
+    assert shown == ["arms", "effects", "rates", "claims", "arms-test-as-published", "effects-test-as-published"]
+    assert [table.name for table in pair.more_tables] == ["trials", "arms-validation-full", "effects-validation-full"]
+    full, dropped = (float(texts(pair.table(name), "control")["nats"]) for name in ("arms", "arms-test-as-published"))
+    assert dropped > full
+
+
+def test_notes_name_data_evaluation_correlation_and_looks(pair):
+    notes = "\n".join(pair.notes)
+    assert "Data: kgs, 4 of 15 training years. Evaluated on: test, 1,958 positions of 40 games, full history." in notes
+    assert "correlation within pairs" in notes and "pooled over parametric_relu" in notes
+    assert "Looks at the test results: 0." in notes and "measured on cpu." in notes
+
+
+def test_sentence_says_it_all(pair):
+    (sentence,) = pair.sentences
+    effect = pair.analyses[MAIN, "nats"].effect("parametric_relu")
+    found = f"{formats.signed(effect.delta)} nats {formats.interval(effect.interval95)}"
+    assert sentence == f"parametric_relu: Δ {found}, helps (4 seeds, 1,958 positions of 40 games)"
+
+
+def test_unfinished_pairs_use_common_seeds_and_say_so(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", "ladder_input")
+    train(made, {}, skip=[("control", 2), ("without-parametric_relu", 4), *(("without-ladder_input", seed) for seed in (1, 2, 3, 4))])
+    report = reported(made)
+    assert report.analyses[MAIN, "nats"].effect("parametric_relu").seeds == (1, 3)
+    assert texts(report.table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
+    assert texts(report.table("effects"), "parametric_relu")["seeds"] == "1, 3 (2 of 4)"
+    assert report.verdicts == {"parametric_relu": "underpowered"}
+    missing = texts(report.table("effects"), "ladder_input")
+    assert missing["verdict"] == "no result yet: no finished trial of without-ladder_input" and missing["delta"] == "–"
+    assert report.sentences[1] == "ladder_input: no result yet (no finished trial of without-ladder_input)"
+    assert report.notes[0].startswith("Unfinished: 6 of 12 trials are done and evaluated")
+
+
+def test_pairs_without_a_common_seed_are_not_compared(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
+    train(made, {}, skip=[("control", 1), ("without-parametric_relu", 2)])
+    analysis = analyse_study(load_results(made.study, made.runs), "nats")
+    assert analysis.table is None and "no seed is finished in all of" in analysis.left_out["parametric_relu"]
+
+
+def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", "last_move_input", design="factorial")
+    train(made, {"with-parametric_relu": -0.02, "with-last_move_input": -0.1, "with-parametric_relu+last_move_input": -0.16})
+    report = reported(made)
+    arms = {arm.id: report.table("arms").rows[index].cells["nats"].value for index, arm in enumerate(made.study.arms)}
+    delta = report.analyses[MAIN, "nats"].effect("parametric_relu").delta
+    alone = arms["with-parametric_relu"] - arms["control"]
+    beside = arms["with-parametric_relu+last_move_input"] - arms["with-last_move_input"]
+    want = (alone + beside) / 2
+    assert delta == pytest.approx(want) and delta == pytest.approx(-0.04, abs=0.01)
+    assert len(report.table("effects").rows[0].cells["delta"].trials) == 16
+
+
+def test_noisy_arm_is_left_out_of_the_pool_and_named(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", "ladder_input", "ko_plane")
+    train(made, {}, scale={"without-ko_plane": 80.0})
+    report = reported(made)
+    effects = report.analyses[MAIN, "nats"].table.effects
+    assert effects["ko_plane"].se_seed > 10 * effects["ladder_input"].se_seed
+    assert any(note.startswith("ko_plane is analysed with its own seed noise:") for note in report.notes)
+
+
+def test_cards_without_pairing_are_compared_without_pairs(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", pairing="none")
+    train(made, {"without-parametric_relu": 0.05}, skip=[("control", 1)])
+    report = reported(made)
+    effect = report.analyses[MAIN, "nats"].effect("parametric_relu")
+    assert not effect.paired and effect.deltas == () and effect.n == 3
+    assert len(report.table("effects").rows[0].cells["delta"].trials) == 7  # all seeds, not only the common ones
+    assert any(note.startswith("The arms are not paired") for note in report.notes)
+
+
+def test_claims_set_the_margin_of_no_effect(pair):
+    table = pair.analyses[MAIN, "nats"].table
+    smallest = min(0.025, 0.0125)  # of its claims: −0.025, and −0.015 to −0.01
+    assert table.margins["parametric_relu"] == pytest.approx(smallest / 4)

@@ -1,0 +1,70 @@
+"""One page over several studies: each enhancement once, with what it could have shown; the same bytes every time."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reports.stats.estimates import Effect
+from reports.stats.verdicts import Thresholds
+from reports.study.compare import MAIN, study_thresholds
+from reports.study.report import make_report
+from reports.study.results import load_results
+from reports.summary.page import smallest_shown, summary_lines, summary_table, write_summary
+from tests.reports.made_studies import plan_study, train
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    first = plan_study(tmp_path_factory.mktemp("first"), "last_move_input", "ko_plane")
+    train(first, {"without-last_move_input": 0.4})
+    second = plan_study(tmp_path_factory.mktemp("second"), "stem_center_kernel", seeds=(1, 2))
+    train(second, {})
+    return [make_report(load_results(made.study, made.runs, made.study_folder), made.registry) for made in (first, second)], first.registry
+
+
+def effect(se: float, df: float, n: int = 4) -> Effect:
+    rest = dict.fromkeys(("se_seed", "interval95", "interval90", "own_interval95", "p", "p_holm", "p_sign_flip", "correlation"))
+    return Effect(name="x", n=n, seeds=(1, 2, 3, 4)[:n], delta=0.0, deltas=(), paired=True, pooled=True, se_eval=0.0, se=se, df=df, **rest)
+
+
+@pytest.mark.parametrize("se, df, toggles", [(0.01, 3.0, 1), (0.004, 30.0, 4)])
+def test_an_effect_of_that_size_is_called_with_the_power_of_the_thresholds(se, df, toggles):
+    thresholds = Thresholds()
+    size = smallest_shown(effect(se, df), thresholds, toggles)
+    draws = np.random.default_rng(0)
+    t = (size + se * draws.standard_normal(200_000)) / (se * np.sqrt(draws.chisquare(df, 200_000) / df))
+    called = (t > stats.t.ppf(1 - thresholds.alpha / toggles / 2, df)).mean()
+    assert called == pytest.approx(thresholds.power, abs=0.005)
+
+
+def test_nothing_could_be_shown_without_seeds_or_noise():
+    assert smallest_shown(replace(effect(0.01, 3.0), se=None), Thresholds(), 1) is None
+    assert smallest_shown(effect(0.01, 3.0, n=2), Thresholds(), 1) is None
+
+
+def test_every_enhancement_has_a_line_with_the_numbers_of_its_study(reports):
+    made, registry = reports
+    lines = summary_lines(made, registry)
+    assert [line.card for line in lines] == ["last_move_input", "ko_plane", "stem_center_kernel"]
+    rows = {row.cells["card"].text: row.cells for row in summary_table(lines).rows}
+    found = made[0].analyses[MAIN, "nats"].effect("last_move_input")
+    assert rows["last_move_input"]["delta"].value == found.delta == pytest.approx(-0.4, abs=0.02)
+    assert rows["last_move_input"]["verdict"].text == "helps"
+    assert rows["last_move_input"]["shown"].value == smallest_shown(found, study_thresholds(made[0].study), 2)
+    assert rows["last_move_input"]["delta"].trials
+    assert rows["stem_center_kernel"]["verdict"].text == "underpowered" and rows["stem_center_kernel"]["shown"].value is None
+
+
+def test_files_are_the_same_bytes_each_time_and_complete(reports, tmp_path):
+    made, registry = reports
+    first, second = (write_summary(made, registry, tmp_path / name).parent for name in ("a", "b"))
+    names = sorted(path.name for path in first.iterdir())
+    assert names == ["summary.csv", "summary.json", "summary.md", "summary.png", "summary.svg"]
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+    text = (first / "summary.md").read_text()
+    assert all(report.study.id in text for report in made) and "stem\\_center\\_kernel" in text
+    assert len(list(csv.reader(io.StringIO((first / "summary.csv").read_text())))) == 4
