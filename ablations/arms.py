@@ -1,7 +1,8 @@
-"""From a card, a base and a budget to the two configurations that are compared, and what sets them apart from a claim's conditions.
+"""From a card, a base and a budget to the two configurations that are compared, and what sets them apart from a claim's
+conditions.
 
-Both arms leave the data view and the seeds open: a study fills them in. Whichever arm equals the base under the budget is the
-control, so that one control serves all cards of a base.
+Both arms leave the data view and the seeds open: a study fills them in. Whichever arm equals the base under the budget
+is the control, so that one control serves all cards of a base.
 """
 
 from dataclasses import dataclass
@@ -49,9 +50,11 @@ def leading_claim(card: Enhancement) -> Claim | None:
 
 
 def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
-    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises SettingError.
+    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises
+    SettingError.
 
-    A claim's samples are cut to whole batches of this base, which need not be the one that the claim was made on. A compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
+    A claim's samples are cut to whole batches of this base, which need not be the one that the claim was made on. A
+    compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
     """
     overrides = base.overrides(budget)
     if budget.samples != "claim":
@@ -62,22 +65,35 @@ def budget_config(base: Base, budget: Budget, samples: int | None = None) -> Tri
     if budget.compress:
         kind = base.config.training.schedule.kind
         if kind != "gonn":
-            raise SettingError("BUDGET", budget.id, f"cannot compress the schedule of {base.id} ({kind})", "a base with the schedule gonn")
+            raise SettingError(
+                "BUDGET",
+                budget.id,
+                f"cannot compress the schedule of {base.id} ({kind})",
+                "a base with the schedule gonn",
+            )
         values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
     return with_values(base.config, values, f"{base.id} under budget {budget.id}")
 
 
-def base_and_samples(registry: Registry, card: Enhancement, budget: Budget, base: str | None = None, claim: str | None = None) -> tuple[Base, int, Claim | None]:
-    """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes nothing from one).
+def base_and_samples(
+    registry: Registry, card: Enhancement, budget: Budget, base: str | None = None, claim: str | None = None
+) -> tuple[Base, int, Claim | None]:
+    """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes
+    nothing from one).
 
-    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's. Where the claim tells no
-    samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
+    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's. Where
+    the claim tells no samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
     """
     asked = None
     if budget.base_from == "claim" or budget.samples == "claim":
         asked = leading_claim(card) if claim is None else _claim(card, claim)
     elif claim is not None:
-        raise SettingError("CLAIM", claim, f"budget {budget.id} takes nothing from a claim", "a budget such as gpu or paper, or no CLAIM")
+        raise SettingError(
+            "CLAIM",
+            claim,
+            f"budget {budget.id} takes nothing from a claim",
+            "a budget such as gpu or paper, or no CLAIM",
+        )
     if base is None:
         base = asked.base if budget.base_from == "claim" and asked is not None and asked.base is not None else card.base
     stand = registry.base(base)
@@ -87,7 +103,8 @@ def base_and_samples(registry: Registry, card: Enhancement, budget: Budget, base
 
 
 def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
-    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE, BUDGET, CLAIM).
+    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE,
+    BUDGET, CLAIM).
 
     Filters of the games stand as on a data set without any of its own.
     """
@@ -101,7 +118,9 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
     state = card_state(control, formed.toggles)
     if state == "neither":
         found = ", ".join(f"{path} = {_told(get_path(control, path))}" for path in formed.toggles)
-        raise SettingError("BASE", stand.id, f"has {chosen.id} neither off nor on ({found})", bases_of(registry, chosen))
+        raise SettingError(
+            "BASE", stand.id, f"has {chosen.id} neither off nor on ({found})", bases_of(registry, chosen)
+        )
     off, on = (with_values(control, _values(formed, value), formed.id) for value in ("off", "on"))
     return Arms(formed, stand, plan, asked, off, on, "add-one" if state == "off" else "leave-one-out")
 
@@ -118,10 +137,11 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
 
 
 def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: Claim) -> tuple[str, ...]:
-    """In what a comparison differs from a claim's conditions (planes, net, samples); empty: the claim is tested as it was made.
+    """In what a comparison differs from a claim's conditions (planes, net, samples); empty: the claim is tested as it
+    was made.
 
-    `card` has the toggles that were used, `off` is the configuration without it. The data set is not compared: it is stated beside
-    the verdict. A claim without samples holds at any count.
+    `card` has the toggles that were used, `off` is the configuration without it. The data set is not compared: it is
+    stated beside the verdict. A claim without samples holds at any count.
     """
     if claim.base is None:
         return ("the net (the document's is none of the bases)",)

@@ -7,7 +7,8 @@ from gonn_core.errors import SettingError
 
 
 def unmet(registry, card: Enhancement, base: Base) -> str | None:
-    """The first condition of `card` that `base` fails, in words; None when it meets all. `registry`: the cards that conditions name."""
+    """The first condition of `card` that `base` fails, in words; None when it meets all. `registry`: the cards that
+    conditions name."""
     for wanted, conditions in ((True, card.requires), (False, card.excludes)):
         for condition in conditions:
             if _met(registry, condition, base) != wanted:

@@ -1,6 +1,8 @@
-"""What became of everything that the documents describe: for each of their sections the cards made from it, or why there is none.
+"""What became of everything that the documents describe: for each of their sections the cards made from it, or why
+there is none.
 
-`documents/<document>.yaml` lists the sections in the document's order, by heading; a name in parentheses is ours, for what has none.
+`documents/<document>.yaml` lists the sections in the document's order, by heading; a name in parentheses is ours, for
+what has none.
 """
 
 from collections.abc import Mapping
@@ -29,7 +31,9 @@ class Section(Strict):
     @model_validator(mode="after")
     def _says_something(self):
         if bool(self.cards or self.without) == bool(self.nothing):
-            raise ValueError("give cards, or reasons why there are none (without), or else say what it is about instead (nothing)")
+            raise ValueError(
+                "give cards, or reasons why there are none (without), or else say what it is about instead (nothing)"
+            )
         return self
 
 
@@ -46,11 +50,18 @@ def load_coverage(folder: Path = FOLDER / "documents") -> Mapping[str, Coverage]
     for path in sorted(folder.glob("*.yaml")):
         made = parse_model(Coverage, read_yaml(path), f"documents/{path.name}")
         if made.document != path.stem:
-            raise SettingError(f"documents/{path.name}.document", made.document, "differs from the file's name", path.stem)
+            raise SettingError(
+                f"documents/{path.name}.document", made.document, "differs from the file's name", path.stem
+            )
         found[made.document] = made
     return found
 
 
 def sections_of(coverage: Mapping[str, Coverage], card: str) -> list[tuple[str, str]]:
     """(document, heading) of the sections that a card comes from."""
-    return [(each.document, section.heading) for each in coverage.values() for section in each.sections if card in section.cards]
+    return [
+        (each.document, section.heading)
+        for each in coverage.values()
+        for section in each.sections
+        if card in section.cards
+    ]

@@ -1,4 +1,5 @@
-"""Data sets: declarations (datasets/*.yaml) of source files, filters and splits, and the store and views made from them."""
+"""Data sets: declarations (datasets/*.yaml) of source files, filters and splits, and the store and views made from
+them."""
 
 import os
 from collections.abc import Callable
@@ -59,14 +60,20 @@ def read_declaration(path: Path) -> DatasetDeclaration:
 
 
 def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -> Dataset:
-    """A declared data set, its files looked for below `data_dir`; or any path to games, split by the template. Raises UserError."""
+    """A declared data set, its files looked for below `data_dir`; or any path to games, split by the template. Raises
+    UserError."""
     name = str(name_or_path)
     if name in dataset_names():
         declaration = read_declaration(DECLARATIONS / f"{name}.yaml")
         return Dataset(declaration, name, *find_files(declaration, data_dir))
     expanded = os.path.expanduser(name)
     if not os.path.exists(expanded) and not any(character in name for character in "/*?["):
-        raise SettingError("DATA", name, "not a known data set, and no such file or folder", dataset_names() + ["a path to SGF files or archives"])
+        raise SettingError(
+            "DATA",
+            name,
+            "not a known data set, and no such file or folder",
+            dataset_names() + ["a path to SGF files or archives"],
+        )
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
     label = printable(Path(expanded).name or expanded, 60)
@@ -76,7 +83,9 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
 def recipe_of(prepared: PreparedData) -> Recipe:
     """The data set as a file with which a machine without the declarations makes the same store and views."""
     declaration = prepared.dataset.declaration
-    return make_recipe(prepared.dataset.sources, _rows(declaration), _rules(declaration), prepared.store, prepared.views)
+    return make_recipe(
+        prepared.dataset.sources, _rows(declaration), _rules(declaration), prepared.store, prepared.views
+    )
 
 
 def _rows(declaration: DatasetDeclaration) -> RowFilter:
@@ -87,8 +96,11 @@ def _rules(declaration: DatasetDeclaration) -> dict[str, SplitRule]:
     return {split: SplitRule(**declaration.split(split).model_dump()) for split in SPLITS}
 
 
-def prepare(dataset: Dataset, stores: Path, progress: Callable[[Progress], None] | None = None, demanded=SPLITS) -> PreparedData:
-    """Store and views of a data set, found or built below `stores`. Raises UserError, also when a demanded split has no positions."""
+def prepare(
+    dataset: Dataset, stores: Path, progress: Callable[[Progress], None] | None = None, demanded=SPLITS
+) -> PreparedData:
+    """Store and views of a data set, found or built below `stores`. Raises UserError, also when a demanded split has no
+    positions."""
     declaration = dataset.declaration
     store = prepare_store(dataset.sources, stores, progress)
     views = make_views(store, _rows(declaration), _rules(declaration), stores)
@@ -116,7 +128,9 @@ def training_view(prepared: PreparedData, games: GamesConfig) -> View:
     if games == GamesConfig():
         return prepared.views["train"]
     rows = row_filter(games, declaration.filter)
-    view = make_training_view(prepared.store, rows, _rows(declaration), _rules(declaration), prepared.store.folder.parent)
+    view = make_training_view(
+        prepared.store, rows, _rows(declaration), _rules(declaration), prepared.store.folder.parent
+    )
     if not view.n:
         told = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
         raise UserError(f"data set {prepared.dataset.label}: no training positions with {told}")

@@ -15,8 +15,11 @@ PACKAGE = Path(__file__).parent
 _NAMES_SHOWN = 6
 
 
-def find_files(declaration: DatasetDeclaration, data_dir: str | os.PathLike | None) -> tuple[tuple[Source, ...], tuple[str, ...], str]:
-    """(sources, patterns that matched no file, coverage text) of a declared data set. Raises UserError when a collection has no file."""
+def find_files(
+    declaration: DatasetDeclaration, data_dir: str | os.PathLike | None
+) -> tuple[tuple[Source, ...], tuple[str, ...], str]:
+    """(sources, patterns that matched no file, coverage text) of a declared data set. Raises UserError when a
+    collection has no file."""
     sources, missing, coverage = [], [], []
     for source in declaration.sources:
         if source.bundled:
@@ -39,10 +42,14 @@ def _bundled(source: SourceDeclaration) -> Path:
 
 def _data_folder(declaration: DatasetDeclaration, source: SourceDeclaration, data_dir) -> Path:
     if data_dir is None:
-        raise SettingError("DATA", declaration.name, f"no data folder given; it must hold {_wanted(declaration, source)}")
+        raise SettingError(
+            "DATA", declaration.name, f"no data folder given; it must hold {_wanted(declaration, source)}"
+        )
     folder = Path(os.path.expanduser(data_dir))
     if not folder.is_dir():
-        raise InputError(folder, f"no such data folder; data set {declaration.name} looks there for {_wanted(declaration, source)}")
+        raise InputError(
+            folder, f"no such data folder; data set {declaration.name} looks there for {_wanted(declaration, source)}"
+        )
     return folder
 
 
@@ -72,14 +79,27 @@ def _by_name(declaration, source: SourceDeclaration, data_dir: Path) -> tuple[li
             else:
                 missing.append(name)
     if not found:
-        raise InputError(data_dir, f"data set {declaration.name} finds no games: put {_wanted(declaration, source)} there")
+        raise InputError(
+            data_dir, f"data set {declaration.name} finds no games: put {_wanted(declaration, source)} there"
+        )
     dated = any("{year}" in pattern for pattern in source.files)
-    return sorted(set(found), key=lambda path: path.name), missing, _coverage(declaration, source.label, found_years) if dated else source.label
+    return (
+        sorted(set(found), key=lambda path: path.name),
+        missing,
+        _coverage(declaration, source.label, found_years) if dated else source.label,
+    )
 
 
 def _stem(name: str) -> str:
     lower = name.lower()
-    return next((lower.removesuffix(suffix) for suffix in sorted(ARCHIVE_SUFFIXES, key=len, reverse=True) if lower.endswith(suffix)), lower)
+    return next(
+        (
+            lower.removesuffix(suffix)
+            for suffix in sorted(ARCHIVE_SUFFIXES, key=len, reverse=True)
+            if lower.endswith(suffix)
+        ),
+        lower,
+    )
 
 
 def _years(declaration: DatasetDeclaration) -> list[int]:

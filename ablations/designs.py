@@ -1,7 +1,8 @@
 """Designs: from a base and cards to the arms that are trained and the contrasts that are taken.
 
-A design first says which cards every arm has (`cells`), whether such an arm can be or not; `design_arms` makes the study's arms of them.
-An effect is always that of having the enhancement: Δ = arms with it minus arms without it, whichever of the two the base is.
+A design first says which cards every arm has (`cells`), whether such an arm can be or not; `design_arms` makes the
+study's arms of them. An effect is always that of having the enhancement: Δ = arms with it minus arms without it,
+whichever of the two the base is.
 """
 
 import itertools
@@ -37,39 +38,57 @@ class ImpossibleDesign(SettingError):
     def __init__(self, cards: Sequence, cells: Sequence[Cell]):
         self.cells = tuple(cells)
         refused = [cell for cell in cells if cell.reason]
-        told = "; ".join(f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_TOLD]) + ("; …" if len(refused) > REASONS_TOLD else "")
+        told = "; ".join(f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_TOLD]) + (
+            "; …" if len(refused) > REASONS_TOLD else ""
+        )
         problem = f"{len(refused)} of {len(cells)} arms cannot be: {told}"
-        super().__init__("NAME", "+".join(card.id for card in cards), problem, "enhancements that can be combined so, or DESIGN=add-one")
+        super().__init__(
+            "NAME",
+            "+".join(card.id for card in cards),
+            problem,
+            "enhancements that can be combined so, or DESIGN=add-one",
+        )
 
 
 def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> list[Cell]:
-    """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control first.
+    """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control
+    first.
 
-    Raises SettingError for an unknown design, for more than 4 cards of a factorial, and for add-one on a base that is neither at the off
-    nor at the on values of a card, and for two cards that change one setting where a design combines them.
+    Raises SettingError for an unknown design, for more than 4 cards of a factorial, and for add-one on a base that is
+    neither at the off nor at the on values of a card, and for two cards that change one setting where a design combines
+    them.
     """
     if design not in DESIGNS:
         raise SettingError("DESIGN", design, "not a known design", DESIGNS)
     if design != "add-one":
         _refuse_shared_settings(cards)
     if design == "factorial" and len(cards) > 4:
-        raise SettingError("DESIGN", design, f"{len(cards)} enhancements make {2 ** len(cards)} arms", "at most 4 enhancements")
-    wanted = {"add-one": _add_one, "leave-one-out": _leave_one_out, "cumulative": _cumulative, "factorial": _factorial}[design](base_name, base, cards)
+        raise SettingError(
+            "DESIGN", design, f"{len(cards)} enhancements make {2 ** len(cards)} arms", "at most 4 enhancements"
+        )
+    wanted = {"add-one": _add_one, "leave-one-out": _leave_one_out, "cumulative": _cumulative, "factorial": _factorial}[
+        design
+    ](base_name, base, cards)
     return [_cell(arm, label, base, cards, states) for arm, label, states in wanted]
 
 
-def design_arms(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> tuple[tuple[Arm, ...], tuple[Contrast, ...]]:
+def design_arms(
+    design: str, base_name: str, base: TrialConfig, cards: Sequence
+) -> tuple[tuple[Arm, ...], tuple[Contrast, ...]]:
     """Arms (the shared control first) and contrasts of a design over `cards`.
 
-    add-one: the control is the base; every card flips once, added where the base lacks it, taken out where the base has it.
-    leave-one-out: the control is the base with all cards on; each is taken out once. cumulative: from the base with all cards off,
-    one more is added at a time. factorial: all combinations, main effects. Raises SettingError for a design that cannot be, an
-    ImpossibleDesign where some of its cells cannot.
+    add-one: the control is the base; every card flips once, added where the base lacks it, taken out where the base has
+    it. leave-one-out: the control is the base with all cards on; each is taken out once. cumulative: from the base with
+    all cards off, one more is added at a time. factorial: all combinations, main effects. Raises SettingError for a
+    design that cannot be, an ImpossibleDesign where some of its cells cannot.
     """
     made = cells(design, base_name, base, cards)
     if any(cell.reason for cell in made):
         raise ImpossibleDesign(cards, made)
-    arms = tuple(Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards)) for cell in made)
+    arms = tuple(
+        Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
+        for cell in made
+    )
     _refuse_twins(arms, cards)
     return arms, tuple(_contrast(design, card.id, made) for card in cards)
 
@@ -77,7 +96,12 @@ def design_arms(design: str, base_name: str, base: TrialConfig, cards: Sequence)
 def _refuse_shared_settings(cards: Sequence) -> None:
     for first, second in itertools.combinations(cards, 2):
         if shared := sorted(set(first.toggles) & set(second.toggles)):
-            raise SettingError("NAME", f"{first.id}+{second.id}", f"both change {', '.join(shared)} and cannot be combined", "one of them, or DESIGN=add-one")
+            raise SettingError(
+                "NAME",
+                f"{first.id}+{second.id}",
+                f"both change {', '.join(shared)} and cannot be combined",
+                "one of them, or DESIGN=add-one",
+            )
 
 
 def _add_one(base_name: str, base: TrialConfig, cards: Sequence):
@@ -86,7 +110,12 @@ def _add_one(base_name: str, base: TrialConfig, cards: Sequence):
         state = card_state(base, card.toggles)
         if state == "neither":
             at = ", ".join(f"{path} = {get_path(base, path)}" for path in card.toggles)
-            raise SettingError("BASE", base_name, f"has neither the off nor the on values of {card.id} ({at})", "another base, or another design")
+            raise SettingError(
+                "BASE",
+                base_name,
+                f"has neither the off nor the on values of {card.id} ({at})",
+                "another base, or another design",
+            )
         arm = f"without-{card.id}" if state == "on" else f"with-{card.id}"
         yield arm, arm.replace("-", " ", 1), {card.id: "off" if state == "on" else "on"}
 
@@ -109,7 +138,11 @@ def _cumulative(base_name: str, base: TrialConfig, cards: Sequence):
 def _factorial(base_name: str, base: TrialConfig, cards: Sequence):
     for states in itertools.product(("off", "on"), repeat=len(cards)):
         on = "+".join(card.id for card, state in zip(cards, states) if state == "on")
-        yield f"with-{on}" if on else CONTROL, f"with {on}" if on else f"{base_name} with none", {card.id: state for card, state in zip(cards, states)}
+        yield (
+            f"with-{on}" if on else CONTROL,
+            f"with {on}" if on else f"{base_name} with none",
+            {card.id: state for card, state in zip(cards, states)},
+        )
 
 
 def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> Cell:
@@ -142,8 +175,12 @@ def _blamed(base: TrialConfig, cards: Sequence, states: dict[str, str], error: S
 
 
 def _unmet(card, config: TrialConfig, study: set[str], on: set[str]) -> str | None:
-    """The first condition of a card that a cell fails. Conditions on cards outside the study are the base's: `ablations.conditions`."""
-    for word, conditions, wanted in (("needs", getattr(card, "requires", ()), True), ("excludes", getattr(card, "excludes", ()), False)):
+    """The first condition of a card that a cell fails. Conditions on cards outside the study are the base's:
+    `ablations.conditions`."""
+    for word, conditions, wanted in (
+        ("needs", getattr(card, "requires", ()), True),
+        ("excludes", getattr(card, "excludes", ()), False),
+    ):
         for condition in conditions:
             if condition.card is not None:
                 if condition.card in study and (condition.card in on) != wanted:
@@ -161,14 +198,17 @@ def _has(config: TrialConfig, condition) -> bool:
 
 
 def _contrast(design: str, card: str, made: Sequence[Cell]) -> Contrast:
-    """The arms that differ by a card: all of them in a factorial, else the one where its state changes and the one before that."""
+    """The arms that differ by a card: all of them in a factorial, else the one where its state changes and the one
+    before that."""
     if design == "factorial":
         sides = {state: tuple(cell.arm for cell in made if cell.states[card] == state) for state in ("on", "off")}
     elif design == "cumulative":
         after = next(k for k, cell in enumerate(made) if cell.states[card] == "on")
         sides = {"on": (made[after].arm,), "off": (made[after - 1].arm,)}
     else:
-        changed = next(cell for cell in made[1:] if cell.states.get(card, made[0].states.get(card)) != made[0].states.get(card))
+        changed = next(
+            cell for cell in made[1:] if cell.states.get(card, made[0].states.get(card)) != made[0].states.get(card)
+        )
         state = changed.states[card]
         sides = {state: (changed.arm,), "off" if state == "on" else "on": (made[0].arm,)}
     return Contrast(card=card, with_it=sides["on"], without=sides["off"])
@@ -176,7 +216,9 @@ def _contrast(design: str, card: str, made: Sequence[Cell]) -> Contrast:
 
 def _differences(config: TrialConfig, base: TrialConfig, cards) -> dict[str, str]:
     paths = sorted({path for card in cards for path in card.toggles})
-    return {path: json.dumps(get_path(config, path)) for path in paths if get_path(config, path) != get_path(base, path)}
+    return {
+        path: json.dumps(get_path(config, path)) for path in paths if get_path(config, path) != get_path(base, path)
+    }
 
 
 def _refuse_twins(arms: Sequence[Arm], cards: Sequence) -> None:
@@ -185,4 +227,9 @@ def _refuse_twins(arms: Sequence[Arm], cards: Sequence) -> None:
         twin = seen.setdefault(trial_id(arm.config), arm.id)
         if twin != arm.id:
             names = "+".join(card.id for card in cards)
-            raise SettingError("NAME", names, f"arms {twin} and {arm.id} are the same configuration", "enhancements that change different settings")
+            raise SettingError(
+                "NAME",
+                names,
+                f"arms {twin} and {arm.id} are the same configuration",
+                "enhancements that change different settings",
+            )

@@ -1,8 +1,9 @@
-"""Filters of the training games as toggles: what a data set's own filter says in their terms, and a configuration's view made from them.
+"""Filters of the training games as toggles: what a data set's own filter says in their terms, and a configuration's
+view made from them.
 
-A card names `data.games.*`; a study fills what the card toggles from the data set, designs its arms, and gives each of them the digest of
-the training view that its filters make. So a trial's identity is that of its positions, and an arm with the data set's own filter is the
-ordinary control.
+A card names `data.games.*`; a study fills what the card toggles from the data set, designs its arms, and gives each of
+them the digest of the training view that its filters make. So a trial's identity is that of its positions, and an arm
+with the data set's own filter is the ordinary control.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,9 @@ from ablations.dataset_schema import FilterDeclaration
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.settings.data import GamesConfig
 
-EVERYTHING = GamesConfig(min_rank=-30, min_opponent_rank=-30, max_handicap=361, drop_illegal=False, drop_corrupt=False, min_year=0)
+EVERYTHING = GamesConfig(
+    min_rank=-30, min_opponent_rank=-30, max_handicap=361, drop_illegal=False, drop_corrupt=False, min_year=0
+)
 """Every filter at the value that lets all games and all movers through."""
 PREFIX = "data.games."
 

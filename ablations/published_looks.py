@@ -13,7 +13,8 @@ Range = tuple[float, float]
 
 
 class PublishedTaps(Strict):
-    """Root mean square over channels of the taps of one trained 3x3 kernel; layers are named as the nets of this project name them."""
+    """Root mean square over channels of the taps of one trained 3x3 kernel; layers are named as the nets of this
+    project name them."""
 
     layer: Words
     corners: Size
@@ -22,7 +23,8 @@ class PublishedTaps(Strict):
 
 
 class PublishedSlopes(Strict):
-    """Slopes of parametric ReLUs after training: ends of the layers' means and, where told, of their standard deviations over channels."""
+    """Slopes of parametric ReLUs after training: ends of the layers' means and, where told, of their standard
+    deviations over channels."""
 
     layers: Words
     mean: Range
@@ -32,7 +34,8 @@ class PublishedSlopes(Strict):
 
 
 class PublishedChannel(Strict):
-    """One channel of the policy head just before pooling, on one of the documents' positions: the points that stand out and their values."""
+    """One channel of the policy head just before pooling, on one of the documents' positions: the points that stand out
+    and their values."""
 
     position: Words
     """Name of the position as the probes have it."""

@@ -46,7 +46,15 @@ def _bases(registry: Registry) -> str:
     rows, fitting = [], Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
     for base in registry.bases.values():
         names = ", ".join(f"`{name}`" for name in (f"{base.id}", *base.also_called))
-        rows.append([f"[{names}](bases/{base.id}.yaml)", base.title, f"{_parameters(base):,}", f"{base.parameters:,}" if base.parameters else "", str(fitting[base.id])])
+        rows.append(
+            [
+                f"[{names}](bases/{base.id}.yaml)",
+                base.title,
+                f"{_parameters(base):,}",
+                f"{base.parameters:,}" if base.parameters else "",
+                str(fitting[base.id]),
+            ]
+        )
     return _table(("base", "net", "parameters", "as published", "enhancements that fit"), rows)
 
 
@@ -56,15 +64,28 @@ def _parameters(base: Base) -> int:
     from gonn_core.nets.init import ShapesOnly
     from gonn_core.nets.registry import make_net
 
-    return trainable_parameters(make_net(base.config.net, plane_names(base.config.features), ShapesOnly(), padding(base.config.features)))
+    return trainable_parameters(
+        make_net(base.config.net, plane_names(base.config.features), ShapesOnly(), padding(base.config.features))
+    )
 
 
 def _cards(cards: Iterable[Enhancement]) -> str:
     rows, coverage = [], load_coverage()
     for card in cards:
-        settings = "; ".join(f"`{path}` {told(toggle.off)} → {told(toggle.on)}" for path, toggle in card.toggles.items())
+        settings = "; ".join(
+            f"`{path}` {told(toggle.off)} → {told(toggle.on)}" for path, toggle in card.toggles.items()
+        )
         source = "; ".join(f"{document}: {heading}" for document, heading in sections_of(coverage, card.id))
-        rows.append([f"[`{card.id}`](cards/{card.system}/{card.id}.yaml)", card.summary, settings, f"`{card.base}`", main_claim(card), source])
+        rows.append(
+            [
+                f"[`{card.id}`](cards/{card.system}/{card.id}.yaml)",
+                card.summary,
+                settings,
+                f"`{card.base}`",
+                main_claim(card),
+                source,
+            ]
+        )
     return _table(("enhancement", "what it does", "settings, off → on", "base", "first claim", "sections"), rows)
 
 
@@ -72,7 +93,10 @@ def _documents() -> str:
     rows = []
     for document, coverage in load_coverage().items():
         for section in coverage.sections:
-            made = [", ".join(f"`{card}`" for card in section.cards), *(f"{what}: none, {why}" for what, why in section.without.items())]
+            made = [
+                ", ".join(f"`{card}`" for card in section.cards),
+                *(f"{what}: none, {why}" for what, why in section.without.items()),
+            ]
             if not section.nothing:
                 rows.append([document, section.heading, "; ".join(filter(None, made))])
     return _table(("document", "section", "enhancements"), rows)

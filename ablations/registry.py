@@ -3,8 +3,9 @@
     registry = load_registry()
     card = registry.card("parametric_relu")
 
-Layout: `cards/<system>/<id>.yaml`, `bases/<id>.yaml`, `budgets/<id>.yaml`, `published/<id>.yaml`; a file's name is its declaration's
-id. Loading fails on the first thing that is wrong, with one line naming the file and the setting. Needs only pydantic and PyYAML.
+Layout: `cards/<system>/<id>.yaml`, `bases/<id>.yaml`, `budgets/<id>.yaml`, `published/<id>.yaml`; a file's name is its
+declaration's id. Loading fails on the first thing that is wrong, with one line naming the file and the setting. Needs
+only pydantic and PyYAML.
 """
 
 import difflib
@@ -76,7 +77,8 @@ def _find(declared: Mapping, setting: str, name: str, problem: str):
 
 
 def load_registry(folder: Path | None = None) -> Registry:
-    """All declarations of `folder` (those of this package unless given). Raises InputError or SettingError at the first bad one."""
+    """All declarations of `folder` (those of this package unless given). Raises InputError or SettingError at the first
+    bad one."""
     folder = FOLDER if folder is None else Path(folder)
     if not folder.is_dir():
         raise InputError(folder, "no such folder of declarations")
@@ -99,7 +101,9 @@ def _load(folder: Path, kind: str, pattern: str, model) -> Mapping:
     declared = {}
     paths = sorted((folder / kind).glob(pattern))
     for path in sorted({*(folder / kind).rglob("*.yaml"), *(folder / kind).rglob("*.yml")} - set(paths)):
-        raise InputError(path, f"not where declarations lie: {kind}/{pattern.replace('*/', '<system>/').replace('*', '<id>')}")
+        raise InputError(
+            path, f"not where declarations lie: {kind}/{pattern.replace('*/', '<system>/').replace('*', '<id>')}"
+        )
     for path in paths:
         name = printable(path.relative_to(folder).as_posix())
         made = parse_model(model, read_yaml(path), name)
@@ -108,14 +112,20 @@ def _load(folder: Path, kind: str, pattern: str, model) -> Mapping:
         if made.id in declared:
             raise SettingError(f"{name}.id", made.id, "another card has this id")
         if model is Enhancement and made.system != path.parent.name:
-            raise SettingError(f"{name}.system", made.system, "differs from the folder's name", printable(path.parent.name))
+            raise SettingError(
+                f"{name}.system", made.system, "differs from the folder's name", printable(path.parent.name)
+            )
         declared[made.id] = made
     return MappingProxyType(dict(sorted(declared.items())))
 
 
 def _check_card(registry: Registry, card: Enhancement) -> None:
     file = f"cards/{card.system}/{card.id}.yaml"
-    named = {"base": card.base, **{f"claims.{claim.id}.base": claim.base for claim in card.claims}, **{f"forms.{form}": form.partition(".")[0] for form in card.forms}}
+    named = {
+        "base": card.base,
+        **{f"claims.{claim.id}.base": claim.base for claim in card.claims},
+        **{f"forms.{form}": form.partition(".")[0] for form in card.forms},
+    }
     for where, base in named.items():
         if base is not None and base not in registry.bases:
             raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, registry.bases))
@@ -124,7 +134,10 @@ def _check_card(registry: Registry, card: Enhancement) -> None:
         if budget and budget not in registry.budgets:
             raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(registry.budgets))
     plain = registry.base(card.base).config
-    forms = {"toggles": (plain, card.toggles), **{f"forms.{form}": (_formed(registry, form), toggles) for form, toggles in card.forms.items()}}
+    forms = {
+        "toggles": (plain, card.toggles),
+        **{f"forms.{form}": (_formed(registry, form), toggles) for form, toggles in card.forms.items()},
+    }
     for where, (config, toggles) in forms.items():
         for state in ("off", "on"):
             with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()}, f"{file}.{where}")
@@ -166,14 +179,25 @@ def _check_not_undone(registry: Registry, card: Enhancement, base: Base, budget:
     if not fixed or f"{base.id}.{budget.id}" in card.forms or unmet(registry, card, base) is not None:
         return
     if card_state(base.config, toggles) != "neither":
-        where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"budgets/{budget.id}.yaml.overrides"
-        raise SettingError(where, fixed[0], f"toggled by {card.id}: a budget would undo it", f"a form {base.id}.{budget.id} of that card")
+        where = (
+            f"bases/{base.id}.yaml.scaled.{budget.id}"
+            if budget.id in base.scaled
+            else f"budgets/{budget.id}.yaml.overrides"
+        )
+        raise SettingError(
+            where,
+            fixed[0],
+            f"toggled by {card.id}: a budget would undo it",
+            f"a form {base.id}.{budget.id} of that card",
+        )
 
 
 def _check_condition(registry: Registry, condition: Condition, plain: TrialConfig, where: str) -> None:
     if condition.card is not None:
         if condition.card not in registry.cards:
-            raise SettingError(f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, registry.cards)[:SHOWN])
+            raise SettingError(
+                f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, registry.cards)[:SHOWN]
+            )
     else:
         with_values(plain, {condition.path: condition.value}, where)
 
@@ -184,7 +208,9 @@ def _check_base(registry: Registry, base: Base) -> None:
             raise SettingError(f"bases/{base.id}.yaml.also_called", name, "another base has this name")
     for path in ("data.view", "training.init_seed", "training.data_seed"):
         if get_path(base.config, path) != get_path(TrialConfig(), path):
-            raise SettingError(f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base")
+            raise SettingError(
+                f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base"
+            )
     for name in base.scaled:
         if name not in registry.budgets:
             raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(registry.budgets))
@@ -198,9 +224,13 @@ def _check_budget(registry: Registry, budget: Budget) -> None:
     file = f"budgets/{budget.id}.yaml"
     if "training.samples" in budget.overrides:
         raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
-    schedule = [path for path in budget.overrides if path in ("training.schedule.kind", "training.schedule.compression")]
+    schedule = [
+        path for path in budget.overrides if path in ("training.schedule.kind", "training.schedule.compression")
+    ]
     if budget.compress and schedule:
-        raise SettingError(f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out")
+        raise SettingError(
+            f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out"
+        )
     samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
     for base in registry.bases.values():
         overrides = base.overrides(budget)

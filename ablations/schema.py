@@ -1,9 +1,10 @@
 """What a declaration may say: enhancements, their documented claims, base nets, budgets and published results.
 
-All models are frozen and strict. What one file can tell by itself is checked here; what needs other files (paths against
-`TrialConfig`, ids of bases) is checked by `ablations.registry`.
+All models are frozen and strict. What one file can tell by itself is checked here; what needs other files (paths
+against `TrialConfig`, ids of bases) is checked by `ablations.registry`.
 
-Units: nats; top-1, top-4, probability and win rate as shares of 1 (0.2 points are 0.002); rank in places; samples/s as ratio on/off.
+Units: nats; top-1, top-4, probability and win rate as shares of 1 (0.2 points are 0.002); rank in places; samples/s as
+ratio on/off.
 """
 
 import math
@@ -19,15 +20,32 @@ Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
 System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]
 Evidence = Literal["stated", "read_from_code", "unverified_memory"]
-"""stated: words or numbers of the document; read_from_code: of its code or history; unverified_memory: compared, never judged."""
+"""stated: words or numbers of the document; read_from_code: of its code or history; unverified_memory: compared, never
+judged."""
 
 Metric = Literal[
-    "nats", "top1", "top4", "rank", "probability", "train_nats", "samples_per_s_ratio", "parameters", "win_rate", "weight_statistic", "probe"
+    "nats",
+    "top1",
+    "top4",
+    "rank",
+    "probability",
+    "train_nats",
+    "samples_per_s_ratio",
+    "parameters",
+    "win_rate",
+    "weight_statistic",
+    "probe",
 ]
 WeightStatistic = Literal[
-    "prelu_slope_mean", "prelu_slope_sd", "prelu_pooled_slope_mean", "kernel_rms_center", "kernel_center_to_edge", "kernel_corner_to_edge"
+    "prelu_slope_mean",
+    "prelu_slope_sd",
+    "prelu_pooled_slope_mean",
+    "kernel_rms_center",
+    "kernel_center_to_edge",
+    "kernel_corner_to_edge",
 ]
-"""prelu_slope_mean, _sd: over the slopes of each layer but the pooled one; prelu_pooled_slope_mean: of the head's pooled layer;
+"""prelu_slope_mean, _sd: over the slopes of each layer but the pooled one; prelu_pooled_slope_mean: of the head's
+pooled layer;
 kernel_rms_center: r.m.s. over channels of the centre tap of each 3x3 kernel in the blocks; kernel_center_to_edge,
 kernel_corner_to_edge: ratios of the r.m.s. at those taps. Where layers differ a claim gives their range."""
 
@@ -68,7 +86,8 @@ class Toggle(Strict):
 
 
 class Probe(Strict):
-    """Probability of one move in one of the documents' test positions (spec: GoNN 7), or of a stone to be laddered, as the ladder head has it."""
+    """Probability of one move in one of the documents' test positions (spec: GoNN 7), or of a stone to be laddered, as
+    the ladder head has it."""
 
     position: Id
     move: Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
@@ -78,8 +97,8 @@ class Probe(Strict):
 class Claim(Strict):
     """One statement of a document about one metric.
 
-    A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction told against an
-    untrained net. Neither value nor range: only a direction is claimed.
+    A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction told
+    against an untrained net. Neither value nor range: only a direction is claimed.
     """
 
     id: Id
@@ -121,7 +140,9 @@ class Claim(Strict):
         if (self.metric == "probe") != (self.probe is not None):
             raise ValueError("probe belongs to the metric probe, and it needs one")
         if self.probe is not None and self.probe.head != "policy" and self.quantity == "difference":
-            raise ValueError("only one arm has a ladder head: what it says can only be claimed as a level (quantity on or off)")
+            raise ValueError(
+                "only one arm has a ladder head: what it says can only be claimed as a level (quantity on or off)"
+            )
         if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
             raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
         ends = [end for end in self.bounds or () if math.isfinite(end)]
@@ -130,9 +151,15 @@ class Claim(Strict):
         if self.metric == "parameters" and any(not end.is_integer() for end in ends):
             raise ValueError("parameters are counted in whole numbers")
         still = 1.0 if self.metric == "samples_per_s_ratio" else 0.0
-        wrong = {"decrease": lambda end: end > still, "increase": lambda end: end < still, "no_change": lambda end: False}[self.direction]
+        wrong = {
+            "decrease": lambda end: end > still,
+            "increase": lambda end: end < still,
+            "no_change": lambda end: False,
+        }[self.direction]
         if self.quantity == "difference" and any(map(wrong, ends)):
-            raise ValueError(f"the value does not go with the direction {self.direction} (a difference is on minus off)")
+            raise ValueError(
+                f"the value does not go with the direction {self.direction} (a difference is on minus off)"
+            )
         return self
 
 
@@ -159,8 +186,8 @@ class Enhancement(Strict):
     summary: Text
     toggles: Annotated[dict[str, Toggle], Field(min_length=1)]
     forms: dict[Id, Annotated[dict[str, Toggle], Field(min_length=1)]] = {}
-    """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays as it is.
-    `<base id>.<budget id>`: the form under one budget, where the base is scaled in what the card toggles."""
+    """Base id -> toggles instead of the above, where a base has the enhancement in another form; a path left out stays
+    as it is. `<base id>.<budget id>`: the form under one budget, where the base is scaled in what the card toggles."""
     base: Id = "gonn-b5"
     pairing: Literal["by_position", "none"] = "by_position"
     """none: the arms cannot see the same positions in the same order."""
@@ -169,7 +196,8 @@ class Enhancement(Strict):
     moves_best_rate: bool = False
     """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
     lr: dict[Id, Rate | FoundRate] = {}
-    """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has it."""
+    """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has
+    it."""
     claims: tuple[Claim, ...]
 
     def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
@@ -211,7 +239,8 @@ class Base(Strict):
     scaled: dict[Id, dict[str, Any]] = {}
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
     rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}
-    """Budget id -> lowest and highest learning rate that a search tries; where none is told, `ablations.search.default_range`."""
+    """Budget id -> lowest and highest learning rate that a search tries; where none is told,
+    `ablations.search.default_range`."""
     lr: dict[Id, Rate | FoundRate] = {}
     """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
 

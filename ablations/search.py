@@ -24,7 +24,8 @@ from gonn_core.trial.job import EvaluationRequest
 FORMAT = 1
 RATE = "training.optimiser.learning_rate"
 FIRST_SEED = 1000
-"""Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made on."""
+"""Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made
+on."""
 DEFAULT_FACTOR = 30.0
 """Highest over lowest rate where a base states no range; ours."""
 
@@ -33,7 +34,8 @@ class Pruning(Strict):
     """When a trial is given up: see `orchestration.search.pruning`. Ours."""
 
     after: Annotated[float, Field(gt=0, le=1)] = 0.66
-    """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule ends."""
+    """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule
+    ends."""
     others: Annotated[int, Field(ge=2)] = 4
     """Finished trials that it takes to judge by."""
     looks: Annotated[int, Field(ge=1)] = 1
@@ -102,13 +104,15 @@ class Tried:
 
 
 def default_range(rate: float) -> tuple[float, float]:
-    """Rates around `rate`, as far below it as above on a logarithmic scale, DEFAULT_FACTOR from end to end; 3 digits."""
+    """Rates around `rate`, as far below it as above on a logarithmic scale, DEFAULT_FACTOR from end to end; 3
+    digits."""
     reach = math.sqrt(DEFAULT_FACTOR)
     return rounded(rate / reach), rounded(min(100.0, rate * reach))
 
 
 def rate_range(base: Base, budget: str, config: TrialConfig) -> tuple[float, float]:
-    """The rates that a search tries: the base's own for this budget, else the default around the configuration's rate."""
+    """The rates that a search tries: the base's own for this budget, else the default around the configuration's
+    rate."""
     return base.rates.get(budget) or default_range(config.training.optimiser.learning_rate)
 
 
@@ -124,13 +128,19 @@ def search_id(name: str, budget: str, data: str, decided: Mapping) -> str:
     """
     config, validation, pruning = decided["config"], decided["validation"], decided["pruning"]
     rest = {key: value for key, value in decided.items() if key not in ("config", "validation", "pruning")}
-    outcome = {**rest, "trial": trial_id(config), "validation": validation.model_dump(), "pruning": pruning.model_dump()}
+    outcome = {
+        **rest,
+        "trial": trial_id(config),
+        "validation": validation.model_dump(),
+        "pruning": pruning.model_dump(),
+    }
     digest = hashlib.sha256(json.dumps(outcome, sort_keys=True).encode()).hexdigest()[:6]
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", f"lr-{name}-{budget}-{data}") + "-" + digest
 
 
 def read_search(path: Path) -> Search:
-    """The search in a file. Raises InputError for a file of another version or none, and for one whose trials this version would give other ids."""
+    """The search in a file. Raises InputError for a file of another version or none, and for one whose trials this
+    version would give other ids."""
     tree = read_json(path)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         found = tree.get("format") if isinstance(tree, dict) else None

@@ -1,8 +1,9 @@
 """The part of YAML that declarations use: mappings, lists and plain scalars, read from parser events alone.
 
-Nothing is ever constructed from a tag. Anchors, aliases, tags, a second document, duplicate keys, keys that are no text, files
-above 256 KiB and deep nesting are errors (DESIGN: No surprise from input). Plain scalars are typed as JSON does: `true`, `false`,
-`null`, whole numbers (`5_000_000` too) and decimals (`1e-3` too); all else is text, so that `on`, `off` and dates stay what they look like.
+Nothing is ever constructed from a tag. Anchors, aliases, tags, a second document, duplicate keys, keys that are no
+text, files above 256 KiB and deep nesting are errors (DESIGN: No surprise from input). Plain scalars are typed as JSON
+does: `true`, `false`, `null`, whole numbers (`5_000_000` too) and decimals (`1e-3` too); all else is text, so that
+`on`, `off` and dates stay what they look like.
 """
 
 import re

@@ -91,7 +91,9 @@ class Study(Strict):
         for contrast in self.contrasts:
             used = [*contrast.with_it, *contrast.without]
             if not contrast.with_it or not contrast.without or len(set(used)) < len(used) or not arms.issuperset(used):
-                raise ValueError(f"the contrast of {printable(contrast.card, 60)} needs arms with and without it, each once")
+                raise ValueError(
+                    f"the contrast of {printable(contrast.card, 60)} needs arms with and without it, each once"
+                )
         if not arms.issuperset(trial.arm for trial in self.trials):
             raise ValueError("a trial is of an arm that is not there")
         if len({(trial.arm, trial.seed) for trial in self.trials}) < len(self.trials):
@@ -122,9 +124,13 @@ def read_study(path: Path) -> Study:
 
 
 def card_state(config: TrialConfig, toggles: Mapping) -> Literal["on", "off", "neither"]:
-    """Whether a configuration stands at a card's on values, at its off values, or at neither; neither, too, where it cannot have one of them."""
+    """Whether a configuration stands at a card's on values, at its off values, or at neither; neither, too, where it
+    cannot have one of them."""
     try:
-        made = {state: with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()}) for state in ("on", "off")}
+        made = {
+            state: with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()})
+            for state in ("on", "off")
+        }
     except SettingError:  # of another family of nets, or set of planes
         return "neither"
     return next((state for state in made if made[state] == config), "neither")
@@ -135,12 +141,25 @@ def seeded(config: TrialConfig, seed: int) -> TrialConfig:
     return with_values(config, {"training.init_seed": seed, "training.data_seed": seed})
 
 
-def study_id(cards: Sequence[str], base: str, budget: str, data: str, design: str, trials: Sequence[str], thresholds: Mapping, evaluations: Sequence) -> str:
-    """Readable name plus six hex digits over everything that decides the study's outcome: the same question has the same id.
+def study_id(
+    cards: Sequence[str],
+    base: str,
+    budget: str,
+    data: str,
+    design: str,
+    trials: Sequence[str],
+    thresholds: Mapping,
+    evaluations: Sequence,
+) -> str:
+    """Readable name plus six hex digits over everything that decides the study's outcome: the same question has the
+    same id.
 
-    It names a folder and is typed in shells: whatever is no letter, digit or one of `_+.-` in the data's name becomes `_`.
+    It names a folder and is typed in shells: whatever is no letter, digit or one of `_+.-` in the data's name becomes
+    `_`.
     """
-    outcome = json.dumps([list(trials), dict(thresholds), [e.model_dump() for e in evaluations], design], sort_keys=True)
+    outcome = json.dumps(
+        [list(trials), dict(thresholds), [e.model_dump() for e in evaluations], design], sort_keys=True
+    )
     names = "+".join(cards) if len(cards) <= 3 else f"{cards[0]}+{len(cards) - 1}-more"
     parts = [names, base, budget, data] + ([design] if design != "add-one" else [])
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", "-".join(parts)) + "-" + hashlib.sha256(outcome.encode()).hexdigest()[:6]

@@ -3,7 +3,13 @@
 from ablations.schema import Claim, Enhancement
 
 _PERCENT = ("top1", "top4", "probability", "win_rate", "probe")
-_UNITS = {"nats": " nats", "train_nats": " train nats", "parameters": " parameters", "rank": " places", "samples_per_s_ratio": " x samples/s"}
+_UNITS = {
+    "nats": " nats",
+    "train_nats": " train nats",
+    "parameters": " parameters",
+    "rank": " places",
+    "samples_per_s_ratio": " x samples/s",
+}
 
 
 def claimed(claim: Claim) -> str:
@@ -18,7 +24,13 @@ def claimed(claim: Claim) -> str:
         text = number(claim.value)
     elif claim.range is not None:
         low, high = claim.range
-        text = f"{number(low)} to {number(high)}" if None not in (low, high) else f"at most {number(high)}" if low is None else f"at least {number(low)}"
+        text = (
+            f"{number(low)} to {number(high)}"
+            if None not in (low, high)
+            else f"at most {number(high)}"
+            if low is None
+            else f"at least {number(low)}"
+        )
     else:
         text = {"decrease": "lower", "increase": "higher", "no_change": "no change of"}[claim.direction]
         unit = unit or " " + claim.metric.replace("_", " ")
@@ -30,10 +42,15 @@ def claimed(claim: Claim) -> str:
 
 
 def main_claim(card: Enhancement) -> str:
-    """The claim that a list shows: on loss or accuracy with a number, else on those without, else any other, parameters last."""
+    """The claim that a list shows: on loss or accuracy with a number, else on those without, else any other, parameters
+    last."""
 
     def unlike(claim: Claim) -> tuple:
-        return claim.metric == "parameters", claim.metric not in ("nats", "top1", "top4", "rank", "probability"), claim.bounds is None
+        return (
+            claim.metric == "parameters",
+            claim.metric not in ("nats", "top1", "top4", "rank", "probability"),
+            claim.bounds is None,
+        )
 
     if not card.claims:
         return "none"

@@ -122,7 +122,9 @@ def measure(path: str) -> None:
         seconds = _median_seconds(job)
         print(f"  {name:32s}{seconds / positions * 1e6:8.2f} us/position {positions / seconds:12,.0f} positions/s")
     per = counters / positions
-    print(f"  per position: {per[SEARCHES]:.2f} searches, {per[NODES]:.1f} nodes, {per[REUSED]:.2f} answers kept; capped games: {capped.sum()}")
+    print(
+        f"  per position: {per[SEARCHES]:.2f} searches, {per[NODES]:.1f} nodes, {per[REUSED]:.2f} answers kept; capped games: {capped.sum()}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,19 @@
-"""What `gonn plan`, `gonn status` and `gonn report` take with 1,000 trials: seconds and peak memory of each, in a fresh process.
+"""What `gonn plan`, `gonn status` and `gonn report` take with 1,000 trials: seconds and peak memory of each, in a fresh
+process.
 
     python -m benchmarks.many_trials [--shape wide] [--studies 100] [--seeds 10] [--keep folder]
 
-Two shapes. `studies`: 100 studies of one enhancement each, on the bases and the `cpu` budget that their cards name, 10 seeds, controls
-shared: what a year of work leaves behind. `wide`: one study of 9 enhancements and 100 seeds. The trials are made up, their files are
-not: a net of the right shape, a curve of 12 points, two evaluations of 20,000 positions and more, on the bundled games' store.
+Two shapes. `studies`: 100 studies of one enhancement each, on the bases and the `cpu` budget that their cards name, 10
+seeds, controls
+shared: what a year of work leaves behind. `wide`: one study of 9 enhancements and 100 seeds. The trials are made up,
+their files are
+not: a net of the right shape, a curve of 12 points, two evaluations of 20,000 positions and more, on the bundled games'
+store.
 
-`gonn report` of everything is measured three times: `first` with nothing in out/, where every sum is made and every figure drawn; `again`
-with nothing new; `changed` after one trial of one study has another curve, so that this study's figure is drawn again. The baseline is
-`gonn --help`: Python and the command line alone. CPU seconds tell what the command does, seconds what else the machine was doing too.
+`gonn report` of everything is measured three times: `first` with nothing in out/, where every sum is made and every
+figure drawn; `again` with nothing new; `changed` after one trial of one study has another curve, so that this study's
+figure is drawn again. The baseline is `gonn --help`: Python and the command line alone. CPU seconds tell what the
+command does, seconds what else the machine was doing too.
 """
 
 import argparse
@@ -45,7 +50,17 @@ from orchestration.workspace import Workspace
 
 TARGETS = "targets: each command under 5 s and 500 MB, but for the first report, which sums up every position and draws every figure"
 POSITIONS = 20_000
-WIDE = ("parametric_relu", "last_move_input", "liberty_planes", "ladder_input", "chain_pooling", "dilated_convolutions", "global_pooling_head", "ko_plane", "stem_kernel_5x5")
+WIDE = (
+    "parametric_relu",
+    "last_move_input",
+    "liberty_planes",
+    "ladder_input",
+    "chain_pooling",
+    "dilated_convolutions",
+    "global_pooling_head",
+    "ko_plane",
+    "stem_kernel_5x5",
+)
 
 CHILD = """
 import os, sys, time
@@ -96,37 +111,118 @@ def finish(job: Job, study: Study, arm: str, prepared: PreparedData, tensors: di
     level = 2.5 + 0.01 * ([each.id for each in study.arms].index(arm) % 5) + generator.normal(0, 0.006)
     directory, digest = TrialDirectory(Path(job.run.runs) / job.id), f"{int(job.id, 16):016x}"
     directory.create()
-    session = {"started": "2026-01-02T03:04:05+00:00", "from_samples": 0, "device": "cpu", "threads": 1, "loader_threads": 1, "memory_format": "channels_last"}
-    session |= {"commit": "0123456789abcdef", "dirty": False, "versions": {"python": "3.11", "torch": "2.13.0", "numpy": "2.4", "numba": "0.68"}}
-    tree = {"id": job.id, "canonical": canonical(config), "config": config.model_dump(mode="json"), "numerics": {}, "labels": job.labels}
+    session = {
+        "started": "2026-01-02T03:04:05+00:00",
+        "from_samples": 0,
+        "device": "cpu",
+        "threads": 1,
+        "loader_threads": 1,
+        "memory_format": "channels_last",
+    }
+    session |= {
+        "commit": "0123456789abcdef",
+        "dirty": False,
+        "versions": {"python": "3.11", "torch": "2.13.0", "numpy": "2.4", "numba": "0.68"},
+    }
+    tree = {
+        "id": job.id,
+        "canonical": canonical(config),
+        "config": config.model_dump(mode="json"),
+        "numerics": {},
+        "labels": job.labels,
+    }
     with Lease.take(directory.path) as lease:
-        directory.write_json("config.json", {**tree, "run": job.run.model_dump(mode="json"), "sessions": [session]}, lease)
-        times = {"learning_rate": 0.02, "samples_per_s": 460.0, "wall_seconds": 250.0, "cpu_seconds": 96.0, "training_seconds": 217.0}
+        directory.write_json(
+            "config.json", {**tree, "run": job.run.model_dump(mode="json"), "sessions": [session]}, lease
+        )
+        times = {
+            "learning_rate": 0.02,
+            "samples_per_s": 460.0,
+            "wall_seconds": 250.0,
+            "cpu_seconds": 96.0,
+            "training_seconds": 217.0,
+        }
         lines = []
         for point in range(1, 13):
             nats = level + 2.0 * (1 - point / 12) ** 2
-            lines.append({"samples": samples * point // 12, "train_nats": nats + 0.1, "nats": nats, "top1": 0.36, "top4": 0.66, "looks": point, **times})
+            lines.append(
+                {
+                    "samples": samples * point // 12,
+                    "train_nats": nats + 0.1,
+                    "nats": nats,
+                    "top1": 0.36,
+                    "top4": 0.66,
+                    "looks": point,
+                    **times,
+                }
+            )
         directory.write_metrics(lines, lease)
-        directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(job.id, tensors, {"samples": samples, "weights": digest}), lease)
+        directory.write(
+            f"snapshots/{samples}.safetensors",
+            checkpoint.pack(job.id, tensors, {"samples": samples, "weights": digest}),
+            lease,
+        )
         for request in job.run.evaluations:
             view = subset(prepared.views[request.split], request.minimum_positions, request.subset_seed)
-            write_evaluation(directory, lease, request, view, digest, samples, level, generator, Reading(**config.evaluation.model_dump()))
-        result = {"id": job.id, "samples": samples, "weights": digest, "parameters": 81548, "train_nats": lines[-1]["train_nats"], "device": "cpu", **times}
+            write_evaluation(
+                directory,
+                lease,
+                request,
+                view,
+                digest,
+                samples,
+                level,
+                generator,
+                Reading(**config.evaluation.model_dump()),
+            )
+        result = {
+            "id": job.id,
+            "samples": samples,
+            "weights": digest,
+            "parameters": 81548,
+            "train_nats": lines[-1]["train_nats"],
+            "device": "cpu",
+            **times,
+        }
         directory.write_json("result.json", {**result, "nats": level, "top1": 0.36, "top4": 0.66, "looks": 12}, lease)
 
 
-def write_evaluation(directory, lease, request, view, digest: str, samples: int, level: float, generator, reading: Reading) -> None:
+def write_evaluation(
+    directory, lease, request, view, digest: str, samples: int, level: float, generator, reading: Reading
+) -> None:
     """An evaluation on the positions of `view`, as large as a real one."""
     games, n = view.games(), view.n
     difficulty = np.random.default_rng(5).normal(0, 0.2, int(games.max()) + 1)[games]
     nats = np.maximum(level + difficulty + generator.gamma(2.0, 0.8, n) - 1.6, 0.01).astype(np.float32)
-    scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16), nats * np.float32(0.9), (1 - np.exp(-nats)).astype(np.float32))
+    scores = Scores(
+        nats,
+        np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16),
+        nats * np.float32(0.9),
+        (1 - np.exp(-nats)).astype(np.float32),
+    )
     identity = evaluation_id(digest, view.digest, request.history, reading)
     asked = {**request.model_dump(mode="json"), "samples": samples, "symmetry_averaging": reading.symmetry_averaging}
-    about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples, "split": request.split, "view": request.view}
-    about |= {"subset": view.digest, "history": request.history, **reading._asdict(), "positions": n, "games": len(np.unique(games)), **scores.means()}
+    about = {
+        "format": FORMAT,
+        "id": identity,
+        "metric_set": METRIC_SET,
+        "weights": digest,
+        "samples": samples,
+        "split": request.split,
+        "view": request.view,
+    }
+    about |= {
+        "subset": view.digest,
+        "history": request.history,
+        **reading._asdict(),
+        "positions": n,
+        "games": len(np.unique(games)),
+        **scores.means(),
+    }
     ply = np.arange(n) - np.searchsorted(games, games)  # rows of a game are contiguous
-    directory.write(f"eval/{identity}.npz", pack_arrays(scores, view.rows, games, ply.astype(np.int16), ply % 30 == 7), lease)
+    directory.write(
+        f"eval/{identity}.npz", pack_arrays(scores, view.rows, games, ply.astype(np.int16), ply % 30 == 7), lease
+    )
     directory.write_json(f"eval/{identity}.json", {**about, "seconds": 24.0, "requests": [asked]}, lease)
 
 
@@ -141,7 +237,13 @@ def change(workspace: Workspace) -> None:
 def measure(home: Path, *arguments: str) -> tuple[float, float, float]:
     """(seconds, CPU seconds, MB) of one command in a fresh process."""
     command = [sys.executable, "-c", CHILD, sys.executable, "-m", "orchestration.cli", *arguments]
-    told = subprocess.run(command, env={**os.environ, "GONN_HOME": str(home)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    told = subprocess.run(
+        command,
+        env={**os.environ, "GONN_HOME": str(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if told.returncode:
         raise SystemExit(f"gonn {' '.join(arguments)} failed:\n{told.stderr}")
     seconds, busy, size = told.stderr.splitlines()[-1].split()
@@ -166,11 +268,22 @@ def main() -> None:
             (workspace.root / "made").touch()
         studies = len(list(workspace.studies.glob("*/study.json")))
         print(f"{len(list(workspace.runs.iterdir()))} trials in {studies} studies", flush=True)
-        planned = ("plan", ",".join(WIDE), "--seeds", "100") if wanted.shape == "wide" else ("plan", "parametric_relu", "--seeds", str(wanted.seeds))
+        planned = (
+            ("plan", ",".join(WIDE), "--seeds", "100")
+            if wanted.shape == "wide"
+            else ("plan", "parametric_relu", "--seeds", str(wanted.seeds))
+        )
         print(f"{'command':10}{'when':>10}{'seconds':>10}{'CPU s':>8}{'MB':>8}")
         shutil.rmtree(workspace.out, ignore_errors=True)
         report = ("report", ("report",))
-        for when, (name, arguments) in (("", ("help", ("--help",))), ("", ("status", ("status",))), ("first", report), ("again", report), ("changed", report), ("", ("plan", planned))):
+        for when, (name, arguments) in (
+            ("", ("help", ("--help",))),
+            ("", ("status", ("status",))),
+            ("first", report),
+            ("again", report),
+            ("changed", report),
+            ("", ("plan", planned)),
+        ):
             if when == "changed":
                 change(workspace)
             seconds, busy, size = measure(workspace.root, *arguments)

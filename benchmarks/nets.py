@@ -2,8 +2,9 @@
 
     python -m benchmarks.nets [--width 32] [--blocks 3] [--batch 32] [--rounds 7] [--seconds 0.7]
 
-Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory. Every variant is timed in each round, in turn, so that what else
-the machine does falls on all alike; the median over the rounds is printed. No optimiser step, no planes: the net alone.
+Baseline: PyTorch's own `F.prelu` in float32 and contiguous memory. Every variant is timed in each round, in turn, so
+that what else the machine does falls on all alike; the median over the rounds is printed. No optimiser step, no planes:
+the net alone.
 """
 
 import argparse
@@ -53,7 +54,11 @@ def step_of(label: str, precision: str, memory: str, options):
     )
     model = build_net(net, [f"plane_{i}" for i in range(PLANES)], 0).to(memory_format=FORMATS[memory])
     generator = torch.Generator().manual_seed(0)
-    planes = (torch.rand(options.batch, PLANES, 19, 19, generator=generator) < 0.2).float().contiguous(memory_format=FORMATS[memory])
+    planes = (
+        (torch.rand(options.batch, PLANES, 19, 19, generator=generator) < 0.2)
+        .float()
+        .contiguous(memory_format=FORMATS[memory])
+    )
     moves = torch.randint(361, (options.batch,), generator=generator)
 
     def step():
@@ -92,11 +97,17 @@ def main():
             rates[variant].append(rate(step, options.batch, options.seconds))
     medians = {variant: statistics.median(values) for variant, values in rates.items()}
     baseline = medians[("F.prelu", "fp32", "contiguous")]
-    print(f"{options.blocks} blocks x {options.width}, batch {options.batch}, one thread; median of {options.rounds} rounds")
-    print(f"{'precision':<10} {'memory':<14} {'activation':<10} {'samples/CPU-s':>13} {'lowest':>8} {'highest':>8} {'x baseline':>10}")
+    print(
+        f"{options.blocks} blocks x {options.width}, batch {options.batch}, one thread; median of {options.rounds} rounds"
+    )
+    print(
+        f"{'precision':<10} {'memory':<14} {'activation':<10} {'samples/CPU-s':>13} {'lowest':>8} {'highest':>8} {'x baseline':>10}"
+    )
     for (label, precision, memory), value in medians.items():
         low, high = min(rates[label, precision, memory]), max(rates[label, precision, memory])
-        print(f"{precision:<10} {memory:<14} {label:<10} {value:>13.0f} {low:>8.0f} {high:>8.0f} {value / baseline:>10.2f}")
+        print(
+            f"{precision:<10} {memory:<14} {label:<10} {value:>13.0f} {low:>8.0f} {high:>8.0f} {value / baseline:>10.2f}"
+        )
 
 
 if __name__ == "__main__":

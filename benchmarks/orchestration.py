@@ -2,9 +2,10 @@
 
     python -m benchmarks.orchestration [--trials 4] [--slots 2] [--seconds 60]
 
-A trial here imports what a real one imports, then multiplies matrices, as many as take the given seconds, and tells an event a second.
-The baseline is the same work in as many bare processes side by side, before and after, so what a runner's own processes take of the
-cores counts as well. `start-up` is the time until the first trial is at work; `overhead` all else that is not the trials' own.
+A trial here imports what a real one imports, then multiplies matrices, as many as take the given seconds, and tells an
+event a second. The baseline is the same work in as many bare processes side by side, before and after, so what a
+runner's own processes take of the cores counts as well. `start-up` is the time until the first trial is at work;
+`overhead` all else that is not the trials' own.
 """
 
 import argparse
@@ -35,7 +36,8 @@ def burn(products: int) -> None:
 
 
 def multiply(job: Job, on_progress) -> dict:
-    """A trial of `training.samples` products after its imports; an event each time that 1 / `progress_points` of them is done."""
+    """A trial of `training.samples` products after its imports; an event each time that 1 / `progress_points` of them
+    is done."""
     importlib.import_module("gonn_core.trial.run")
     products, parts = job.config.training.samples, job.run.progress_points
     on_progress(event("started", job.id, 0, products, None, None, device="cpu", resumed=0, training_seconds=0.0))
@@ -43,7 +45,19 @@ def multiply(job: Job, on_progress) -> dict:
     for part in range(1, parts + 1):
         burn(products // parts)
         spent = time.perf_counter() - began
-        on_progress(event("tick", job.id, part * (products // parts), products, None, 1.0, train_nats=0.0, seconds_left=0.0, training_seconds=spent))
+        on_progress(
+            event(
+                "tick",
+                job.id,
+                part * (products // parts),
+                products,
+                None,
+                1.0,
+                train_nats=0.0,
+                seconds_left=0.0,
+                training_seconds=spent,
+            )
+        )
     return {"state": "done"}
 
 
@@ -79,19 +93,27 @@ def main() -> None:
     rounds = -(-wanted.trials // wanted.slots)
     sample = 20_000
     products = max(100, round(sample * wanted.seconds / bare(wanted.slots, sample) / 100) * 100)
-    print(f"{wanted.trials} trials of about {wanted.seconds} s, {wanted.slots} at a time, every one keeping a core busy", flush=True)
+    print(
+        f"{wanted.trials} trials of about {wanted.seconds} s, {wanted.slots} at a time, every one keeping a core busy",
+        flush=True,
+    )
     print(f"{'':10}{'wall s':>10}{'start-up s':>12}{'overhead s':>12}{'share':>9}", flush=True)
     before, measured = bare(wanted.slots, products * rounds), {}
     with tempfile.TemporaryDirectory() as folder:
         settings = RunSettings(runs=folder, store="", device="cpu", progress_points=wanted.seconds)
         training = {"training.samples": products, "training.batch_size": 100}
-        jobs = [Job(config=with_values(TrialConfig(), {**training, "training.init_seed": seed}), run=settings) for seed in range(wanted.trials)]
+        jobs = [
+            Job(config=with_values(TrialConfig(), {**training, "training.init_seed": seed}), run=settings)
+            for seed in range(wanted.trials)
+        ]
         for name, runner in (("local", LocalRunner(FUNCTION)), ("ray", RayRunner(function=FUNCTION))):
             measured[name] = _run(runner, jobs, wanted.slots)
     ideal = (before + bare(wanted.slots, products * rounds)) / 2
     print(f"{'bare':10}{ideal:10.1f}")
     for name, (wall, start, line) in measured.items():
-        print(f"{name:10}{wall:10.1f}{start:12.1f}{wall - start - ideal:12.1f}{(wall - start - ideal) / ideal:9.1%}   {line}")
+        print(
+            f"{name:10}{wall:10.1f}{start:12.1f}{wall - start - ideal:12.1f}{(wall - start - ideal) / ideal:9.1%}   {line}"
+        )
 
 
 def _run(runner, jobs, slots: int) -> tuple[float, float, str]:

@@ -1,17 +1,19 @@
 """Input planes from the position store: positions a second, in the way that training asks for them.
 
-First GoNN's 26, ladders included, then the other sets with all their planes; Cazenave's also without ladders, whose planes are searched
-for anew (only GoNN's are in the store).
+First GoNN's 26, ladders included, then the other sets with all their planes; Cazenave's also without ladders, whose
+planes are searched for anew (only GoNN's are in the store).
 
     python -m benchmarks.planes GAMES... [--stores stores] [--batch 256] [--positions 200000] [--rounds 3]
 
-GAMES are SGF archives or folders; their position store is built below the folder of stores, or found there. Every batch has random
-rows of the whole store, a random symmetry and a random number of history planes for each: rows in game order would let the
-processor guess the branches and flatter the result. Medians of the rounds, per second of thread CPU time; for two threads also
-per second of wall time, whose ratio to one thread says whether they hinder each other (on a machine with two free cores).
+GAMES are SGF archives or folders; their position store is built below the folder of stores, or found there. Every batch
+has random rows of the whole store, a random symmetry and a random number of history planes for each: rows in game order
+would let the processor guess the branches and flatter the result. Medians of the rounds, per second of thread CPU time;
+for two threads also per second of wall time, whose ratio to one thread says whether they hinder each other (on a
+machine with two free cores).
 
-Baseline of GoNN's: the same planes by the plain method, compiled in the same way: flood fill for every stone, and for every empty point and
-side a copy of the board on which the move is played. Its planes are compared with the fast ones before anything is timed.
+Baseline of GoNN's: the same planes by the plain method, compiled in the same way: flood fill for every stone, and for
+every empty point and side a copy of the board on which the move is played. Its planes are compared with the fast ones
+before anything is timed.
 """
 
 import argparse
@@ -37,7 +39,13 @@ EDGE = 3
 _CAZENAVE = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
 OTHER_SETS = (
     ("go_nn", FeatureConfig(set="go_nn", liberties_after=0, history=4, ladders=False, captures=True), 2),
-    ("clark", FeatureConfig(set="clark", liberties=3, liberties_after=0, history=0, ladders=False, ones=False, edge="channel"), 2),
+    (
+        "clark",
+        FeatureConfig(
+            set="clark", liberties=3, liberties_after=0, history=0, ladders=False, ones=False, edge="channel"
+        ),
+        2,
+    ),
     ("cazenave, no ladders", _CAZENAVE.model_copy(update={"ladders": False}), 4),
     ("cazenave", _CAZENAVE, 50),
 )
@@ -46,7 +54,8 @@ OTHER_SETS = (
 
 @kernel
 def flood(cells, start, stones, seen):
-    """(liberties, stones) of the chain at `start`: their numbers; its stones are listed in `stones`. `seen` is scratch."""
+    """(liberties, stones) of the chain at `start`: their numbers; its stones are listed in `stones`. `seen` is
+    scratch."""
     seen[:] = 0
     colour, count, liberties, done = cells[start], 1, 0, 0
     stones[0] = start
@@ -122,7 +131,11 @@ class Job:
     def __init__(self, fill, store, shape, dtype, options, positions, seed):
         generator = np.random.default_rng(seed)
         size = options.batch
-        self.fill, self.store, self.positions = fill, (store.stones, store.ladders, store.moves), positions // size * size
+        self.fill, self.store, self.positions = (
+            fill,
+            (store.stones, store.ladders, store.moves),
+            positions // size * size,
+        )
         self.out, self.targets = np.empty((size, *shape), dtype), np.empty(size, np.int64)
         self.batches = [
             (
@@ -149,7 +162,9 @@ def timed(jobs) -> tuple[float, float]:
     for thread in threads:
         thread.join()
     wall = time.perf_counter() - start
-    return sum(job.positions for job in jobs) / sum(job.cpu_seconds for job in jobs), sum(job.positions for job in jobs) / wall
+    return sum(job.positions for job in jobs) / sum(job.cpu_seconds for job in jobs), sum(
+        job.positions for job in jobs
+    ) / wall
 
 
 def check_baseline(store, options):
@@ -190,7 +205,9 @@ def main():
     for _ in range(options.rounds):
         for group, found in zip(jobs, rates):
             found.append(timed(group))
-    print(f"{len(store):,} positions in the store; batches of {options.batch} random rows; median of {options.rounds} rounds")
+    print(
+        f"{len(store):,} positions in the store; batches of {options.batch} random rows; median of {options.rounds} rounds"
+    )
     print(f"{'job':<24} {'threads':>7} {'pos/CPU-s':>10} {'pos/s wall':>10} {'x baseline':>10}")
     medians = [tuple(statistics.median(values) for values in zip(*found)) for found in rates]
     for (name, *_, threads, _), (cpu, wall) in zip(variants, medians):

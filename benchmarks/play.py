@@ -1,13 +1,15 @@
-"""Games of net against net: how many a core plays in a second, and against the usual way of one engine process per player.
+"""Games of net against net: how many a core plays in a second, and against the usual way of one engine process per
+player.
 
     python -m benchmarks.play TRIAL TRIAL [--games 128] [--engine-games 2] [--rounds 3] [--processes 2]
 
-TRIAL is the directory of a trained trial, with what a player may have behind it (`runs/8629…,choice=argmax`). Prints one table, medians of the
-rounds, in which the methods take turns. Per second of CPU time, of all processes that take part, their start not counted; the last row is
-per second of wall time and means something on idle cores alone.
+TRIAL is the directory of a trained trial, with what a player may have behind it (`runs/8629…,choice=argmax`). Prints
+one table, medians of the rounds, in which the methods take turns. Per second of CPU time, of all processes that take
+part, their start not counted; the last row is per second of wall time and means something on idle cores alone.
 
-Baseline: two `gonn gtp` processes, asked for a move in turn through GTP, one forward pass for one position at a time, as engines play each
-other under a referee. It has the same nets, the same choice of moves and the same compiled kernels; it lacks what is measured, the batch.
+Baseline: two `gonn gtp` processes, asked for a move in turn through GTP, one forward pass for one position at a time,
+as engines play each other under a referee. It has the same nets, the same choice of moves and the same compiled
+kernels; it lacks what is measured, the batch.
 """
 
 import argparse
@@ -94,7 +96,9 @@ def _engine_game(black: GtpClient, white: GtpClient) -> int:
     return len(game)
 
 
-def in_processes(specs: Mapping[str, NetSpec], identities: Mapping[str, dict], games: int, seed: int, processes: int) -> Played:
+def in_processes(
+    specs: Mapping[str, NetSpec], identities: Mapping[str, dict], games: int, seed: int, processes: int
+) -> Played:
     """A match as `gonn match` plays it, games on disk and processes started, by the wall clock."""
     with tempfile.TemporaryDirectory() as folder:
         match = describe_match(identities["A"], identities["B"], Rules(), Openings().model_dump(), seed)
@@ -129,7 +133,10 @@ def main() -> None:
     print(f"{'method':28} {'games':>6} {'moves/game':>11} {'ms/move':>8} {'games/s':>8} {'ratio':>6}")
     for name, found in rounds.items():
         games, moves = sum(each.games for each in found), sum(each.moves for each in found)
-        rate, move = statistics.median(each.rate for each in found), statistics.median(1000 * each.seconds / each.moves for each in found)
+        rate, move = (
+            statistics.median(each.rate for each in found),
+            statistics.median(1000 * each.seconds / each.moves for each in found),
+        )
         print(f"{name:28} {games:6} {moves / games:11.0f} {move:8.2f} {rate:8.2f} {rate / base:6.1f}")
 
 

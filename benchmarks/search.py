@@ -1,10 +1,12 @@
 """Does a learning-rate search find a rate as good as the best of a grid? Trains both and prints one table.
 
-    python -m benchmarks.search [--samples 9600] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2] [--out FOLDER]
+    python -m benchmarks.search [--samples 9600] [--positions 4096] [--points 9] [--seeds 3] [--trials 16] [--slots 2]
+    [--out FOLDER]
 
-Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic grid over the range that is
-searched, with seeds that the search does not use. All are judged by the same validation positions; test is not looked at. The work goes to the
-workspace (GONN_HOME): after a kill the same command goes on, and run again it only prints.
+Net gonn-b5 under the `cpu` budget with fewer samples, on the bundled games. Baseline in the same run: a logarithmic
+grid over the range that is searched, with seeds that the search does not use. All are judged by the same validation
+positions; test is not looked at. The work goes to the workspace (GONN_HOME): after a kill the same command goes on, and
+run again it only prints.
 """
 
 import argparse
@@ -64,7 +66,11 @@ def grid(low: float, high: float, points: int) -> list[float]:
 
 def jobs_at(search: Search, settings: RunSettings, rates: Sequence[float], seeds: Sequence[int]) -> list[Job]:
     """The trials of a comparison of rates."""
-    return [Job(config=seeded(search.at(rate), seed), run=settings, labels={"rate": f"{rate:g}", "seed": str(seed)}) for seed in seeds for rate in rates]
+    return [
+        Job(config=seeded(search.at(rate), seed), run=settings, labels={"rate": f"{rate:g}", "seed": str(seed)})
+        for seed in seeds
+        for rate in rates
+    ]
 
 
 def train(jobs: Sequence[Job], slots: int) -> None:
@@ -102,19 +108,36 @@ def table(report: SearchReport, tried: Sequence[Level], choice: Level, seeds: in
     """The grid, the search's choice among it, and the verdict, as lines."""
     search, best = report.search, min(tried, key=lambda level: level.mean)
     samples, positions = search.config.training.samples, search.validation.minimum_positions
-    lines = [f"{search.title}, {samples:,} samples, {search.coverage}; {seeds} seeds a rate, {positions:,} validation positions", ""]
+    lines = [
+        f"{search.title}, {samples:,} samples, {search.coverage}; {seeds} seeds a rate, {positions:,} validation positions",
+        "",
+    ]
     lines += [f"{'rate':>8} {'mean nats':>10} {'sd':>8}  nats by seed"]
     for level in sorted([*tried, choice], key=lambda level: level.rate):
         mark = "  <- found by the search" if level is choice else "  <- best of the grid" if level is best else ""
-        lines.append(f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}")
+        lines.append(
+            f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}"
+        )
     noise, difference = seed_noise(choice, best), choice.mean - best.mean
     trained = sum(samples if each.state == "done" else max(each.points, default=0) for each in report.tried)
     states = Counter(each.state for each in report.tried)
-    within = f" [{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]" if report.optimum.interval else ""
-    lines += ["", f"search: {len(report.tried)} trials ({states['pruned']} given up, {states['diverged']} diverged), {trained:,} samples; best rate {report.rate:g}{within}"]
+    within = (
+        f" [{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]" if report.optimum.interval else ""
+    )
+    lines += [
+        "",
+        f"search: {len(report.tried)} trials ({states['pruned']} given up, {states['diverged']} diverged), {trained:,} samples; best rate {report.rate:g}{within}",
+    ]
     lines += [f"grid: {len(tried) * seeds} trials, {len(tried) * seeds * samples:,} samples"]
-    lines += [f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}"]
-    return [*lines, "the choice is as good as the best of the grid" if difference <= max(noise, MARGIN) else "THE CHOICE IS WORSE than the best of the grid"]
+    lines += [
+        f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}"
+    ]
+    return [
+        *lines,
+        "the choice is as good as the best of the grid"
+        if difference <= max(noise, MARGIN)
+        else "THE CHOICE IS WORSE than the best of the grid",
+    ]
 
 
 def keep(folder: Path, lines: Sequence[str], files: SearchFiles, command: str) -> None:
@@ -140,7 +163,14 @@ def keep(folder: Path, lines: Sequence[str], files: SearchFiles, command: str) -
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in {"samples": 9_600, "positions": 4_096, "points": 9, "seeds": 3, "trials": 16, "slots": 2}.items():
+    for name, default in {
+        "samples": 9_600,
+        "positions": 4_096,
+        "points": 9,
+        "seeds": 3,
+        "trials": 16,
+        "slots": 2,
+    }.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--out", type=Path, help="folder to keep the table and the search's figure in")
     wanted = parser.parse_args()
@@ -148,11 +178,19 @@ def main() -> None:
     prepared = prepare_shown(load_dataset("starter", None), workspace)
     usual, base = registry.budget("cpu"), registry.base(BASE)
     warmup = {"training.schedule.warmup": min(usual.overrides["training.schedule.warmup"], wanted.samples // 8)}
-    changes = {"id": f"cpu-{wanted.samples}", "samples": wanted.samples, "overrides": {**usual.overrides, **warmup}, "progress_positions": 256, "evaluation_positions": wanted.positions}
+    changes = {
+        "id": f"cpu-{wanted.samples}",
+        "samples": wanted.samples,
+        "overrides": {**usual.overrides, **warmup},
+        "progress_positions": 256,
+        "evaluation_positions": wanted.positions,
+    }
     budget = usual.model_copy(update=changes)
     config: TrialConfig = with_view(budget_config(base, budget), prepared.views["train"].digest)
     target = Target(BASE, base.title, base, budget, config)
-    search, settings = search_of(target, config, rate_range(base, usual.id, config), wanted.trials, FIRST_SEED, prepared, workspace, "cpu")
+    search, settings = search_of(
+        target, config, rate_range(base, usual.id, config), wanted.trials, FIRST_SEED, prepared, workspace, "cpu"
+    )
     seeds = range(1, wanted.seeds + 1)
     rates = grid(*search.rates, wanted.points)
     grid_jobs = jobs_at(search, settings, rates, seeds)
@@ -167,7 +205,12 @@ def main() -> None:
     lines = table(report, levels(grid_jobs, rates), choice, wanted.seeds)
     print("", *lines, sep="\n")
     if wanted.out is not None:
-        keep(wanted.out, lines, files, f"benchmarks.search --samples {wanted.samples} --positions {wanted.positions} --points {wanted.points} --seeds {wanted.seeds} --trials {wanted.trials}")
+        keep(
+            wanted.out,
+            lines,
+            files,
+            f"benchmarks.search --samples {wanted.samples} --positions {wanted.positions} --points {wanted.points} --seeds {wanted.seeds} --trials {wanted.trials}",
+        )
 
 
 if __name__ == "__main__":

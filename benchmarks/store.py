@@ -2,9 +2,9 @@
 
     python -m benchmarks.store ARCHIVE [ARCHIVE ...]
 
-The baseline in the same run is what a straightforward program does with the same games: sgfmill's Sgf_game reads the main line,
-sgfmill's Board plays it, and the ladders of each position are searched from nothing by our own uncached kernel; nothing is written.
-It is measured on a part of the games. Positions are rows with a move to predict.
+The baseline in the same run is what a straightforward program does with the same games: sgfmill's Sgf_game reads the
+main line, sgfmill's Board plays it, and the ladders of each position are searched from nothing by our own uncached
+kernel; nothing is written. It is measured on a part of the games. Positions are rows with a move to predict.
 """
 
 import argparse
@@ -95,7 +95,9 @@ def main(arguments: list[str]) -> int:
     cpu, wall = statistics.median(run[1] for run in runs), statistics.median(run[2] for run in runs)
     print(f"{', '.join(path.name for path in sources)}: {positions:,} positions, median of {options.runs} builds")
     print(f"{'':52}{'positions/s/core':>18}{'bytes/position':>16}{'peak memory':>14}")
-    print(f"{'store with ladder bits (checksum to rename)':52}{positions / cpu:18,.0f}{size / positions:16.1f}{peak / 1e6:11.0f} MB")
+    print(
+        f"{'store with ladder bits (checksum to rename)':52}{positions / cpu:18,.0f}{size / positions:16.1f}{peak / 1e6:11.0f} MB"
+    )
     print(f"{'baseline: sgfmill reads and plays, uncached ladders':52}{slow_rate:18,.0f}{'-':>16}{'-':>14}")
     print(f"{'  of it sgfmill alone, without ladders':52}{replay_rate:18,.0f}{'-':>16}{'-':>14}")
     print(f"{positions / cpu / slow_rate:.1f} x the baseline; {wall:.1f} s by the clock; {TARGETS}")

@@ -95,10 +95,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(load_dataset("starter"), Path(folder) / "stores")
         store, validation = str(prepared.store.folder), prepared.views["validation"].digest
-        base = with_values(TrialConfig(), {**NET, "data.view": prepared.views["train"].digest, "training.samples": options.samples})
+        base = with_values(
+            TrialConfig(), {**NET, "data.view": prepared.views["train"].digest, "training.samples": options.samples}
+        )
         data = TrialData(store)
         print(f"3x32, batch 32, one thread, {options.samples:,} samples; samples per CPU-second")
-        print(f"{'precision':10}{'steps':>8}{'F.prelu':>9}{'ReLU':>8}{'trial*':>8}{'planes':>9}{'looks':>8}{'rest':>8}{'evaluated':>11}")
+        print(
+            f"{'precision':10}{'steps':>8}{'F.prelu':>9}{'ReLU':>8}{'trial*':>8}{'planes':>9}{'looks':>8}{'rest':>8}{'evaluated':>11}"
+        )
         for precision in ("fp32", "bf16"):
             config = with_values(base, {"training.precision": precision})
             steps, baseline = median_speed(config), steps_with_torchs_prelu(config)
@@ -107,8 +111,14 @@ def main() -> None:
             result = trial(config, store, validation, Path(folder) / "runs")
             looks_seconds = 12 * 2048 / evaluated
             seconds = (result["cpu_seconds"] - looks_seconds) / options.samples
-            share = {"planes": planes / seconds, "looks": looks_seconds / result["cpu_seconds"], "rest": 1 - (planes + 1 / steps) / seconds}
-            print(f"{precision:10}{steps:8.0f}{baseline:9.0f}{relu:8.0f}{1 / seconds:8.0f}{share['planes']:9.1%}{share['looks']:8.1%}{share['rest']:8.1%}{evaluated:11.0f}")
+            share = {
+                "planes": planes / seconds,
+                "looks": looks_seconds / result["cpu_seconds"],
+                "rest": 1 - (planes + 1 / steps) / seconds,
+            }
+            print(
+                f"{precision:10}{steps:8.0f}{baseline:9.0f}{relu:8.0f}{1 / seconds:8.0f}{share['planes']:9.1%}{share['looks']:8.1%}{share['rest']:8.1%}{evaluated:11.0f}"
+            )
         print("* without the looks at validation; planes, rest: shares of that; looks: share of the whole")
 
 

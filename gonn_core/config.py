@@ -1,10 +1,12 @@
 """What a trial computes: `TrialConfig`, frozen and strict, and the identity made from it.
 
-Every documented enhancement is a path into this schema and two values (`net.activation: relu -> prelu`). A trial's id is a hash
-of the canonical form and of the numerics versions. The canonical form leaves out whatever stands at its default: a later field
-whose default means "as before" orphans no result. Therefore defaults never change; `tests/test_config.py` pins them.
+Every documented enhancement is a path into this schema and two values (`net.activation: relu -> prelu`). A trial's id
+is a hash of the canonical form and of the numerics versions. The canonical form leaves out whatever stands at its
+default: a later field whose default means "as before" orphans no result. Therefore defaults never change;
+`tests/test_config.py` pins them.
 
-What does not change the numbers (device, threads, folders, labels) is no part of this schema: see `gonn_core.trial.job`.
+What does not change the numbers (device, threads, folders, labels) is no part of this schema: see
+`gonn_core.trial.job`.
 """
 
 import hashlib
@@ -61,17 +63,21 @@ class TrialConfig(Strict):
     @model_validator(mode="after")
     def _one_reply(self):
         if self.training.auxiliary.opponent_reply and self.net.residual.output_planes > 1:
-            raise ValueError("training.auxiliary.opponent_reply is what net.residual.output_planes 2 and 3 learn: one of the two")
+            raise ValueError(
+                "training.auxiliary.opponent_reply is what net.residual.output_planes 2 and 3 learn: one of the two"
+            )
         return self
 
 
 def parse_config(tree: dict, setting: str = "config") -> TrialConfig:
-    """Strict validation of a plain tree (lists for tuples). Raises SettingError naming the path, the value and what is valid."""
+    """Strict validation of a plain tree (lists for tuples). Raises SettingError naming the path, the value and what is
+    valid."""
     return parse_model(TrialConfig, tree, setting)
 
 
 def parse_model(model: type[BaseModel], tree, setting: str):
-    """`tree` (as read from YAML or JSON) as `model`; SettingError with the first problem's path, value and expectation."""
+    """`tree` (as read from YAML or JSON) as `model`; SettingError with the first problem's path, value and
+    expectation."""
     try:
         return model.model_validate_json(json.dumps(tree))
     except ValidationError as error:
@@ -80,7 +86,9 @@ def parse_model(model: type[BaseModel], tree, setting: str):
         valid = None
         if first["type"] == "extra_forbidden":
             owner = _model_at(model, first["loc"][:-1])
-            raise SettingError(path, _short(first["input"]), "no such setting", sorted(owner.model_fields) if owner else None) from None
+            raise SettingError(
+                path, _short(first["input"]), "no such setting", sorted(owner.model_fields) if owner else None
+            ) from None
         if first["type"] in ("literal_error", "enum"):
             valid = first["ctx"]["expected"]
             raise SettingError(path, _short(first["input"]), "not a valid value", valid) from None
@@ -154,5 +162,9 @@ def canonical(config: TrialConfig) -> dict:
 
 def trial_id(config: TrialConfig, versions: dict[str, int] | None = None) -> str:
     """16 hex digits over the canonical form and the numerics versions (those of this code unless given)."""
-    text = json.dumps({"config": canonical(config), "numerics": versions or numerics.versions()}, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(
+        {"config": canonical(config), "numerics": versions or numerics.versions()},
+        sort_keys=True,
+        separators=(",", ":"),
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -3,7 +3,8 @@
 import unicodedata
 
 _LONGEST_LINE = 4000
-"""Characters of an error; names of files, archive members and keys may be part of it, so all of it is made printable."""
+"""Characters of an error; names of files, archive members and keys may be part of it, so all of it is made
+printable."""
 
 
 class UserError(Exception):
@@ -32,7 +33,8 @@ class InputError(UserError):
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """`text` on one line without control, formatting or surrogate characters (each shown as an escape), cut at `limit` characters."""
+    """`text` on one line without control, formatting or surrogate characters (each shown as an escape), cut at `limit`
+    characters."""
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
     out = []

@@ -1,8 +1,8 @@
 """Versions of the numbers that a trial computes; part of every trial's id.
 
-Raise one when results change for an unchanged configuration (a bug fix in a plane, another initialisation, another order of
-operations in the optimiser), in the same commit, with a word on why. A golden test per package fails when numbers change while
-the version did not. Then no result of the old code is ever taken for one of the new.
+Raise one when results change for an unchanged configuration (a bug fix in a plane, another initialisation, another
+order of operations in the optimiser), in the same commit, with a word on why. A golden test per package fails when
+numbers change while the version did not. Then no result of the old code is ever taken for one of the new.
 """
 
 FEATURES = 1
@@ -16,10 +16,12 @@ TRAINING = 1
 
 
 STORE_RULES = "0c3833c697c4b2b557b9dc857969c37d9a4572fab6a8c508096e314bc2b385bd"
-"""What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under this name.
+"""What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under
+this name.
 
-The first name is a hash of the sources of version 0.1, which every store that was made with it is indexed by; a later one may be any
-text. `tests/records/test_store_rules.py` fails when those sources say something else than they did under this name.
+The first name is a hash of the sources of version 0.1, which every store that was made with it is indexed by; a later
+one may be any text. `tests/records/test_store_rules.py` fails when those sources say something else than they did under
+this name.
 """
 
 

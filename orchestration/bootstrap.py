@@ -1,8 +1,8 @@
 """Set up `.venv` once, then go on with the command: `python3 orchestration/bootstrap.py VERB ARGS…`.
 
-Standard library only, for any Python 3: it runs before anything is installed. `test` and `setup` are its own verbs, every other
-one is passed to the `gonn` command. Arguments that are empty are dropped together with the option before them, so that a Makefile
-can pass variables that the user did not set.
+Standard library only, for any Python 3: it runs before anything is installed. `test` and `setup` are its own verbs,
+every other one is passed to the `gonn` command. Arguments that are empty are dropped together with the option before
+them, so that a Makefile can pass variables that the user did not set.
 """
 
 import contextlib
@@ -68,7 +68,11 @@ def torch_arguments():
         urllib.request.urlopen(CPU_INDEX + "/torch/", timeout=5).close()
     except OSError as error:
         reason = getattr(error, "reason", error)
-        print("PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, which may bring about 3 GB of CUDA libraries." % reason, flush=True)
+        print(
+            "PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, which may bring about 3 GB of CUDA libraries."
+            % reason,
+            flush=True,
+        )
         return ordinary
     return ["torch==" + TORCH_VERSION + "+cpu", "--extra-index-url", CPU_INDEX]
 
@@ -82,7 +86,11 @@ def run(command, what):
 
 def make_venv(python):
     """Create `.venv`; a half-made one is made anew. Stops with the one apt line where the venv module is missing."""
-    if os.path.exists(PYTHON) and subprocess.call([PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
+    if (
+        os.path.exists(PYTHON)
+        and subprocess.call([PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        == 0
+    ):
         return
     probe = subprocess.run([python, "-c", "import venv, ensurepip"], capture_output=True)
     if probe.returncode != 0:
@@ -102,9 +110,12 @@ def is_set_up():
 
 @contextlib.contextmanager
 def alone():
-    """While this is entered no other command sets `.venv` up; waits for one that does. A killed command holds nothing."""
+    """While this is entered no other command sets `.venv` up; waits for one that does. A killed command holds
+    nothing."""
     path = os.path.join(ROOT, "constraints.txt")
-    with open(path, "r+b" if os.access(path, os.W_OK) else "rb") as file:  # never changed; NFS locks only what may be written
+    with open(
+        path, "r+b" if os.access(path, os.W_OK) else "rb"
+    ) as file:  # never changed; NFS locks only what may be written
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -128,7 +139,16 @@ def install(want):
     start = time.time()
     make_venv(suitable_python())
     print("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …", flush=True)
-    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-c", os.path.join(ROOT, "constraints.txt")]
+    pip = [
+        PYTHON,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        "-c",
+        os.path.join(ROOT, "constraints.txt"),
+    ]
     run(pip + torch_arguments(), "installing torch")
     run(pip + ["--editable", ROOT + "[test]"], "installing the pinned versions")
     with open(STAMP + ".tmp", "w") as file:

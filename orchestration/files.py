@@ -8,12 +8,14 @@ from gonn_core.files.whole import write_whole
 
 
 def write_json(path: Path, tree) -> None:
-    """Write `tree` under a temporary name, flush it to disk and rename it. Raises InputError when the disk does not take it."""
+    """Write `tree` under a temporary name, flush it to disk and rename it. Raises InputError when the disk does not
+    take it."""
     write_bytes(path, (json.dumps(tree, indent=1) + "\n").encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` under a temporary name, flush it to disk and rename it. Raises InputError when the disk does not take it."""
+    """Write `data` under a temporary name, flush it to disk and rename it. Raises InputError when the disk does not
+    take it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)

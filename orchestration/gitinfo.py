@@ -7,10 +7,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def commit_and_dirty() -> tuple[str, bool]:
-    """(commit, dirty): full hash and whether tracked files differ from it; ("unknown", False) without git or outside a checkout."""
+    """(commit, dirty): full hash and whether tracked files differ from it; ("unknown", False) without git or outside a
+    checkout."""
 
     def git(*arguments):
-        return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20, check=True
+        ).stdout.strip()
 
     try:
         if Path(git("rev-parse", "--show-toplevel")).resolve() != ROOT:

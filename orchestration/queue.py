@@ -1,7 +1,8 @@
 """The GPU queue: `results/gpu/queue.yaml`, trials worth GPU minutes in order of value, each with its job file.
 
-Every entry is checked against the declarations: its job is the trial that a study of its base under the gpu budget trains, with or
-without the enhancements whose claims it is for. `gonn plan --queue` prints which are done and which is next.
+Every entry is checked against the declarations: its job is the trial that a study of its base under the gpu budget
+trains, with or without the enhancements whose claims it is for. `gonn plan --queue` prints which are done and which is
+next.
 """
 
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ class Entry:
     job: Job
 
     def state(self, workspace: Workspace, folder: Path = FOLDER) -> str:
-        """done (its result is in the workspace or committed under `trials/` beside the queue), or the state of its directory here."""
+        """done (its result is in the workspace or committed under `trials/` beside the queue), or the state of its
+        directory here."""
         if (folder / "trials" / self.job.id / "result.json").is_file():
             return "done"
         return TrialDirectory(workspace.runs / self.job.id).state()
@@ -95,7 +97,11 @@ def queued_trials(folder: Path = FOLDER) -> frozenset[str]:
 def estimated_minutes(config: TrialConfig) -> int:
     """Minutes of a large GPU for a trial, from its operations: an estimate, to order and to plan by."""
     flops = training_flops_per_sample(config.net, len(plane_names(config.features)))
-    seconds = max(flops * config.training.batch_size / RATE, STEP_SECONDS) * config.training.samples / config.training.batch_size
+    seconds = (
+        max(flops * config.training.batch_size / RATE, STEP_SECONDS)
+        * config.training.samples
+        / config.training.batch_size
+    )
     return max(1, round(seconds / 60 + ASIDE_MINUTES))
 
 
@@ -107,13 +113,24 @@ def print_queue() -> None:
     for number, (entry, state) in enumerate(entries, 1):
         queued = entry.queued
         claims = ", ".join(queued.claims) or queued.why
-        table.add_row(str(number), queued.job, entry.job.id, queued.base, f"{queued.samples:,}", claims, str(queued.minutes), "" if state == "new" else state)
+        table.add_row(
+            str(number),
+            queued.job,
+            entry.job.id,
+            queued.base,
+            f"{queued.samples:,}",
+            claims,
+            str(queued.minutes),
+            "" if state == "new" else state,
+        )
     console.print(table)
     left = [entry for entry, state in entries if state != "done"]
     if not left:
         console.print("all of the queue is done")
         return
-    console.print(f"{len(entries) - len(left)} of {len(entries)} done; {len(left)} left, about {sum(entry.queued.minutes for entry in left)} min of a large GPU (estimated from operations)")
+    console.print(
+        f"{len(entries) - len(left)} of {len(entries)} done; {len(left)} left, about {sum(entry.queued.minutes for entry in left)} min of a large GPU (estimated from operations)"
+    )
     job = (FOLDER / "jobs" / f"{left[0].queued.job}.json").relative_to(FOLDER.parent.parent)
     console.print(f"next: python -m gonn_core.trial {job} --device cuda   then, here: gonn import FOLDER_WITH_ITS_RUNS")
 
@@ -130,16 +147,33 @@ def _checked(queued: QueuedTrial, registry: Registry, folder: Path) -> Job:
     control = seeded(with_values(base, {"data.view": job.config.data.view}), queued.seed)
     wanted = with_values(control, queued.set, at)
     if job.config != wanted:
-        raise SettingError(f"{at}: job", job.id, "is not the trial of base, seed and set", f"trial {trial_id(wanted)}, made by gonn train --job")
+        raise SettingError(
+            f"{at}: job",
+            job.id,
+            "is not the trial of base, seed and set",
+            f"trial {trial_id(wanted)}, made by gonn train --job",
+        )
     if job.config.training.samples != queued.samples or queued.minutes != estimated_minutes(wanted):
-        raise SettingError(f"{at}: minutes", queued.minutes, f"or {queued.samples} samples are not those of its job", f"{estimated_minutes(wanted)} min, {wanted.training.samples} samples")
+        raise SettingError(
+            f"{at}: minutes",
+            queued.minutes,
+            f"or {queued.samples} samples are not those of its job",
+            f"{estimated_minutes(wanted)} min, {wanted.training.samples} samples",
+        )
     for named in queued.claims:
         card, _, claim = named.partition(".")
         known = {each.id for each in registry.card(card).claims}
         if claim not in known:
             raise SettingError(f"{at}: claims", named, f"no such claim of {card}", sorted(known))
         arms = resolve(registry, card, BUDGET, queued.base)
-        asked = [seeded(with_values(arm, {"data.view": job.config.data.view}), queued.seed) for arm in (arms.off, arms.on)]
+        asked = [
+            seeded(with_values(arm, {"data.view": job.config.data.view}), queued.seed) for arm in (arms.off, arms.on)
+        ]
         if wanted not in asked:
-            raise SettingError(f"{at}: claims", named, f"the job is no arm of {card} on {queued.base}", [trial_id(each) for each in asked])
+            raise SettingError(
+                f"{at}: claims",
+                named,
+                f"the job is no arm of {card} on {queued.base}",
+                [trial_id(each) for each in asked],
+            )
     return job

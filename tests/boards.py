@@ -1,7 +1,8 @@
 """Drawn boards for tests: text to colours and bitboards, and back.
 
-A drawing has one line per row, row 0 first: `X` black, `O` white, `.` or `+` empty, and any lowercase letter an empty point with
-that name. Blanks are ignored. A drawing smaller than 19x19 is the top left corner of an otherwise empty board.
+A drawing has one line per row, row 0 first: `X` black, `O` white, `.` or `+` empty, and any lowercase letter an empty
+point with that name. Blanks are ignored. A drawing smaller than 19x19 is the top left corner of an otherwise empty
+board.
 """
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""The walls of the house: imports run orchestration -> reports -> ablations -> gonn_core; heavy libraries have one door each."""
+"""The walls of the house: imports run orchestration -> reports -> ablations -> gonn_core; heavy libraries have one door
+each."""
 
 import ast
 import subprocess
@@ -49,7 +50,8 @@ def test_heavy_libraries_have_one_door():
 
 
 def test_core_needs_little():
-    """What runs on a bare machine imports nothing beyond torch, numpy, numba, sgfmill, pydantic, safetensors and the standard library."""
+    """What runs on a bare machine imports nothing beyond torch, numpy, numba, sgfmill, pydantic, safetensors and the
+    standard library."""
     for path in sources("gonn_core"):
         extra = imported(path) - CORE_MAY_IMPORT - set(sys.stdlib_module_names)
         assert not extra, f"{path} imports {extra}"

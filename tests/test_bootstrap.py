@@ -1,4 +1,5 @@
-"""The Makefile and the set-up, on a copy of the tree whose `.venv` is missing or made of scripts: nothing is ever installed."""
+"""The Makefile and the set-up, on a copy of the tree whose `.venv` is missing or made of scripts: nothing is ever
+installed."""
 
 import json
 import os
@@ -28,7 +29,11 @@ def tree(tmp_path) -> Path:
 
 def run(tree: Path, *command, **environment) -> subprocess.CompletedProcess:
     """A command in the checkout, without settings from the environment."""
-    clean = {name: value for name, value in os.environ.items() if name not in SETTINGS and not name.startswith(("MAKE", "MFLAGS"))}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in SETTINGS and not name.startswith(("MAKE", "MFLAGS"))
+    }
     return subprocess.run(command, cwd=tree, env={**clean, **environment}, capture_output=True, text=True)
 
 
@@ -70,7 +75,11 @@ def test_make_alone_is_help(tree):
 
 
 def test_every_target_is_in_the_help(tree):
-    targets = [line.split(":")[0] for line in (ROOT / "Makefile").read_text().splitlines() if line[:1].isalpha() and ":" in line and "=" not in line.split(":")[0]]
+    targets = [
+        line.split(":")[0]
+        for line in (ROOT / "Makefile").read_text().splitlines()
+        if line[:1].isalpha() and ":" in line and "=" not in line.split(":")[0]
+    ]
     assert targets == [line.split()[1] for line in make(tree).stdout.splitlines()]
 
 
@@ -78,7 +87,16 @@ def test_settings_that_are_not_given_are_not_passed_on(installed):
     assert make(installed, "ablation", "NAME=parametric_relu").returncode == 0
     assert said(installed) == ["-m", "orchestration.cli", "ablate", "parametric_relu"]
     assert make(installed, "plan", "NAME=parametric_relu", "SEEDS=", "BUDGET=smoke", "DEVICE=cpu").returncode == 0
-    assert said(installed) == ["-m", "orchestration.cli", "plan", "parametric_relu", "--budget", "smoke", "--device", "cpu"]
+    assert said(installed) == [
+        "-m",
+        "orchestration.cli",
+        "plan",
+        "parametric_relu",
+        "--budget",
+        "smoke",
+        "--device",
+        "cpu",
+    ]
     make(installed, "ablation")
     assert said(installed) == ["-m", "orchestration.cli", "ablate"]
     make(installed, "data", "DATA=/my/games", "DATA_DIR=/archives")
@@ -130,7 +148,9 @@ def test_no_venv_module(tree, tmp_path, module):
 
 def test_an_unknown_build_of_torch(tree):
     setup = make(tree, "setup", "TORCH=rocm")
-    assert setup.returncode == 2 and setup.stderr.startswith("TORCH=rocm: not a known build of torch; valid: auto, cpu, cuda\n")
+    assert setup.returncode == 2 and setup.stderr.startswith(
+        "TORCH=rocm: not a known build of torch; valid: auto, cpu, cuda\n"
+    )
     assert not (tree / ".venv").exists()
 
 
@@ -153,9 +173,13 @@ def test_what_is_installed_and_only_once(tree):
     script(tree / ".venv/bin/python", PIP)
     first = make(tree, "list", TORCH="cuda")
     assert "code 7" not in first.stdout and "Error 7" in first.stderr  # the verb itself: this Python has none
-    assert first.stdout.startswith("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …\nSet up in ")
+    assert first.stdout.startswith(
+        "Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …\nSet up in "
+    )
     torch, rest = (tree / "pip.log").read_text().splitlines()
-    assert torch.startswith("-m pip --disable-pip-version-check install --quiet -c ") and torch.split()[-1].startswith("torch==")
+    assert torch.startswith("-m pip --disable-pip-version-check install --quiet -c ") and torch.split()[-1].startswith(
+        "torch=="
+    )
     assert rest.endswith(f"--editable {tree}[test]")
     assert make(tree, "list", TORCH="cuda").stdout == ""
     assert len((tree / "pip.log").read_text().splitlines()) == 2
@@ -179,7 +203,10 @@ def test_two_commands_at_once_install_once(tree):
     script(tree / ".venv/bin/python", 'case "$*" in *install*) echo "$*" >> pip.log; sleep 0.5;; esac')
     clean = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     command = [sys.executable, "orchestration/bootstrap.py", "setup"]
-    started = [subprocess.Popen(command, cwd=tree, env={**clean, "TORCH": "cuda"}, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    started = [
+        subprocess.Popen(command, cwd=tree, env={**clean, "TORCH": "cuda"}, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     for process in started:
         process.communicate(timeout=60)
     assert [process.returncode for process in started] == [0, 0]

@@ -70,7 +70,19 @@ DEFAULTS = {
             "activation": "crelu",
         },
         "conv": {
-            "layers": [[5, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256], [3, 256]],
+            "layers": [
+                [5, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+                [3, 256],
+            ],
             "head": "conv",
             "head_kernel": 3,
             "head_hidden": [],
@@ -159,11 +171,14 @@ DEFAULTS = {
 
 def contains(tree, part):
     """Whether every leaf of `part` stands in `tree` with the same value."""
-    return all(contains(tree[key], value) if isinstance(value, dict) else tree[key] == value for key, value in part.items())
+    return all(
+        contains(tree[key], value) if isinstance(value, dict) else tree[key] == value for key, value in part.items()
+    )
 
 
 def test_defaults_never_change():
-    """Ids leave defaults out, so a changed default would give old results to new configurations. New fields may be added."""
+    """Ids leave defaults out, so a changed default would give old results to new configurations. New fields may be
+    added."""
     assert contains(TrialConfig().model_dump(mode="json"), DEFAULTS)
 
 
@@ -192,16 +207,31 @@ def test_golden_id():
 @pytest.mark.parametrize(
     "tree, line",
     [
-        ({"net": {"activation": "gelu"}}, "config.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
+        (
+            {"net": {"activation": "gelu"}},
+            "config.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'",
+        ),
         ({"features": {"ko": "yes"}}, "config.features.ko=yes: input should be a valid boolean"),
-        ({"features": {"kos": True}}, "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, ladders, liberties, liberties_after, normalisation, ones, past_boards, past_boards_dropped, set, third_line, zeros"),
-        ({"features": {"liberties": 5}}, 'config.features={"liberties": 5}: set gonn takes liberties 0 or 1 or 2 or 3 or 4 (not 5)'),
+        (
+            {"features": {"kos": True}},
+            "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, ladders, liberties, liberties_after, normalisation, ones, past_boards, past_boards_dropped, set, third_line, zeros",
+        ),
+        (
+            {"features": {"liberties": 5}},
+            'config.features={"liberties": 5}: set gonn takes liberties 0 or 1 or 2 or 3 or 4 (not 5)',
+        ),
         (
             {"features": {"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": False}},
             'config.features={"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": false}: set clark takes ones false (not true)',
         ),
-        ({"training": {"samples": 7, "batch_size": 2}}, 'config.training={"samples": 7, "batch_size": 2}: samples must be a multiple of batch_size (2)'),
-        ({"net": {"trunk": {"dilated_share": "4/3"}}}, "config.net.trunk.dilated_share=4/3: a share of the trunk's width, above 0 and at most 1"),
+        (
+            {"training": {"samples": 7, "batch_size": 2}},
+            'config.training={"samples": 7, "batch_size": 2}: samples must be a multiple of batch_size (2)',
+        ),
+        (
+            {"net": {"trunk": {"dilated_share": "4/3"}}},
+            "config.net.trunk.dilated_share=4/3: a share of the trunk's width, above 0 and at most 1",
+        ),
     ],
 )
 def test_errors_name_setting_value_and_valid_values(tree, line):

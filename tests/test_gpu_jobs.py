@@ -1,4 +1,5 @@
-"""The committed jobs for a GPU: readable by this code, on the data of the recipe beside them, made by commands that the README tells.
+"""The committed jobs for a GPU: readable by this code, on the data of the recipe beside them, made by commands that the
+README tells.
 
 That each is the trial that a study trains is checked with the queue (tests/orchestration/test_queue.py).
 """
@@ -34,5 +35,11 @@ def test_readme_tells_how_each_job_was_made():
         words = shlex.split(line)
         options = list(zip(words[3::2], words[4::2]))
         values = dict(value.split("=", 1) for option, value in options if option == "--set")
-        told[Path(dict(options)["--job"]).stem] = (words[2], int(dict(options)["--seed"]), {path: parse_yaml(value, path) for path, value in values.items()})
-    assert told == {entry.queued.job: (entry.queued.base, entry.queued.seed, entry.queued.set) for entry in read_queue()}
+        told[Path(dict(options)["--job"]).stem] = (
+            words[2],
+            int(dict(options)["--seed"]),
+            {path: parse_yaml(value, path) for path, value in values.items()},
+        )
+    assert told == {
+        entry.queued.job: (entry.queued.base, entry.queued.seed, entry.queued.set) for entry in read_queue()
+    }

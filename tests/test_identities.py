@@ -1,7 +1,8 @@
 """Names under which results lie on users' disks: whatever is moved or rewritten, what was made before is found again.
 
-`fixtures/identities.json` was written by version 0.1. A test that fails here says that trials, evaluations, stores or studies of
-users would be orphaned. The map of cards alone may change: when a card or a base is mended on purpose, its trials are others.
+`fixtures/identities.json` was written by version 0.1. A test that fails here says that trials, evaluations, stores or
+studies of users would be orphaned. The map of cards alone may change: when a card or a base is mended on purpose, its
+trials are others.
 """
 
 import json
@@ -61,7 +62,11 @@ def test_evaluations_and_answers_to_probes_are_named_as_they_were():
 
 
 def test_trials_and_studies_on_disk_have_the_ids_that_this_code_gives_them(packed, tmp_path):
-    trials = {name.split("/")[1]: json.loads(data) for name, data in packed.items() if name.startswith("runs/") and name.endswith("/config.json")}
+    trials = {
+        name.split("/")[1]: json.loads(data)
+        for name, data in packed.items()
+        if name.startswith("runs/") and name.endswith("/config.json")
+    }
     assert len(trials) >= 30
     for name, tree in trials.items():
         assert trial_id(parse_config(tree["config"])) == name
@@ -70,7 +75,14 @@ def test_trials_and_studies_on_disk_have_the_ids_that_this_code_gives_them(packe
     for name, data in studies.items():
         (tmp_path / "study.json").write_bytes(data)
         study = read_study(tmp_path / "study.json")
-        decided = [list(study.cards), study.base, study.budget, study.data, study.design, [each.trial for each in study.trials]]
+        decided = [
+            list(study.cards),
+            study.base,
+            study.budget,
+            study.data,
+            study.design,
+            [each.trial for each in study.trials],
+        ]
         assert study_id(*decided, study.thresholds, study.evaluations) == study.id == name
 
 
@@ -80,7 +92,11 @@ def test_evaluations_on_disk_have_the_ids_that_this_code_gives_them(packed):
     for name in names:
         tree = json.loads(packed[name])
         reading = Reading(tree.get("symmetry_averaging", False), tree.get("legal_only", False))
-        assert evaluation_id(tree["weights"], tree["subset"], tree["history"], reading, tree["metric_set"]) == tree["id"] == Path(name).stem
+        assert (
+            evaluation_id(tree["weights"], tree["subset"], tree["history"], reading, tree["metric_set"])
+            == tree["id"]
+            == Path(name).stem
+        )
 
 
 def test_matches_on_disk_have_the_ids_that_this_code_gives_them(packed):

@@ -1,11 +1,12 @@
 """Further metrics, from what is stored of every position (spec: other systems 2.7, 3.6, 5).
 
-Each gives a value per position whose mean over positions is the metric. Medians, trimmed means and means over a part of the positions
-are no plain means: their values are linearised (metric + influence of the position), so that their mean is the metric
-and their spread over games is its spread; whatever resamples games treats all metrics alike.
+Each gives a value per position whose mean over positions is the metric. Medians, trimmed means and means over a part of
+the positions are no plain means: their values are linearised (metric + influence of the position), so that their mean
+is the metric and their spread over games is its spread; whatever resamples games treats all metrics alike.
 
-Two of the documents' metrics are not here. The reducible policy loss, cross-entropy minus the target's entropy, equals nats: a
-target of one move has none. Mid-ranks of ties cannot be had from a stored rank: among equal logits the lowest point comes first.
+Two of the documents' metrics are not here. The reducible policy loss, cross-entropy minus the target's entropy, equals
+nats: a target of one move has none. Mid-ranks of ties cannot be had from a stored rank: among equal logits the lowest
+point comes first.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +31,8 @@ _MEDIAN_WINDOW = 0.05  # quantiles on either side of the median from which the d
 
 
 class Answers(Protocol):
-    """What metrics are made from: scores of every position, moves played before it, whether a ko forbids a point there."""
+    """What metrics are made from: scores of every position, moves played before it, whether a ko forbids a point
+    there."""
 
     scores: Scores
     ply: np.ndarray | None
@@ -91,7 +93,12 @@ def _hits(scores: Scores, guesses: int) -> np.ndarray:
 
 
 def _at_least(percent: int) -> Metric:
-    return Metric(f"p ≥ {percent} %", "share", "higher", lambda answers: (probability(answers.scores) >= percent / 100).astype(np.float64))
+    return Metric(
+        f"p ≥ {percent} %",
+        "share",
+        "higher",
+        lambda answers: (probability(answers.scores) >= percent / 100).astype(np.float64),
+    )
 
 
 def _stored(name: str) -> Callable[[Answers], np.ndarray | None]:
@@ -113,9 +120,18 @@ METRICS: Mapping[str, Metric] = {
     "probability": Metric("mean p", "share", "higher", lambda answers: probability(answers.scores)),
     **{f"p{percent}": _at_least(percent) for percent in THRESHOLDS},
     "search_loss": Metric("search loss", "loss", "lower", lambda answers: search_loss(answers.scores)),
-    "search_loss_trimmed": Metric("search loss, trimmed", "loss", "lower", lambda answers: trimmed(search_loss(answers.scores))),
-    "search_loss_median": Metric("search loss, median", "loss", "lower", lambda answers: median(search_loss(answers.scores))),
-    "search_loss_top10": Metric("search loss, rank ≤ 10", "loss", "lower", lambda answers: over_part(search_loss(answers.scores), answers.scores.rank < 10)),
+    "search_loss_trimmed": Metric(
+        "search loss, trimmed", "loss", "lower", lambda answers: trimmed(search_loss(answers.scores))
+    ),
+    "search_loss_median": Metric(
+        "search loss, median", "loss", "lower", lambda answers: median(search_loss(answers.scores))
+    ),
+    "search_loss_top10": Metric(
+        "search loss, rank ≤ 10",
+        "loss",
+        "lower",
+        lambda answers: over_part(search_loss(answers.scores), answers.scores.rank < 10),
+    ),
     "top1_ko": Metric("top-1 where a ko is", "share", "higher", _top1_with_ko),
     "entropy": Metric("policy entropy", "nats", None, _stored("entropy")),
     "squared_error": Metric("squared error", "loss", "lower", _stored("squared_error")),
@@ -124,9 +140,14 @@ METRICS: Mapping[str, Metric] = {
 
 
 def by_move_number(answers: Answers) -> list[tuple[int, int, float]] | None:
-    """(first move number, positions, top-1) of each bin of 20 moves, move 1 being a game's first; None without stored move numbers."""
+    """(first move number, positions, top-1) of each bin of 20 moves, move 1 being a game's first; None without stored
+    move numbers."""
     if answers.ply is None:
         return None
     bins = answers.ply.astype(np.int64) // MOVES_A_BIN
     counts, hits = np.bincount(bins), np.bincount(bins, weights=_hits(answers.scores, 1))
-    return [(number * MOVES_A_BIN + 1, int(count), float(hits[number] / count)) for number, count in enumerate(counts) if count]
+    return [
+        (number * MOVES_A_BIN + 1, int(count), float(hits[number] / count))
+        for number, count in enumerate(counts)
+        if count
+    ]

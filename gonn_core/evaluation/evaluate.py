@@ -1,7 +1,7 @@
 """A net on rows of a position store: metrics of every position.
 
-Always in fp32, with batch normalisation in inference mode (spec: GoNN 1.4, 4.8), in batches of 256, the last, partial one
-included. Under the identity symmetry and over all points, unless a reading says otherwise.
+Always in fp32, with batch normalisation in inference mode (spec: GoNN 1.4, 4.8), in batches of 256, the last, partial
+one included. Under the identity symmetry and over all points, unless a reading says otherwise.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from gonn_core.training.batches import PlaneMaker, ahead
 
 BATCH = 256
 HistoryMode = Literal["full", "as_published"]
-"""`full`: all of the last five moves; `as_published`: GoNN's test rows lost moves at random, once, with the probabilities of training
-rows (spec: GoNN 0.6, 1.3)."""
+"""`full`: all of the last five moves; `as_published`: GoNN's test rows lost moves at random, once, with the
+probabilities of training rows (spec: GoNN 0.6, 1.3)."""
 _KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same history in every evaluation
 _ALL_HISTORY = len(GONN_KEEP)
 
@@ -38,10 +38,11 @@ def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
 
 
 def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
-    """nats (N,) float32, rank (N,) int64, entropy and squared error (N,) float32 from logits (N, 361) and moves played (N,).
+    """nats (N,) float32, rank (N,) int64, entropy and squared error (N,) float32 from logits (N, 361) and moves played
+    (N,).
 
-    illegal (N, 361) bool: points left out of softmax and rank; no move played is among them. Among equal logits the one of the
-    lowest point comes first, as in argmax.
+    illegal (N, 361) bool: points left out of softmax and rank; no move played is among them. Among equal logits the one
+    of the lowest point comes first, as in argmax.
     """
     logits = logits.float()
     if illegal is not None:
@@ -72,10 +73,11 @@ def evaluate(
     on_batch: Callable[[int], None] | None = None,
     reading: Reading = PLAIN,
 ) -> Scores:
-    """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done so far.
+    """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done
+    so far.
 
-    A reading of legal points alone needs a maker that makes the further target `illegal`. The net comes back in the mode, training or
-    inference, in which it was given. Raises NotFinite.
+    A reading of legal points alone needs a maker that makes the further target `illegal`. The net comes back in the
+    mode, training or inference, in which it was given. Raises NotFinite.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)

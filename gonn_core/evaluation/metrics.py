@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 METRIC_SET = 1
-"""Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or changes."""
+"""Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or
+changes."""
 
 
 class Scores(NamedTuple):
-    """Of every position: nats (N,) float32; rank (N,) uint16; entropy of the policy in nats and squared error, the sum over points
-    of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept."""
+    """Of every position: nats (N,) float32; rank (N,) uint16; entropy of the policy in nats and squared error, the sum
+    over points of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept."""
 
     nats: np.ndarray
     rank: np.ndarray
@@ -25,11 +26,16 @@ class Scores(NamedTuple):
         """nats, top1, top4: means over the positions, nan when there is none."""
         if not len(self.nats):
             return dict.fromkeys(("nats", "top1", "top4"), float("nan"))
-        return {"nats": float(self.nats.mean(dtype=np.float64)), "top1": float((self.rank < 1).mean()), "top4": float((self.rank < 4).mean())}
+        return {
+            "nats": float(self.nats.mean(dtype=np.float64)),
+            "top1": float((self.rank < 1).mean()),
+            "top4": float((self.rank < 4).mean()),
+        }
 
 
 class GameSums(NamedTuple):
-    """Per game, for statistics that resample games: games (G,) ids in rising order; sums (G,) float64; counts (G,) int64."""
+    """Per game, for statistics that resample games: games (G,) ids in rising order; sums (G,) float64; counts (G,)
+    int64."""
 
     games: np.ndarray
     sums: np.ndarray

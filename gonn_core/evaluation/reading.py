@@ -1,4 +1,5 @@
-"""How a net's policy is read when it is evaluated: averaged over the symmetries or not, over all points or the legal ones."""
+"""How a net's policy is read when it is evaluated: averaged over the symmetries or not, over all points or the legal
+ones."""
 
 from typing import NamedTuple
 
@@ -6,10 +7,11 @@ from gonn_core.go.points import SYMMETRY
 
 
 class Reading(NamedTuple):
-    """symmetry_averaging: mean of the logits over the 8 symmetries of the position, turned back (spec: other systems 1.7).
+    """symmetry_averaging: mean of the logits over the 8 symmetries of the position, turned back (spec: other systems
+    1.7).
 
-    legal_only: softmax and rank over empty points but the simple-ko point (spec: other systems 2.5, 2.7). Suicide stays among them:
-    neither document asks for more.
+    legal_only: softmax and rank over empty points but the simple-ko point (spec: other systems 2.5, 2.7). Suicide stays
+    among them: neither document asks for more.
     """
 
     symmetry_averaging: bool = False

@@ -1,6 +1,7 @@
 """Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position).
 
-Files written before policies were read in more than one way, or before more than nats and rank was kept, are read as they are.
+Files written before policies were read in more than one way, or before more than nats and rank was kept, are read as
+they are.
 """
 
 import io
@@ -21,13 +22,29 @@ from gonn_core.files.json_files import read_record
 FORMAT = 1
 _ARRAYS = ("nats", "rank", "rows", "games")
 _LATER_ARRAYS = ("entropy", "squared_error", "ply", "ko")
-_SUMMARY = ("id", "metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions", "games", "nats", "top1", "top4", "requests")
+_SUMMARY = (
+    "id",
+    "metric_set",
+    "weights",
+    "samples",
+    "split",
+    "subset",
+    "history",
+    "symmetry_averaging",
+    "positions",
+    "games",
+    "nats",
+    "top1",
+    "top4",
+    "requests",
+)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One stored evaluation. `summary` is its JSON file: id, metric_set, weights (digest), samples, split, view, subset (digest), history,
-    symmetry_averaging, legal_only (when it is so), positions, games, nats, top1, top4, seconds, and the requests that it answers."""
+    """One stored evaluation. `summary` is its JSON file: id, metric_set, weights (digest), samples, split, view, subset
+    (digest), history, symmetry_averaging, legal_only (when it is so), positions, games, nats, top1, top4, seconds, and
+    the requests that it answers."""
 
     summary: dict
     path: Path = field(repr=False)
@@ -72,7 +89,8 @@ class Evaluation:
         return self._arrays["games"]
 
     def position_values(self, metric: str) -> np.ndarray | None:
-        """(N,) float64: values whose mean is `metric`, one of `derived.METRICS`; None when this file does not hold what it needs."""
+        """(N,) float64: values whose mean is `metric`, one of `derived.METRICS`; None when this file does not hold what
+        it needs."""
         if metric not in METRICS:
             raise ValueError(f"metric {metric!r}: valid are {', '.join(METRICS)}")
         return METRICS[metric].values(self)
@@ -87,7 +105,9 @@ class Evaluation:
         return GameIndex(self.games)
 
 
-def pack_arrays(scores: Scores, rows: np.ndarray, games: np.ndarray, ply: np.ndarray | None = None, ko: np.ndarray | None = None) -> bytes:
+def pack_arrays(
+    scores: Scores, rows: np.ndarray, games: np.ndarray, ply: np.ndarray | None = None, ko: np.ndarray | None = None
+) -> bytes:
     """Content of the .npz file: the same bytes for the same values. What is None is left out."""
     buffer = io.BytesIO()
     arrays = {**scores._asdict(), "rows": rows.astype(np.uint32), "games": games.astype(np.int32), "ply": ply, "ko": ko}

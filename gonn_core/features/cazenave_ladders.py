@@ -1,8 +1,9 @@
-"""Cazenave's ladder planes: what the ladder solver says before and after every move (spec: other systems 4.2, planes 32-38 and 44).
+"""Cazenave's ladder planes: what the ladder solver says before and after every move (spec: other systems 4.2, planes
+32-38 and 44).
 
-The source names the planes without defining them; these are our readings. A chain *falls* when its enemy, moving now, has it: it has
-one liberty, or two and a ladder works. *Before* a move means that its player passes, so no ko is banned; after it the ko that it takes
-is.
+The source names the planes without defining them; these are our readings. A chain *falls* when its enemy, moving now,
+has it: it has one liberty, or two and a ladder works. *Before* a move means that its player passes, so no ko is banned;
+after it the ko that it takes is.
 
     ladder_move_caught           own's legal move leaves its own chain so that it falls
     ladder_two_liberties         stones of chains of two liberties that fall, as in GoNN's plane 24
@@ -11,10 +12,11 @@ is.
     ladder_escape                own's legal move after which an own chain that would fall does not: running, capturing, ladder breakers
     ladder_threat                own's legal move that brings an opponent's chain to fall by a second one; that is left with two liberties
     ladder_opponent_threat       the same for the opponent's moves
-    ladder_opponent_move_caught  the mirror of ladder_move_caught; the text says 45 planes and names 44: this one is ours
+    ladder_opponent_move_caught  the mirror of ladder_move_caught; the text says 45 planes and names 44: this one is
+    ours
 
-Every legal move is tried. What it cannot have changed is not searched again: an answer hangs on its footprint only (the argument is
-in gonn_core/go/ladder_cache.py), and a chain with two liberties after a move had two or three before.
+Every legal move is tried. What it cannot have changed is not searched again: an answer hangs on its footprint only (the
+argument is in gonn_core/go/ladder_cache.py), and a chain with two liberties after a move had two or three before.
 """
 
 import numpy as np
@@ -70,7 +72,8 @@ def _falls(work, stone, ko):
 
 @kernel
 def _find_weak_chains(work, heads, falls, footprints):
-    """Heads of the chains with one to three liberties; which of them fall, and what that hangs on. Returns their number."""
+    """Heads of the chains with one to three liberties; which of them fall, and what that hangs on. Returns their
+    number."""
     board, touched, grown = work.board, work.touched, np.empty(CELL_WORDS, np.uint64)
     n = 0
     for p in PADDED_POINT:
@@ -104,14 +107,20 @@ def _escapes(work, mover, ko, heads, falls, footprints, n):
     """After a move by `mover`: True when a chain of his that would have fallen does not."""
     for k in range(n):
         stone = np.uint64(heads[k])
-        if falls[k] and work.board[stone] == mover and _is_changed(footprints[k], work.changed) and not _falls(work, stone, ko):
+        if (
+            falls[k]
+            and work.board[stone] == mover
+            and _is_changed(footprints[k], work.changed)
+            and not _falls(work, stone, ko)
+        ):
             return True
     return False
 
 
 @kernel
 def _threatens(work, mover, was_three, heads, falls, footprints, n):
-    """After a move by `mover`: True when a chain of his enemy has two liberties and would fall, which it would not before."""
+    """After a move by `mover`: True when a chain of his enemy has two liberties and would fall, which it would not
+    before."""
     board = work.board
     for k in range(n):
         stone = np.uint64(heads[k])
@@ -182,9 +191,11 @@ def _mark_stones(board, ladders, first, image, marks, n):
 
 @kernel
 def mark_ladders(source, rows, symmetries, first, work, trying, marks, counts):
-    """Appends to the marks (B, ROOM) of the positions at `rows` those of the eight ladder planes, whose first marks are `first`.
+    """Appends to the marks (B, ROOM) of the positions at `rows` those of the eight ladder planes, whose first marks are
+    `first`.
 
-    A chain without a liberty, which no store has, is not there for this purpose. `work` and `trying` are from `make_workspaces`.
+    A chain without a liberty, which no store has, is not there for this purpose. `work` and `trying` are from
+    `make_workspaces`.
     """
     heads, falls, was_three = np.empty(POINTS, np.int64), np.empty(POINTS, np.bool_), np.empty(POINTS, np.bool_)
     footprints, stones = np.empty((POINTS, CELL_WORDS), np.uint64), np.empty(2 * WORDS, np.uint64)

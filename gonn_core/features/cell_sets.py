@@ -1,6 +1,7 @@
 """Sets of cells of the padded board: bit `p & 63` of word `p >> 6` stands for cell p, 7 words of uint64.
 
-The rim of the padded board makes neighbours a matter of four shifts: what leaves the board on one side lands on the rim.
+The rim of the padded board makes neighbours a matter of four shifts: what leaves the board on one side lands on the
+rim.
 """
 
 import numpy as np
@@ -72,5 +73,7 @@ def neighbours(cells, beside):
         below = cells[k - 1] if k > 0 else np.uint64(0)
         above = cells[k + 1] if k < CELL_WORDS - 1 else np.uint64(0)
         up = (word << _ONE) | (below >> np.uint64(63)) | (word << np.uint64(STRIDE)) | (below >> np.uint64(64 - STRIDE))
-        down = (word >> _ONE) | (above << np.uint64(63)) | (word >> np.uint64(STRIDE)) | (above << np.uint64(64 - STRIDE))
+        down = (
+            (word >> _ONE) | (above << np.uint64(63)) | (word >> np.uint64(STRIDE)) | (above << np.uint64(64 - STRIDE))
+        )
         beside[k] = up | down

@@ -1,8 +1,8 @@
 """Chains and liberties of one position, as kernels on the padded board.
 
-The order of work is `unpack` -> `find_chains` -> `find_liberties`; all that they find is in one `Chains`. A mispredicted branch
-costs as much as some twenty instructions and boards are unpredictable, so the loops run over lists of cells and select rather
-than branch.
+The order of work is `unpack` -> `find_chains` -> `find_liberties`; all that they find is in one `Chains`. A
+mispredicted branch costs as much as some twenty instructions and boards are unpredictable, so the loops run over lists
+of cells and select rather than branch.
 """
 
 from typing import NamedTuple
@@ -33,16 +33,21 @@ _BARE[TO_PADDED] = 0
 
 
 class Chains(NamedTuple):
-    """One position on the padded board. Stones and shores are listed in raster order; entries after the last are undefined."""
+    """One position on the padded board. Stones and shores are listed in raster order; entries after the last are
+    undefined."""
 
     cells: np.ndarray  # (441,) uint8: OWN, OPPONENT, EDGE or 0
     empty: np.ndarray  # (7,) uint64: the set of empty points
     stones: np.ndarray  # (441,) uint16: the cells that hold a stone
     shores: np.ndarray  # (441,) uint16: the empty points with a stone beside them
     names: np.ndarray  # (441,) uint16: the names of the chains
-    chain: np.ndarray  # (441,) uint16: name of the stone's chain, which is its first stone in raster order; 0 where no stone is
+    chain: (
+        np.ndarray
+    )  # (441,) uint16: name of the stone's chain, which is its first stone in raster order; 0 where no stone is
     liberties: np.ndarray  # (441,) uint16: number of liberties of the stone's chain; 0 where no stone is
-    liberty_sets: np.ndarray  # (441, 7) uint64: liberties of each chain, at its name; entry 0, "no chain", is the empty set
+    liberty_sets: (
+        np.ndarray
+    )  # (441, 7) uint64: liberties of each chain, at its name; entry 0, "no chain", is the empty set
 
 
 @kernel
@@ -62,7 +67,8 @@ def make_chains():
 
 @kernel
 def unpack(own, opponent, board):
-    """Lay out a position given by two bitboards (6,) uint64: fills cells, empty, stones, shores; returns how many stones and shores."""
+    """Lay out a position given by two bitboards (6,) uint64: fills cells, empty, stones, shores; returns how many
+    stones and shores."""
     mine, other = np.empty(CELL_WORDS, np.uint64), np.empty(CELL_WORDS, np.uint64)
     beside = np.empty(CELL_WORDS, np.uint64)
     pad(own, mine)
@@ -96,8 +102,9 @@ def unpack(own, opponent, board):
 def find_chains(board, n_stones):
     """Fill `chain` and `names`; returns how many chains there are.
 
-    One raster scan gives labels; where the chains to the west and to the north of a stone meet, the later label is hung below the
-    earlier one. A label's parent is never later than the label, so one pass over the labels in order resolves them all.
+    One raster scan gives labels; where the chains to the west and to the north of a stone meet, the later label is hung
+    below the earlier one. A label's parent is never later than the label, so one pass over the labels in order resolves
+    them all.
     """
     cells, chain = board.cells, board.chain
     parent = np.empty(PADDED, np.uint16)

@@ -1,7 +1,7 @@
 """What each plane set can be asked for: the valid values of every field of `gonn_core.config.FeatureConfig`, by set.
 
-A field that means nothing in a set has one valid value there, which says "no such plane". Plain data, so that a configuration
-is checked without the kernels.
+A field that means nothing in a set has one valid value there, which says "no such plane". Plain data, so that a
+configuration is checked without the kernels.
 """
 
 _EITHER = (False, True)
@@ -62,7 +62,8 @@ VALID: dict[str, dict[str, tuple]] = {
 
 
 def problem(features) -> str | None:
-    """What a configuration asks that its set (one of VALID) does not have, naming the valid values, or what has no effect; None when all is well."""
+    """What a configuration asks that its set (one of VALID) does not have, naming the valid values, or what has no
+    effect; None when all is well."""
     wrong = [
         f"{field} {_text(valid)} (not {_text((getattr(features, field),))})"
         for field, valid in VALID[features.set].items()

@@ -35,7 +35,8 @@ PLANE_NAMES = (
 
 PLANES = len(PLANE_NAMES)
 PACKED_BYTES = (PLANES * POINTS + 7) // 8
-"""Bytes of one packed position, 1174: 26*361 bits, plane-major, most significant bit first, zero padded (numpy.packbits)."""
+"""Bytes of one packed position, 1174: 26*361 bits, plane-major, most significant bit first, zero padded
+(numpy.packbits)."""
 
 _MAX_MARKS = 3 * POINTS + 1 + HISTORY  # two a point for stones and liberties, one for ladders; ko; history
 
@@ -45,20 +46,28 @@ def _first_mark(plane: str) -> int:
 
 
 _ON_BOARD, _KO, _HISTORY_1 = _first_mark("on_board"), _first_mark("ko"), _first_mark("history_1")
-_ATARI, _TWO_LIBERTIES, _MOVES = _first_mark("ladder_atari"), _first_mark("ladder_two_liberties"), _first_mark("ladder_moves")
+_ATARI, _TWO_LIBERTIES, _MOVES = (
+    _first_mark("ladder_atari"),
+    _first_mark("ladder_two_liberties"),
+    _first_mark("ladder_moves"),
+)
 
 
 def _plane_table(plane_of) -> np.ndarray:
-    """Table (3, 6) int32 of a plane's first mark, by what a point holds (nothing, own, opponent) and a number of liberties.
+    """Table (3, 6) int32 of a plane's first mark, by what a point holds (nothing, own, opponent) and a number of
+    liberties.
 
-    Where there is no such plane the entry is that of `on_board`, which has a one on every point anyway: this spares a branch.
+    Where there is no such plane the entry is that of `on_board`, which has a one on every point anyway: this spares a
+    branch.
     """
     names = [[plane_of(holds, number) for number in range(6)] for holds in range(3)]
-    return np.array([[_first_mark(name) if name in PLANE_NAMES else _ON_BOARD for name in row] for row in names], np.int32)
+    return np.array(
+        [[_first_mark(name) if name in PLANE_NAMES else _ON_BOARD for name in row] for row in names], np.int32
+    )
 
 
-# Every point stands in at most two planes about stones and liberties: a stone in that of its colour and that of its liberties, an
-# empty point in that of own and that of the opponent's liberties after a play there.
+# Every point stands in at most two planes about stones and liberties: a stone in that of its colour and that of its
+# liberties, an empty point in that of own and that of the opponent's liberties after a play there.
 _SIDES = ("", "own", "opponent")
 _PLANE_1 = _plane_table(lambda holds, k: f"{_SIDES[holds]}_stone" if holds else f"own_liberties_after_{k}")
 _PLANE_2 = _plane_table(lambda holds, k: f"{_SIDES[holds]}_liberties_{k}" if holds else f"opponent_liberties_after_{k}")
@@ -96,7 +105,8 @@ def _mark_ladders(ladders, board, image, marks, n):
 
 @kernel
 def _mark_history(moves, row, keep, image, marks, n):
-    """Append the marks of the last `keep` moves before `row`, as far back as the game goes and the players alternate."""
+    """Append the marks of the last `keep` moves before `row`, as far back as the game goes and the players
+    alternate."""
     mover = moves[row, FLAGS] & WHITE_TO_MOVE
     for k in range(min(keep, HISTORY)):
         if moves[row, FLAGS] & FIRST:
@@ -114,7 +124,8 @@ def _mark_history(moves, row, keep, image, marks, n):
 
 @kernel
 def _mark_position(stones, ladders, moves, row, image, keep, board, after, marks):
-    """All marks of the position of one store row; returns their number. Marks may repeat; some stand in plane `on_board`."""
+    """All marks of the position of one store row; returns their number. Marks may repeat; some stand in plane
+    `on_board`."""
     own = WORDS if moves[row, FLAGS] & WHITE_TO_MOVE else 0
     opponent = WORDS - own
     n_stones, n_shores = unpack(stones[row, own : own + WORDS], stones[row, opponent : opponent + WORDS], board)
@@ -163,9 +174,15 @@ def _fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
 def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np.ndarray]:
     """The arguments as the kernels were compiled for; the kernels themselves test no bounds. Raises ValueError."""
     store = []
-    for name, array, columns, dtype in (("stones", stones, 12, "u8"), ("ladders", ladders, 6, "u8"), ("moves", moves, 4, "i2")):
+    for name, array, columns, dtype in (
+        ("stones", stones, 12, "u8"),
+        ("ladders", ladders, 6, "u8"),
+        ("moves", moves, 4, "i2"),
+    ):
         if array.dtype != dtype or array.shape != (len(stones), columns) or not array.flags.c_contiguous:
-            raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} ({len(stones)}, {columns}), C-contiguous")
+            raise ValueError(
+                f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} ({len(stones)}, {columns}), C-contiguous"
+            )
         view = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
         view.flags.writeable = False
         store.append(view)
@@ -176,7 +193,7 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
         ("keep", keep, np.uint8, HISTORY + 1),
     ):
         array = np.ascontiguousarray(array)
-        if array.shape != (len(rows),) or (len(rows) and not (0 <= array.min() and array.max() < end)):
+        if array.shape != (len(rows),) or (len(rows) and not (array.min() >= 0 and array.max() < end)):
             raise ValueError(f"{name}: must be {len(rows)} numbers of 0..{end - 1}")
         batch.append(array.astype(dtype, copy=False))
     if targets.dtype != np.int64 or targets.shape != (len(rows),):
@@ -196,15 +213,21 @@ def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, pl
     Raises ValueError for arrays of another shape or type and for numbers out of range.
     """
     arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in ((len(rows), planes, SIZE, SIZE), (len(rows), planes, POINTS)):
-        raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({len(rows)}, {planes}, {SIZE}, {SIZE})")
+    if out.dtype not in (np.float32, np.uint8) or out.shape not in (
+        (len(rows), planes, SIZE, SIZE),
+        (len(rows), planes, POINTS),
+    ):
+        raise ValueError(
+            f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({len(rows)}, {planes}, {SIZE}, {SIZE})"
+        )
     if not out.flags.c_contiguous:
         raise ValueError("out: must be C-contiguous")
     _fill_numbers(*arguments, out.reshape(len(rows), planes * POINTS), targets)
 
 
 def packed_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
-    """As `gonn_planes`, with `out` (B, 1174 for 26 planes) uint8: what numpy.packbits makes of the planes, see PACKED_BYTES."""
+    """As `gonn_planes`, with `out` (B, 1174 for 26 planes) uint8: what numpy.packbits makes of the planes, see
+    PACKED_BYTES."""
     arguments = _checked(stones, ladders, moves, rows, symmetries, keep, targets)
     size = (planes * POINTS + 7) // 8
     if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:

@@ -1,8 +1,8 @@
 """Liberties that a chain would have after a play, for every empty point and both sides (spec: GoNN 1.1).
 
-The liberties of the new chain are the union of (a) the empty neighbours of the point, (b) neighbouring enemy stones that are
-captured, (c) for each own chain that is joined, its adjacent points, without the point itself, that are empty or captured. Legality
-is not tested. 4 and more count as 4.
+The liberties of the new chain are the union of (a) the empty neighbours of the point, (b) neighbouring enemy stones
+that are captured, (c) for each own chain that is joined, its adjacent points, without the point itself, that are empty
+or captured. Legality is not tested. 4 and more count as 4.
 
 Three kinds of points, told apart by what stands beside them:
 
@@ -29,12 +29,17 @@ _FIRST, _LAST = STRIDE + 1, PADDED - STRIDE - 2  # first and last point on the p
 
 @kernel
 def _describe(board, beside, empty_beside):
-    """For every point the descriptions of its neighbours, joined by `|`, and the number of empty ones: both (441,) uint8."""
+    """For every point the descriptions of its neighbours, joined by `|`, and the number of empty ones: both (441,)
+    uint8."""
     cells, liberties = board.cells, board.liberties
     kinds = np.empty(PADDED, np.uint8)
     for p in range(PADDED):
         # No liberty (the rim, or a dead chain, which no empty point is beside): no description.
-        kind = _LARGE if liberties[p] > 4 else (_SMALL if liberties[p] > 1 else (_SMALL | _ATARI if liberties[p] == 1 else 0))
+        kind = (
+            _LARGE
+            if liberties[p] > 4
+            else (_SMALL if liberties[p] > 1 else (_SMALL | _ATARI if liberties[p] == 1 else 0))
+        )
         kinds[p] = np.uint8(_EMPTY) if cells[p] == 0 else np.uint8(kind) * cells[p]
     for p in range(_FIRST, _LAST + 1):
         north, west, east, south = kinds[p + NORTH], kinds[p + WEST], kinds[p + EAST], kinds[p + SOUTH]
@@ -68,7 +73,8 @@ def _is_one_of(name, a, b, c, d):
 
 @kernel
 def captured_liberties(board, n_stones, own, p, a, b, c, d):
-    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those beside p or beside these chains."""
+    """Captured stones that become liberties when `own` plays p and joins the chains a..d: those beside p or beside
+    these chains."""
     chain = board.chain
     count = 0
     for k in range(n_stones):
@@ -83,7 +89,8 @@ def captured_liberties(board, n_stones, own, p, a, b, c, d):
 
 @kernel
 def liberties_after(board, n_stones, n_shores, after):
-    """Fill `after` (2, 441) uint8: liberties of the new chain, at most 4, when own (row 0) or opponent (row 1) plays a point.
+    """Fill `after` (2, 441) uint8: liberties of the new chain, at most 4, when own (row 0) or opponent (row 1) plays a
+    point.
 
     Cells that are not empty hold the liberties of the chain that is there, at most 5 (0 on the rim).
     """

@@ -1,7 +1,8 @@
 """Marks: the planes of a position as flat indices `plane*361 + point` of their ones, already under the wanted symmetry.
 
-For the sets go_nn, clark and cazenave, which share most of their planes. *Tables* say at which mark each kind of plane begins; for
-a plane that was not chosen that is behind the last one, and the writers drop what lies there. gonn has kernels of its own.
+For the sets go_nn, clark and cazenave, which share most of their planes. *Tables* say at which mark each kind of plane
+begins; for a plane that was not chosen that is behind the last one, and the writers drop what lies there. gonn has
+kernels of its own.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,8 @@ from gonn_core.go.points import PADDED, POINTS, SIZE, SYMMETRY, TO_PADDED, WORDS
 from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 ROOM = 16 * POINTS
-"""Marks that one position may have: four a point for stones, liberties and captures, ones, ko flag, third line, eight of ladders."""
+"""Marks that one position may have: four a point for stones, liberties and captures, ones, ko flag, third line, eight
+of ladders."""
 
 _COLS, _ROWS = np.arange(POINTS) % SIZE, np.arange(POINTS) // SIZE
 THIRD_LINE = np.flatnonzero(np.minimum.reduce([_ROWS, _COLS, SIZE - 1 - _ROWS, SIZE - 1 - _COLS]) == 2)
@@ -42,11 +44,14 @@ class Tables(NamedTuple):
 
 
 def make_tables(made: tuple[str, ...], setup_is_history: bool) -> Tables:
-    """Tables for the planes with these names, in this order. `setup_is_history`: setup stones count as moves (go-NN)."""
+    """Tables for the planes with these names, in this order. `setup_is_history`: setup stones count as moves
+    (go-NN)."""
     end = len(made) * POINTS
 
     def first(name, number=None):
-        names = [name] if number is None else [f"{name}_{number}", *(f"{name}_{k}_or_more" for k in range(number, -1, -1))]
+        names = (
+            [name] if number is None else [f"{name}_{number}", *(f"{name}_{k}_or_more" for k in range(number, -1, -1))]
+        )
         return next((made.index(name) * POINTS for name in names if name in made), end)
 
     def by_side(name, numbers):
@@ -90,7 +95,8 @@ def _mark_points(board, after, tables, ko, image, marks):
 
 @kernel
 def _mark_captures(board, n_stones, n_shores, tables, ko, image, marks, n):
-    """Appends the marks of points where own captures, by the stones of all the chains; not the ko point (spec: other systems 1.2)."""
+    """Appends the marks of points where own captures, by the stones of all the chains; not the ko point (spec: other
+    systems 1.2)."""
     chain, sizes = board.chain, np.zeros(PADDED, np.int64)
     for k in range(n_stones):
         p = board.stones[k]
@@ -115,9 +121,11 @@ def _point(p):
 
 @kernel
 def _mark_history(source, row, keep, tables, image, marks, n):
-    """Appends the marks of the last `keep` moves, as far back as the game goes; a pass leaves its plane empty, whoever moved.
+    """Appends the marks of the last `keep` moves, as far back as the game goes; a pass leaves its plane empty, whoever
+    moved.
 
-    With `setup_is_history` the stones put down before the first move are moves too, the last in the file being the latest.
+    With `setup_is_history` the stones put down before the first move are moves too, the last in the file being the
+    latest.
     """
     game = source.game[row]
     ahead = np.int64(source.setup_count[game]) if tables.setup_is_history else 0  # codes not looked at yet
@@ -151,7 +159,8 @@ _BOARD = np.arange(POINTS)
 
 @kernel
 def mark_rows(source, rows, symmetries, keep, tables, marks, counts, targets):
-    """Marks (B, ROOM) uint16 of the positions at `rows` and their numbers, all but the ladders'; the moves played there."""
+    """Marks (B, ROOM) uint16 of the positions at `rows` and their numbers, all but the ladders'; the moves played
+    there."""
     board, after = make_chains(), np.empty((3, PADDED), np.uint8)
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]

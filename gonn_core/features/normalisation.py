@@ -1,8 +1,8 @@
 """Planes shifted and scaled to mean 0 and deviation 1 over positions and points (spec: other systems 1.3).
 
-Planes are 0/1, so a mean says all: the variance is m(1-m). A plane that is the same on every point of every position (ones, zeros,
-the edge) is left as it is: centred, it would be the zero that lies beyond the edge, and its message would be gone. Padding is zero
-*after* the normalisation, so that what is off the board looks like a plane's mean.
+Planes are 0/1, so a mean says all: the variance is m(1-m). A plane that is the same on every point of every position
+(ones, zeros, the edge) is left as it is: centred, it would be the zero that lies beyond the edge, and its message would
+be gone. Padding is zero *after* the normalisation, so that what is off the board looks like a plane's mean.
 """
 
 from typing import NamedTuple
@@ -29,14 +29,16 @@ class Affine(NamedTuple):
 
 
 def measured(features: Features, source: Source, rows) -> Affine:
-    """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions at `rows`. Raises ValueError."""
+    """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions
+    at `rows`. Raises ValueError."""
     count = min(SAMPLE, len(rows))
     means = plane_means(features, source, rows[np.arange(count) * len(rows) // max(count, 1)])
     return {"grand": grand, "per_plane": per_plane}[features.normalisation](means)
 
 
 def plane_means(features: Features, source: Source, rows, batch: int = 256) -> np.ndarray:
-    """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises ValueError for no rows."""
+    """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises
+    ValueError for no rows."""
     rows = np.asarray(rows, np.int64)
     if not len(rows):
         raise ValueError("means of planes need positions")
@@ -44,7 +46,15 @@ def plane_means(features: Features, source: Source, rows, batch: int = 256) -> n
     for first in range(0, len(rows), batch):
         some = rows[first : first + batch]
         planes, targets = np.empty((len(some), len(ones), POINTS), np.uint8), np.empty(len(some), np.int64)
-        make_planes(features, source, some, np.zeros(len(some), np.uint8), np.full(len(some), HISTORY, np.uint8), planes, targets)
+        make_planes(
+            features,
+            source,
+            some,
+            np.zeros(len(some), np.uint8),
+            np.full(len(some), HISTORY, np.uint8),
+            planes,
+            targets,
+        )
         ones += planes.sum((0, 2), dtype=np.int64)
     return (ones / (len(rows) * POINTS))[plane_indices(features)]
 
@@ -58,9 +68,12 @@ def per_plane(means: np.ndarray) -> Affine:
 
 
 def grand(means: np.ndarray) -> Affine:
-    """All planes by one mean and one deviation, constant planes included. Raises ValueError where all planes are the same constant."""
+    """All planes by one mean and one deviation, constant planes included. Raises ValueError where all planes are the
+    same constant."""
     mean = means.mean()
     deviation = np.sqrt(mean * (1 - mean))
     if deviation == 0:
         raise ValueError("all planes are constant and the same: they have no scale")
-    return Affine(np.full(len(means), mean, np.float32), np.full(len(means), min(1 / deviation, LARGEST_SCALE), np.float32))
+    return Affine(
+        np.full(len(means), mean, np.float32), np.full(len(means), min(1 / deviation, LARGEST_SCALE), np.float32)
+    )

@@ -1,11 +1,13 @@
-"""Planes of own and opponent's stones as they stood 1, 2, … moves ago, behind GoNN's 26 (spec: GoNN 6, history as an input).
+"""Planes of own and opponent's stones as they stood 1, 2, … moves ago, behind GoNN's 26 (spec: GoNN 6, history as an
+input).
 
-Whose stones are *own* is said by who moves now, on every board. Moves are counted as the store has them: a pass is a move after
-which the board is the same, a handicap stone played at the start is one too. Ours, for the documents do not say: before a game's
-first move the board that it began with, setup stones included, repeats itself; it is what stood there.
+Whose stones are *own* is said by who moves now, on every board. Moves are counted as the store has them: a pass is a
+move after which the board is the same, a handicap stone played at the start is one too. Ours, for the documents do not
+say: before a game's first move the board that it began with, setup stones included, repeats itself; it is what stood
+there.
 
-History dropping hides the boards older than the moves that are kept. A hidden board is empty (`zero`), or a copy of the oldest one that
-is still shown, the present one when none is (`copy`): to the net, nothing happened before.
+History dropping hides the boards older than the moves that are kept. A hidden board is empty (`zero`), or a copy of the
+oldest one that is still shown, the present one when none is (`copy`): to the net, nothing happened before.
 """
 
 import numpy as np
@@ -54,10 +56,20 @@ def _add_bits(stones, moves, rows, symmetries, keep, boards, copy, first, out):
 
 
 def add_past_boards(features, source, rows, symmetries, keep, first: int, out, packed: bool) -> None:
-    """Sets the ones of the past boards that `features` asks for in `out`, whose planes from number `first` on are zeros.
+    """Sets the ones of the past boards that `features` asks for in `out`, whose planes from number `first` on are
+    zeros.
 
-    rows, symmetries, keep: as in `planes.make_planes`, which has checked them; out (B, planes*361), or (B, bytes) uint8 if `packed`.
+    rows, symmetries, keep: as in `planes.make_planes`, which has checked them; out (B, planes*361), or (B, bytes) uint8
+    if `packed`.
     """
     batch = (np.asarray(rows, np.int64), np.asarray(symmetries, np.uint8), np.asarray(keep, np.uint8))
     add = _add_bits if packed else _add_numbers
-    add(source.stones, source.moves, *batch, features.past_boards, features.past_boards_dropped == "copy", first * POINTS, out)
+    add(
+        source.stones,
+        source.moves,
+        *batch,
+        features.past_boards,
+        features.past_boards_dropped == "copy",
+        first * POINTS,
+        out,
+    )

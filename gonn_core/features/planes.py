@@ -1,7 +1,7 @@
 """Input planes of any set, from rows of a position store: the one way in for whoever trains, evaluates or plays.
 
-Planes are 0/1, mover-relative, as many as `sets.made_planes(features)` names. Every call owns its scratch memory and runs
-without the GIL: call from as many threads as you like.
+Planes are 0/1, mover-relative, as many as `sets.made_planes(features)` names. Every call owns its scratch memory and
+runs without the GIL: call from as many threads as you like.
 """
 
 from functools import lru_cache
@@ -29,15 +29,21 @@ def make_planes(features: Features, source: Source, rows, symmetries, keep, out,
     out (B, P, 19, 19) or (B, P, 361)           float32 or uint8, C-contiguous: ones and zeros of the P planes made
     targets (B,) int64                          the move under the symmetry, -1 for a pass or none
 
-    Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of range.
+    Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of
+    range.
     """
     count, planes = len(rows), len(made_planes(features))
     if features.set == "gonn":
         gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, planes)
         if features.past_boards:
-            add_past_boards(features, source, rows, symmetries, keep, PLANES, out.reshape(count, planes * POINTS), packed=False)
+            add_past_boards(
+                features, source, rows, symmetries, keep, PLANES, out.reshape(count, planes * POINTS), packed=False
+            )
         return
-    if out.dtype not in (np.float32, np.uint8) or out.shape not in ((count, planes, SIZE, SIZE), (count, planes, POINTS)):
+    if out.dtype not in (np.float32, np.uint8) or out.shape not in (
+        (count, planes, SIZE, SIZE),
+        (count, planes, POINTS),
+    ):
         raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE})")
     if not out.flags.c_contiguous:
         raise ValueError("out: must be C-contiguous")
@@ -48,7 +54,17 @@ def make_planes(features: Features, source: Source, rows, symmetries, keep, out,
 def pack_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
     if features.set == "gonn":
-        packed_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, len(made_planes(features)))
+        packed_planes(
+            source.stones,
+            source.ladders,
+            source.moves,
+            rows,
+            symmetries,
+            keep,
+            out,
+            targets,
+            len(made_planes(features)),
+        )
         if features.past_boards:
             add_past_boards(features, source, rows, symmetries, keep, PLANES, out, packed=True)
         return
@@ -59,7 +75,9 @@ def pack_planes(features: Features, source: Source, rows, symmetries, keep, out,
     write_bits(marks, counts, tables.end, out)
 
 
-def _marks(features: Features, source: Source, rows, symmetries, keep, targets) -> tuple[np.ndarray, np.ndarray, Tables]:
+def _marks(
+    features: Features, source: Source, rows, symmetries, keep, targets
+) -> tuple[np.ndarray, np.ndarray, Tables]:
     """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
     count = len(rows)
     batch = []
@@ -69,7 +87,7 @@ def _marks(features: Features, source: Source, rows, symmetries, keep, targets) 
         ("keep", keep, np.uint8, HISTORY + 1),
     ):
         array = np.ascontiguousarray(array)
-        if array.shape != (count,) or (count and not (0 <= array.min() and array.max() < end)):
+        if array.shape != (count,) or (count and not (array.min() >= 0 and array.max() < end)):
             raise ValueError(f"{name}: must be {count} numbers of 0..{end - 1}")
         batch.append(array.astype(dtype, copy=False))
     if targets.dtype != np.int64 or targets.shape != (count,):

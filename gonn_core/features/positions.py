@@ -1,6 +1,7 @@
 """Rows like the position store's for positions that are in no store: test positions, a game being played."""
 
-from typing import NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,13 +20,15 @@ class Position(NamedTuple):
     ko: int = -1
     """The point that the simple ko forbids, or -1."""
     history: tuple[int, ...] = ()
-    """Earlier moves, the last one first, points or PASS; the players alternate, so the first of them is the opponent's."""
+    """Earlier moves, the last one first, points or PASS; the players alternate, so the first of them is the
+    opponent's."""
     ladders: np.ndarray | None = None
     """(6,) uint64 ladder bitboard where it is known; searched for otherwise."""
 
 
 class PositionRows(NamedTuple):
-    """`rows[i]` is the row of position i in the other three arrays, which are laid out as the store's (records/layout.py)."""
+    """`rows[i]` is the row of position i in the other three arrays, which are laid out as the store's
+    (records/layout.py)."""
 
     stones: np.ndarray
     ladders: np.ndarray
@@ -34,10 +37,12 @@ class PositionRows(NamedTuple):
 
 
 def position_rows(positions: Sequence[Position]) -> PositionRows:
-    """Arrays to give to `gonn_planes` in place of the store's: each position after one row for every move of its history.
+    """Arrays to give to `gonn_planes` in place of the store's: each position after one row for every move of its
+    history.
 
-    The boards of the history rows are the position's without the stones played since: what was captured by those moves is not known and
-    not put back. Ladders and ko points of these rows mean nothing. Raises ValueError for a mover or point that is none.
+    The boards of the history rows are the position's without the stones played since: what was captured by those moves
+    is not known and not put back. Ladders and ko points of these rows mean nothing. Raises ValueError for a mover or
+    point that is none.
     """
     total = sum(1 + len(position.history) for position in positions)
     stones, ladders = np.zeros((total, 2 * WORDS), np.uint64), np.zeros((total, WORDS), np.uint64)

@@ -1,10 +1,12 @@
 """Named plane sets: which of a system's planes a net sees, chosen by name from a feature configuration.
 
-Whether the numbers in a plane changed is said by `gonn_core.numerics.FEATURES`, which is part of every trial's id. Planes that mean
-the same have the same name in all sets; those that do not (exactly four liberties, four or more) have not.
+Whether the numbers in a plane changed is said by `gonn_core.numerics.FEATURES`, which is part of every trial's id.
+Planes that mean the same have the same name in all sets; those that do not (exactly four liberties, four or more) have
+not.
 """
 
-from typing import Callable, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -71,8 +73,13 @@ def _clark(features: Features) -> list[str]:
 
 
 def _cazenave(features: Features) -> list[str]:
-    """Cazenave's 45 planes, in the order of his list (spec: other systems 4.2). The list has 44: the last one is our mirror of `ladder_move_caught`."""
-    after = [name for side in SIDES for name in _counted(f"{side}_liberties_after", 0, 6)] if features.liberties_after else []
+    """Cazenave's 45 planes, in the order of his list (spec: other systems 4.2). The list has 44: the last one is our
+    mirror of `ladder_move_caught`."""
+    after = (
+        [name for side in SIDES for name in _counted(f"{side}_liberties_after", 0, 6)]
+        if features.liberties_after
+        else []
+    )
     return [
         *("own_stone", "opponent_stone", "empty"),
         *_some("ones", features.ones),
@@ -116,19 +123,29 @@ def _counted(name: str, first: int, last: int) -> list[str]:
 
 def _liberties(features: Features) -> list[str]:
     """Planes of the chains of both sides by liberties: 1, 2, … and `features.liberties` or more."""
-    return [name for side in SIDES for name in _counted(f"{side}_liberties", 1, features.liberties)] if features.liberties else []
+    return (
+        [name for side in SIDES for name in _counted(f"{side}_liberties", 1, features.liberties)]
+        if features.liberties
+        else []
+    )
 
 
 def _history(features: Features) -> list[str]:
     return [f"history_{k}" for k in range(1, features.history + 1)]
 
 
-PLANE_SETS: dict[str, Callable[[Features], list[str]]] = {"gonn": _gonn, "go_nn": _go_nn, "clark": _clark, "cazenave": _cazenave}
+PLANE_SETS: dict[str, Callable[[Features], list[str]]] = {
+    "gonn": _gonn,
+    "go_nn": _go_nn,
+    "clark": _clark,
+    "cazenave": _cazenave,
+}
 """The known plane sets: name -> names of the planes that a configuration chooses, in order."""
 
 
 def plane_names(features: Features) -> tuple[str, ...]:
-    """Names of the chosen planes, in the order of the set. Raises SettingError for an unknown set or for planes that it lacks."""
+    """Names of the chosen planes, in the order of the set. Raises SettingError for an unknown set or for planes that it
+    lacks."""
     if features.set not in PLANE_SETS:
         raise SettingError("features.set", features.set, "not a known plane set", sorted(PLANE_SETS))
     if found := problem(features):
@@ -137,7 +154,8 @@ def plane_names(features: Features) -> tuple[str, ...]:
 
 
 def made_planes(features: Features) -> tuple[str, ...]:
-    """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no fewer."""
+    """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no
+    fewer."""
     chosen = plane_names(features)
     return gonn.PLANE_NAMES + past_board_names(features.past_boards) if features.set == "gonn" else chosen
 
@@ -149,12 +167,18 @@ def plane_indices(features: Features) -> np.ndarray:
 
 
 def padding(features: Features) -> np.ndarray:
-    """(C,) float32: what a net that pads its *input* puts beyond the edge of the board in each chosen plane (spec: other systems 2.2).
+    """(C,) float32: what a net that pads its *input* puts beyond the edge of the board in each chosen plane (spec:
+    other systems 2.2).
 
-    0 but for one plane of the clark set: `edge` (`features.edge` = channel), or the opponent's stones, those with three or more
-    liberties where planes tell them apart (as_opponent). Deeper layers pad with zeros. To be padded by (k-1)/2 for a first kernel of
-    k points, before a convolution without padding of its own; where planes are normalised, afterwards.
+    0 but for one plane of the clark set: `edge` (`features.edge` = channel), or the opponent's stones, those with three
+    or more liberties where planes tell them apart (as_opponent). Deeper layers pad with zeros. To be padded by (k-1)/2
+    for a first kernel of k points, before a convolution without padding of its own; where planes are normalised,
+    afterwards.
     """
     names = plane_names(features)
-    beyond = {"none": None, "channel": "edge", "as_opponent": "opponent_liberties_3_or_more" if features.liberties else "opponent_stone"}[features.edge]
+    beyond = {
+        "none": None,
+        "channel": "edge",
+        "as_opponent": "opponent_liberties_3_or_more" if features.liberties else "opponent_stone",
+    }[features.edge]
     return np.array([name == beyond for name in names], np.float32)

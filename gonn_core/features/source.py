@@ -1,4 +1,5 @@
-"""The arrays that planes are made from, as kernels take them: those of a position store, or others laid out like them."""
+"""The arrays that planes are made from, as kernels take them: those of a position store, or others laid out like
+them."""
 
 from typing import NamedTuple
 
@@ -25,8 +26,8 @@ _LAYOUT = {"stones": ("u8", 12), "ladders": ("u8", 6), "moves": ("i2", 4), "game
 def plane_source(store) -> Source:
     """The source of an open position store, or of anything with `stones`, `ladders` and `moves`.
 
-    Where there is no `game`, all rows belong to games without setup stones. Copies nothing but two numbers a game. Raises
-    ValueError for arrays of another shape or type.
+    Where there is no `game`, all rows belong to games without setup stones. Copies nothing but two numbers a game.
+    Raises ValueError for arrays of another shape or type.
     """
     count = len(store.stones)
     games = getattr(store, "games", np.zeros(1, GAME))
@@ -45,6 +46,8 @@ def plane_source(store) -> Source:
         if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
             raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} {shape}, C-contiguous")
     for name, array in arrays.items():
-        arrays[name] = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
+        arrays[name] = array.view(
+            np.ndarray
+        )  # no memmap, and read-only: one compiled version serves every kind of array
         arrays[name].flags.writeable = False
     return Source(**arrays)

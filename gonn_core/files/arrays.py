@@ -16,7 +16,9 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def disk_error(folder, error: OSError) -> UserError:
     """The one line for a write that failed."""
     if error.errno in _FULL:
-        return InputError(folder, f"no space left ({os.strerror(error.errno)}); nothing was kept; free space or choose another folder")
+        return InputError(
+            folder, f"no space left ({os.strerror(error.errno)}); nothing was kept; free space or choose another folder"
+        )
     return InputError(folder, f"cannot write ({error.strerror or error})")
 
 
@@ -34,16 +36,24 @@ class GrowingArray:
         if self.path.suffix != ".npy":
             return b""
         out = BytesIO()
-        # numpy leaves room in the header for the first axis to grow, so its length does not change with the number of rows.
+        # numpy leaves room in the header for the first axis to grow, so its length does not change with the number of
+        # rows.
         np.lib.format.write_array_header_1_0(
-            out, {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.rows, *self.row_shape)}
+            out,
+            {
+                "descr": np.lib.format.dtype_to_descr(self.dtype),
+                "fortran_order": False,
+                "shape": (self.rows, *self.row_shape),
+            },
         )
         return out.getvalue()
 
     def append(self, rows: np.ndarray):
         """Write (N, *row_shape) rows."""
         if rows.dtype != self.dtype or rows.shape[1:] != self.row_shape:
-            raise TypeError(f"{self.path.name}: rows of {rows.dtype} {rows.shape[1:]}, not {self.dtype} {self.row_shape}")
+            raise TypeError(
+                f"{self.path.name}: rows of {rows.dtype} {rows.shape[1:]}, not {self.dtype} {self.row_shape}"
+            )
         data = np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data if rows.size else b""
         self._file.write(data)
         self._hash.update(data)

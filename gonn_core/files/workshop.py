@@ -1,7 +1,7 @@
 """Folders under construction: a finished folder appears by one rename, an unfinished one is never taken for it.
 
-A builder holds a lock on a file in its own temporary folder. The system releases it when the process ends, however it ends, so a
-folder whose lock can be taken belongs to a dead builder and is swept.
+A builder holds a lock on a file in its own temporary folder. The system releases it when the process ends, however it
+ends, so a folder whose lock can be taken belongs to a dead builder and is swept.
 """
 
 import fcntl
@@ -33,7 +33,8 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def workshop(parent: Path) -> Iterator[Path]:
-    """A temporary folder inside `parent`, removed at the end unless it was finished. Failed writes become one-line UserErrors."""
+    """A temporary folder inside `parent`, removed at the end unless it was finished. Failed writes become one-line
+    UserErrors."""
     try:
         with locked(parent / ".sweep.lock"):  # nobody sweeps between making the folder and locking it
             _sweep(parent)

@@ -27,7 +27,8 @@ class Board:
     """
 
     def __init__(self, stones: np.ndarray | None = None, ko: int = -1):
-        """An empty board, or one with the bitboards `stones` (12,) uint64, less the chains without a liberty, and a ko ban."""
+        """An empty board, or one with the bitboards `stones` (12,) uint64, less the chains without a liberty, and a ko
+        ban."""
         self._board = np.zeros(BOARD_LENGTH, np.uint16)
         self._undo = np.zeros(UNDO_PER_MOVE, np.uint16)  # never read: no move is taken back here
         self.ko = -1
@@ -62,7 +63,8 @@ class Board:
         return self._board[p] == EMPTY and point != self.ko and not is_suicide(self._board, p, np.uint64(colour))
 
     def play(self, point: int, colour: int) -> None:
-        """Plays a point or PASS, which clears the ko. Raises ValueError for an illegal move; the board is then as before."""
+        """Plays a point or PASS, which clears the ko. Raises ValueError for an illegal move; the board is then as
+        before."""
         if not self.legal(point, colour):
             raise ValueError(f"illegal move {point} by colour {colour}")
         if point == PASS:

@@ -1,8 +1,8 @@
 """The one place that imports numba: `kernel` compiles a function, on disk once per version of the sources.
 
 numba's own disk cache looks at the file of the compiled function only; when a kernel that it calls changes in another
-file, the cached machine code is stale. So the cache folder is keyed by a hash of *all* sources that may hold kernels, and
-it is named before numba is imported.
+file, the cached machine code is stale. So the cache folder is keyed by a hash of *all* sources that may hold kernels,
+and it is named before numba is imported.
 """
 
 import hashlib
@@ -24,8 +24,11 @@ def kernel_source_hash() -> str:
 
 
 def kernel_cache_folder() -> Path:
-    """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache folder."""
-    base = os.environ.get("GONN_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gonn")
+    """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache
+    folder."""
+    base = os.environ.get("GONN_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gonn"
+    )
     return Path(base) / f"kernels-{kernel_source_hash()}"
 
 

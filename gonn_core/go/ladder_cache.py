@@ -1,13 +1,15 @@
-"""Ladder answers kept from move to move of a game: only the chains whose ladder a move can have changed are searched again.
+"""Ladder answers kept from move to move of a game: only the chains whose ladder a move can have changed are searched
+again.
 
-*Footprint* of an answer: the chain's stones, every point played in its search and every stone of a defender chain joined
-there, all grown by two steps. *Change* of a move: its point, the points it emptied, and all stones of all chains on or next
-to those. An answer stays true as long as its footprint and the changes since are disjoint: a search looks only at points and
-chains at most two steps from the chain and from what it has played (the last liberty, and what is next to it), and of such a
-chain at its liberty count, which changes only with a point next to it, and then the whole chain is in the change.
+*Footprint* of an answer: the chain's stones, every point played in its search and every stone of a defender chain
+joined there, all grown by two steps. *Change* of a move: its point, the points it emptied, and all stones of all chains
+on or next to those. An answer stays true as long as its footprint and the changes since are disjoint: a search looks
+only at points and chains at most two steps from the chain and from what it has played (the last liberty, and what is
+next to it), and of such a chain at its liberty count, which changes only with a point next to it, and then the whole
+chain is in the change.
 
-The answer for a chain with two liberties also hangs on the board's ko ban when the banned point is one of them: then it is
-neither taken from the cache nor kept.
+The answer for a chain with two liberties also hangs on the board's ko ban when the banned point is one of them: then it
+is neither taken from the cache nor kept.
 """
 
 import numpy as np
@@ -72,7 +74,8 @@ def _grow(source, out):
 
 @kernel
 def _take_in_changes(work):
-    """Forgets the answers of the changed points and sees which of them are heads of chains with one or two liberties now."""
+    """Forgets the answers of the changed points and sees which of them are heads of chains with one or two liberties
+    now."""
     board = work.board
     for word in range(PADDED_WORDS):
         bits = work.changed[word]

@@ -1,11 +1,12 @@
 """Ladder search (spec: GoNN 1.2): is a chain captured when its owner, or its enemy, moves first?
 
-The *defender* owns the chain, the *attacker* wants it. Defender to move: he escapes with two liberties, or when the attacker has
-just taken a ko; else he tries to capture any attacker chain in atari next to his own, then to extend. Attacker to move: he has
-it with one liberty left, has lost it with three; with two he tries both. The search keeps its own stack and plays on the board.
+The *defender* owns the chain, the *attacker* wants it. Defender to move: he escapes with two liberties, or when the
+attacker has just taken a ko; else he tries to capture any attacker chain in atari next to his own, then to extend.
+Attacker to move: he has it with one liberty left, has lost it with three; with two he tries both. The search keeps its
+own stack and plays on the board.
 
-Each shortcut below answers at once what a search would find, the definition's own prunings of attacker moves included: none
-changes a result (tests compare with a plain recursive solver).
+Each shortcut below answers at once what a search would find, the definition's own prunings of attacker moves included:
+none changes a result (tests compare with a plain recursive solver).
 """
 
 import numpy as np
@@ -71,7 +72,9 @@ def escapes_by(board, p, taken, head, defender):
     """
     if empties_around(board, p) - np.int64(are_adjacent(p, taken)) >= 3:
         return True
-    needed = 4 if taken == NOWHERE else 5  # of the joined chain's liberties p is gone afterwards, and `taken` may be one too
+    needed = (
+        4 if taken == NOWHERE else 5
+    )  # of the joined chain's liberties p is gone afterwards, and `taken` may be one too
     for other in chains_around(board, p, defender):
         if other != NOWHERE and other != head and board[LIBERTIES + other] >= needed:
             return True
@@ -144,11 +147,13 @@ def _attacker_moves(board, candidates, end, head, defender, ko):
 
 @kernel
 def is_captured(work, stone, top):
-    """True when the chain at `stone` (one liberty, its owner to move) cannot escape. The ko ban of the board is ignored.
+    """True when the chain at `stone` (one liberty, its owner to move) cannot escape. The ko ban of the board is
+    ignored.
 
     Adds to `work.touched` all the points that the answer hangs on but for their surroundings: the points played and the
-    stones of chains that the defender joined (the caller adds the chain itself). Plays from height `top` of the undo stack
-    and leaves the board as it was. A search beyond the node limit or `MAX_DEPTH` plies counts as escape, and in `counters`.
+    stones of chains that the defender joined (the caller adds the chain itself). Plays from height `top` of the undo
+    stack and leaves the board as it was. A search beyond the node limit or `MAX_DEPTH` plies counts as escape, and in
+    `counters`.
     """
     board, undo, frames, candidates, touched = work.board, work.undo, work.frames, work.candidates, work.touched
     defender = np.uint64(board[stone])
@@ -205,10 +210,11 @@ def is_captured(work, stone, top):
 
 @kernel
 def working_moves(work, head, p, q, ko):
-    """The attacker's moves, of the liberties p and q of a chain with two, that capture it: (p or NOWHERE, q or NOWHERE).
+    """The attacker's moves, of the liberties p and q of a chain with two, that capture it: (p or NOWHERE, q or
+    NOWHERE).
 
-    His first move obeys the board's ko ban, whomever it binds; a ko that it takes is forgotten. Adds to `work.touched` as
-    `is_captured` does.
+    His first move obeys the board's ko ban, whomever it binds; a ko that it takes is forgotten. Adds to `work.touched`
+    as `is_captured` does.
     """
     board, undo = work.board, work.undo
     defender = np.uint64(board[head])

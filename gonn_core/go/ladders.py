@@ -1,8 +1,8 @@
 """The ladder bitboard of a position (spec: GoNN 1.2): planes 23, 24 and 25 in one, as the store keeps it.
 
-A set bit on a stone of a chain with one liberty says that it cannot escape though its owner moves first (plane 23); on a stone
-of a chain with two, that its enemy captures it when he moves first (plane 24); on an empty point, that it is such a first move
-(plane 25). Chains of both colours are asked, whoever is to move.
+A set bit on a stone of a chain with one liberty says that it cannot escape though its owner moves first (plane 23); on
+a stone of a chain with two, that its enemy captures it when he moves first (plane 24); on an empty point, that it is
+such a first move (plane 25). Chains of both colours are asked, whoever is to move.
 """
 
 import numpy as np
@@ -73,7 +73,8 @@ def ladder_bits(stones: np.ndarray, ko: int = -1, workspace=None) -> np.ndarray:
     """Ladder bitboard (6,) uint64 of any position: `stones` (12,) uint64, ko point 0..360 or -1.
 
     Chains without a liberty, which no legal position has, are taken off first. Searches nothing from a cache: the plain
-    reference for `ladder_cache.find_ladders_cached`, and the way for positions outside games. `workspace` saves making one.
+    reference for `ladder_cache.find_ladders_cached`, and the way for positions outside games. `workspace` saves making
+    one.
     """
     work = make_workspace() if workspace is None else workspace
     living = np.array(stones, np.uint64)

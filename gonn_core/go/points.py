@@ -1,7 +1,7 @@
 """Points, bitboards and the eight symmetries.
 
-A point is `row*19 + col`, row 0 at the top (SGF `cd` = col 2, row 3). A bitboard is `WORDS` uint64: bit `p & 63` of word `p >> 6`
-is point `p`. Kernels that walk chains use a padded board, stride 21, whose rim is `WALL`.
+A point is `row*19 + col`, row 0 at the top (SGF `cd` = col 2, row 3). A bitboard is `WORDS` uint64: bit `p & 63` of
+word `p >> 6` is point `p`. Kernels that walk chains use a padded board, stride 21, whose rim is `WALL`.
 """
 
 import numpy as np
@@ -17,7 +17,8 @@ COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
 
 def _symmetry_tables() -> np.ndarray:
-    """(8, 361) int32: where each point goes. Bit 0 flips rows, bit 1 flips columns, bit 2 then transposes (spec gonn.md 1.4)."""
+    """(8, 361) int32: where each point goes. Bit 0 flips rows, bit 1 flips columns, bit 2 then transposes (spec gonn.md
+    1.4)."""
     table = np.empty((8, POINTS), np.int32)
     rows, cols = np.divmod(np.arange(POINTS), SIZE)
     for symmetry in range(8):

@@ -1,9 +1,9 @@
 """Replays games into rows of the position store (records/layout.py), ladder bits included.
 
-How a game is taken (spec: GoNN 4.6): two or more Black moves at its start are handicap: rows flagged HANDICAP_MOVE; an illegal
-one among them is skipped without a row. From then on a second move in a row by one player ends the game before it, and so does
-an illegal move (occupied, suicide, simple ko). A pass clears the ko. Setup stones are put down in file order, later ones
-over earlier ones; chains left without a liberty are then taken off, all at once, and there is no ko.
+How a game is taken (spec: GoNN 4.6): two or more Black moves at its start are handicap: rows flagged HANDICAP_MOVE; an
+illegal one among them is skipped without a row. From then on a second move in a row by one player ends the game before
+it, and so does an illegal move (occupied, suicide, simple ko). A pass clears the ko. Setup stones are put down in file
+order, later ones over earlier ones; chains left without a liberty are then taken off, all at once, and there is no ko.
 """
 
 import numpy as np
@@ -67,8 +67,8 @@ def _play_on(work, stones, p, colour, want_ladders):
 def replay_game(setup, moves, colours, stones_out, ladders_out, moves_out, want_ladders, work):
     """Replays one game into the first rows of the out arrays: (rows written, end of the game as in layout.py).
 
-    setup (S,) int16 codes as for `place_setup`; moves (M,) int16 points or PASS; colours (M,) uint8 BLACK or WHITE. The out
-    arrays, laid out as the store's, have room for M + 1 rows. ladders_out is not touched unless want_ladders.
+    setup (S,) int16 codes as for `place_setup`; moves (M,) int16 points or PASS; colours (M,) uint8 BLACK or WHITE. The
+    out arrays, laid out as the store's, have room for M + 1 rows. ladders_out is not touched unless want_ladders.
     """
     stones = np.empty(2 * WORDS, np.uint64)
     place_setup(setup, stones)
@@ -131,10 +131,10 @@ def replay_games(
 ):
     """Replays G games, without the GIL, each as `replay_game`.
 
-    Game g has setup[setup_offsets[g]:setup_offsets[g+1]] and moves[move_offsets[g]:move_offsets[g+1]] (int64 offsets, G+1 of
-    each) with as many `colours`; its rows go to row_offsets[g] and on, where the caller leaves room for its moves + 1.
-    ends_out (G,) int8 is its end, rows_out (G,) the number of rows written, ladder_flags_out (G,) uint8 is 1 if a ladder
-    search of it was capped. `workspace` is from `make_workspace`, one per thread.
+    Game g has setup[setup_offsets[g]:setup_offsets[g+1]] and moves[move_offsets[g]:move_offsets[g+1]] (int64 offsets,
+    G+1 of each) with as many `colours`; its rows go to row_offsets[g] and on, where the caller leaves room for its
+    moves + 1. ends_out (G,) int8 is its end, rows_out (G,) the number of rows written, ladder_flags_out (G,) uint8 is 1
+    if a ladder search of it was capped. `workspace` is from `make_workspace`, one per thread.
     """
     for game in range(len(move_offsets) - 1):
         first, last = move_offsets[game], move_offsets[game + 1]

@@ -8,9 +8,9 @@ The board is one flat uint16 array (`BOARD_LENGTH`,), five sections over the pad
     board[LIBERTIES + h]  number of liberties of the chain with head h
     board[SIZE_OF + h]    number of stones of that chain
 
-Padded points are uint64 in here, so that numba neither wraps negative indices nor falls back to float; `NOWHERE`, a point of the
-rim, stands for "no point" and "no chain". Suicide is illegal, ko is the simple one: the point of a stone just captured alone
-by a stone that stands alone in atari (spec: GoNN 1.1).
+Padded points are uint64 in here, so that numba neither wraps negative indices nor falls back to float; `NOWHERE`, a
+point of the rim, stands for "no point" and "no chain". Suicide is illegal, ko is the simple one: the point of a stone
+just captured alone by a stone that stands alone in atari (spec: GoNN 1.1).
 """
 
 import numpy as np
@@ -95,7 +95,8 @@ def _touches(board, p, head, colour):
 
 @kernel
 def _add_liberties_of(board, stone, head, colour):
-    """Counts to the chain `head` the empty points around `stone` that it does not touch yet; then the stone may join."""
+    """Counts to the chain `head` the empty points around `stone` that it does not touch yet; then the stone may
+    join."""
     for q in neighbours(stone):
         if board[q] == EMPTY and not _touches(board, q, head, colour):
             board[LIBERTIES + head] += _ONE
@@ -153,7 +154,9 @@ def play(board, undo, top, p, colour):
         if head != NOWHERE:
             board[LIBERTIES + head] -= _ONE
             if board[LIBERTIES + head] == 0:
-                board[HEAD + p] = p  # p is a chain of its own until it joins: it may gain liberties here, counted anew below
+                board[HEAD + p] = (
+                    p  # p is a chain of its own until it joins: it may gain liberties here, counted anew below
+                )
                 _colour_chain(board, head, _EMPTY)
                 _change_liberties_around_chain(board, head, colour, _ONE)
                 undo[top] = head

@@ -27,7 +27,9 @@ class Workspace(NamedTuple):
     frames: np.ndarray  # (MAX_DEPTH, 2) int64: next and end of a node's moves in `candidates`
     candidates: np.ndarray  # (CANDIDATES,) uint16
     touched: np.ndarray  # (7,) uint64, padded bitboard: what the current search depends on
-    footprints: np.ndarray  # (441, 7) uint64: the same, grown, of each cached answer, by the chain's head; see ladder_cache.py
+    footprints: (
+        np.ndarray
+    )  # (441, 7) uint64: the same, grown, of each cached answer, by the chain's head; see ladder_cache.py
     answers: np.ndarray  # (441, 6) uint64: the ladder bits of each cached answer
     valid: np.ndarray  # (441,) bool: is there an answer
     watched: np.ndarray  # (7,) uint64, padded bitboard: heads of the chains with one or two liberties
@@ -37,7 +39,8 @@ class Workspace(NamedTuple):
 
 
 def make_workspace(node_limit: int = NODE_LIMIT) -> Workspace:
-    """Fresh memory for one thread (about 150 KB). Another node limit than the default may give other ladder bits: for tests."""
+    """Fresh memory for one thread (about 150 KB). Another node limit than the default may give other ladder bits: for
+    tests."""
     return Workspace(
         board=np.zeros(BOARD_LENGTH, np.uint16),
         undo=np.zeros((MAX_DEPTH + 1) * UNDO_PER_MOVE, np.uint16),

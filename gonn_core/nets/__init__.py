@@ -1,7 +1,8 @@
-"""Move-prediction networks: `build_net` makes one from a `NetConfig`; cost, factors and pairs say what a trial needs to know of it.
+"""Move-prediction networks: `build_net` makes one from a `NetConfig`; cost, factors and pairs say what a trial needs to
+know of it.
 
-Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everything that a net computes and starts from follows from the
-configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
+Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everything that a net computes and starts from
+follows from the configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
 """
 
 from gonn_core.nets.cost import (

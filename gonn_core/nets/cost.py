@@ -1,9 +1,10 @@
 """What a net costs: parameters and floating-point operations, from its configuration alone.
 
-Counted are the multiplications and additions of convolutions and matrices, 2 operations per multiply-add, a full kernel at each of the
-361 points (the padded rim included), as often as the forward pass applies it, and attention's products of queries with keys and of
-weights with values. Not counted: what is made once a batch (maps of codes and offsets), norms, activations, softmax, pooling, chain
-maxima, scans along diagonals, the stem's sum of two kernels; together under 1 % at width 192, more in narrow nets.
+Counted are the multiplications and additions of convolutions and matrices, 2 operations per multiply-add, a full kernel
+at each of the 361 points (the padded rim included), as often as the forward pass applies it, and attention's products
+of queries with keys and of weights with values. Not counted: what is made once a batch (maps of codes and offsets),
+norms, activations, softmax, pooling, chain maxima, scans along diagonals, the stem's sum of two kernels; together under
+1 % at width 192, more in narrow nets.
 """
 
 from torch import nn
@@ -22,7 +23,8 @@ def count_parameters(net: NetConfig, planes: int) -> int:
 
 
 def trainable_parameters(module: nn.Module) -> int:
-    """Free numbers that training can move. A module whose parameters are tied to each other says how many in `free_parameters()`."""
+    """Free numbers that training can move. A module whose parameters are tied to each other says how many in
+    `free_parameters()`."""
     if hasattr(module, "free_parameters"):
         return module.free_parameters()
     own = sum(values.numel() for values in module.parameters(recurse=False))
@@ -35,12 +37,15 @@ def multiply_adds(net: NetConfig, planes: int) -> int:
 
 
 def _multiply_adds(module: nn.Module, prefix: str) -> int:
-    """Of one module; one that knows better than its parameters' shapes tell says so in `multiply_adds()`, its children included."""
+    """Of one module; one that knows better than its parameters' shapes tell says so in `multiply_adds()`, its children
+    included."""
     if hasattr(module, "multiply_adds"):
         return module.multiply_adds()
     total = 0
     for name, values in module.named_parameters(recurse=False):
-        if values.dim() == 4 and prefix + name != STEM_CENTER:  # a kernel: applied at every point; the stem's centre is part of another
+        if (
+            values.dim() == 4 and prefix + name != STEM_CENTER
+        ):  # a kernel: applied at every point; the stem's centre is part of another
             total += POINTS * values.numel() * getattr(module, "kernel_uses", 1)
         elif values.dim() == 2:  # a matrix: applied once to the pooled statistics
             total += values.numel()
@@ -53,7 +58,8 @@ def flops_per_sample(net: NetConfig, planes: int) -> int:
 
 
 def training_flops_per_sample(net: NetConfig, planes: int) -> int:
-    """Operations of one sample in training: three forward passes' worth (forward, gradient of the inputs, gradient of the weights)."""
+    """Operations of one sample in training: three forward passes' worth (forward, gradient of the inputs, gradient of
+    the weights)."""
     return 3 * flops_per_sample(net, planes)
 
 

@@ -15,8 +15,9 @@ LADDERS_FACTOR = 0.05
 def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, float | torch.Tensor]:
     """Factor of each parameter's whole gradient (data and weight decay), where it is not 1.
 
-    A float for a whole parameter; for the blocks' 3x3 kernels a float32 tensor (1, 1, 3, 3) to broadcast, `center_factor` in the
-    middle and 1 around. The head's last norm and last convolution have `head_factor`, those of the ladder head LADDERS_FACTOR.
+    A float for a whole parameter; for the blocks' 3x3 kernels a float32 tensor (1, 1, 3, 3) to broadcast,
+    `center_factor` in the middle and 1 around. The head's last norm and last convolution have `head_factor`, those of
+    the ladder head LADDERS_FACTOR.
     """
     factors: dict[str, float | torch.Tensor] = {}
     for name, values in net.named_parameters():
@@ -32,5 +33,6 @@ def gradient_factors(net: nn.Module, optimiser: OptimiserConfig) -> dict[str, fl
 
 
 def decayed(net: nn.Module) -> list[str]:
-    """Names of the parameters under weight decay: kernels, matrices, the stem's centre kernel, PReLU slopes; not biases, not a norm's gamma, beta."""
+    """Names of the parameters under weight decay: kernels, matrices, the stem's centre kernel, PReLU slopes; not
+    biases, not a norm's gamma, beta."""
     return [name for name, _ in net.named_parameters() if name.rpartition(".")[2] not in ("gamma", "beta", "bias")]

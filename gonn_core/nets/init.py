@@ -1,8 +1,10 @@
 """Initial weights: truncated normal draws, each a pure function of (init_seed, name of the tensor, part of it).
 
-Arms of a comparison that share a seed must start from the same weights wherever both have them. So nothing is drawn from one running
-stream: every tensor has a Philox stream of its own, keyed by its stable name, and row r of a tensor is the same however many rows
-follow it. All arithmetic here is +, -, * and / on float64, rounded once to float32: the same bits on every CPU and thread count.
+Arms of a comparison that share a seed must start from the same weights wherever both have them. So nothing is drawn
+from one running
+stream: every tensor has a Philox stream of its own, keyed by its stable name, and row r of a tensor is the same however
+many rows follow it. All arithmetic here is +, -, * and / on float64, rounded once to float32: the same bits on every
+CPU and thread count.
 """
 
 import hashlib
@@ -26,8 +28,8 @@ _CHUNK = 1 << 15
 def truncated_normal(uniform: np.ndarray) -> np.ndarray:
     """Standard normal cut at 2 sigma from `uniform` in (0, 1): the inverse of its distribution function, float64.
 
-    Equal in law to drawing again whatever falls outside 2 sigma; its standard deviation is 0.8796. A rational function of our own
-    fit, within 1e-10 of the true inverse: no logarithm, whose last bit would depend on the machine.
+    Equal in law to drawing again whatever falls outside 2 sigma; its standard deviation is 0.8796. A rational function
+    of our own fit, within 1e-10 of the true inverse: no logarithm, whose last bit would depend on the machine.
     """
     q = (uniform - 0.5) * (2 * _HALF_MASS)
     r = q * q
@@ -49,7 +51,8 @@ class Draws:
         self.init_seed = init_seed
 
     def he(self, name: str, shape: tuple[int, ...], fan_in: int, part: str = "") -> np.ndarray:
-        """Float64 array of `shape`: truncated normal times sqrt(2 / fan_in) (He; spec: GoNN 2.6) for `part` of the tensor `name`."""
+        """Float64 array of `shape`: truncated normal times sqrt(2 / fan_in) (He; spec: GoNN 2.6) for `part` of the
+        tensor `name`."""
         sigma = np.sqrt(2.0 / fan_in)
         key = hashlib.blake2b(json.dumps([self.init_seed, name, part]).encode(), digest_size=16).digest()
         stream = np.random.Philox(key=int.from_bytes(key, "little"))
@@ -71,9 +74,11 @@ class ShapesOnly:
 
 
 def block_kernel(draws, name: str, rows: int, columns: int, center_init: float) -> torch.nn.Parameter:
-    """A block's 3x3 kernel (rows, columns, 3, 3): He, plus `center_init` times a 1x1 He draw on the centre tap (spec: GoNN 2.6).
+    """A block's 3x3 kernel (rows, columns, 3, 3): He, plus `center_init` times a 1x1 He draw on the centre tap (spec:
+    GoNN 2.6).
 
-    The extra has a name of its own, so with and without it the other taps, and the base draw of the centre, are the same.
+    The extra has a name of its own, so with and without it the other taps, and the base draw of the centre, are the
+    same.
     """
     kernel = draws.he(name, (rows, columns, 3, 3), 9 * columns)
     if center_init:

@@ -9,7 +9,8 @@ from gonn_core.nets.registry import trial_net
 def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
     """Share, of the larger arm's parameters, whose initial value is equal in both arms, matched by name.
 
-    Stem kernels are matched plane by plane; tensors of different shapes by their leading slices. Reads net, planes and init_seed.
+    Stem kernels are matched plane by plane; tensors of different shapes by their leading slices. Reads net, planes and
+    init_seed.
     """
     nets = [trial_net(arm) for arm in (first, second)]
     larger = max(sum(values.numel() for values in net.parameters()) for net in nets)

@@ -6,7 +6,8 @@ _DRAWS, _OPENING = 1, 2  # what a stream is for
 
 
 def game_draws(seed: int, game: int, moves: int) -> np.ndarray:
-    """(moves,) float64 in [0, 1): draw m decides move m, counted from 0, of game number `game`. A longer array begins with a shorter one."""
+    """(moves,) float64 in [0, 1): draw m decides move m, counted from 0, of game number `game`. A longer array begins
+    with a shorter one."""
     return _stream(seed, game, _DRAWS).random(moves)
 
 

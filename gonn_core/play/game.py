@@ -1,4 +1,5 @@
-"""`Game`: one game with its rules, moves and positions. Any colour may move at any time; every move can be taken back."""
+"""`Game`: one game with its rules, moves and positions. Any colour may move at any time; every move can be taken
+back."""
 
 from collections.abc import Mapping
 
@@ -25,11 +26,13 @@ class IllegalMove(ValueError):
 class Game:
     """A game from setup stones on. Points 0..360 or PASS, colours BLACK and WHITE.
 
-    Suicide and the simple ko are forbidden and, with `superko`, whatever brings back a position that stood before, whoever is to move
-    (positional superko). Setup chains without a liberty are taken off.
+    Suicide and the simple ko are forbidden and, with `superko`, whatever brings back a position that stood before,
+    whoever is to move (positional superko). Setup chains without a liberty are taken off.
     """
 
-    def __init__(self, komi: float = KOMI, setup: Mapping[int, int] | None = None, to_move: int = BLACK, superko: bool = True):
+    def __init__(
+        self, komi: float = KOMI, setup: Mapping[int, int] | None = None, to_move: int = BLACK, superko: bool = True
+    ):
         """Raises ValueError for a setup point or colour that is none."""
         self.komi, self.superko = komi, superko
         self.setup = dict(setup or {})

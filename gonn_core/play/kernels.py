@@ -1,7 +1,8 @@
 """Kernels of games in play, over the boards of go/rules.py.
 
-This file is not part of the hash that names the kernel cache (go/jit.py): no other file's kernel calls these, and numba looks
-at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in here may call those of go/ and
+This file is not part of the hash that names the kernel cache (go/jit.py): no other file's kernel calls these, and numba
+looks at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in
+here may call those of go/ and
 features/ and of this file, and none elsewhere may call them.
 """
 
@@ -35,7 +36,8 @@ _BY_ITSELF, _AFTER_PASS, _PASS_ALIVE = range(3)
 """Passing rules, as `survey` takes them: without a candidate; also after a pass; also when all of them are settled."""
 
 _KEYS = np.random.Generator(np.random.PCG64(361)).integers(0, 2**64, (3, PADDED), np.uint64)
-"""Zobrist keys by colour and padded point. Two positions of one game with equal hashes are taken for the same (1 in 2^64)."""
+"""Zobrist keys by colour and padded point. Two positions of one game with equal hashes are taken for the same (1 in
+2^64)."""
 _KEYS[EMPTY] = 0
 
 
@@ -100,7 +102,8 @@ def play_on(table, game, move, colour):
 
 @kernel
 def play_moves(table, games, moves, most_moves, over):
-    """Plays the legal `moves` (B,) of the sides to move in `games` (B,); `over` (B,) bool: two passes, or as many moves as there may be."""
+    """Plays the legal `moves` (B,) of the sides to move in `games` (B,); `over` (B,) bool: two passes, or as many moves
+    as there may be."""
     for j in range(len(games)):
         game = games[j]
         row = table.played[game]
@@ -110,7 +113,8 @@ def play_moves(table, games, moves, most_moves, over):
 
 @kernel
 def take_back(table, game):
-    """Undoes the last move; its mover is to move again. What was ever vacated stays so: it only says where superko has to look."""
+    """Undoes the last move; its mover is to move again. What was ever vacated stays so: it only says where superko has
+    to look."""
     row = table.played[game] - 1
     table.played[game] = row
     table.moves[game, row, MOVE] = NONE
@@ -154,7 +158,8 @@ def is_simple_eye(board, p, colour):
 
 @kernel
 def find_moves(table, game, colour, superko, legal, candidates):
-    """Fills `legal` (361,) and `candidates` (361,) bool: legal points, and those that are no simple eye of the mover. Returns how many of these."""
+    """Fills `legal` (361,) and `candidates` (361,) bool: legal points, and those that are no simple eye of the mover.
+    Returns how many of these."""
     board, row = table.boards[game], table.played[game]
     ko = table.moves[game, row, KO]
     ko_point = PADDED_POINT[ko] if ko >= 0 else NOWHERE
@@ -175,9 +180,11 @@ def find_moves(table, game, colour, superko, legal, candidates):
 
 @kernel
 def survey(table, games, superko, passing, candidates, settled, passes):
-    """What the side to move in each of `games` (B,) may choose from: `candidates` (B, 361), and whether it passes by `passing`: `passes` (B,).
+    """What the side to move in each of `games` (B,) may choose from: `candidates` (B, 361), and whether it passes by
+    `passing`: `passes` (B,).
 
-    By _PASS_ALIVE points that are somebody's for certain are no candidates; `settled` (B, 361) says which these are, else none.
+    By _PASS_ALIVE points that are somebody's for certain are no candidates; `settled` (B, 361) says which these are,
+    else none.
     """
     legal, owner = np.empty(POINTS, np.bool_), np.empty(POINTS, np.uint8)
     for j in range(len(games)):
@@ -200,10 +207,12 @@ def survey(table, games, superko, passing, candidates, settled, passes):
 
 @kernel
 def find_settled(board, owner):
-    """Fills `owner` (361,) uint8: whose a point is by unconditional life (Benson 1976), BLACK or WHITE, EMPTY where nothing is certain.
+    """Fills `owner` (361,) uint8: whose a point is by unconditional life (Benson 1976), BLACK or WHITE, EMPTY where
+    nothing is certain.
 
-    A chain is alive with two vital regions: connected sets of points without a stone of its colour whose empty points are all its
-    liberties, and beside which there are living chains alone. Owned are the living chains and the regions vital to one of them.
+    A chain is alive with two vital regions: connected sets of points without a stone of its colour whose empty points
+    are all its liberties, and beside which there are living chains alone. Owned are the living chains and the regions
+    vital to one of them.
     """
     owner[:] = EMPTY
     region = np.zeros(PADDED, np.int64)
@@ -267,7 +276,9 @@ def find_settled(board, owner):
             kept[r] = kept[r] and vital
         for at in range(POINTS):
             p = PADDED_POINT[at]
-            if (region[p] != 0 and kept[region[p]]) or (board[p] == colour and alive[number[np.uint64(board[HEAD + p])]]):
+            if (region[p] != 0 and kept[region[p]]) or (
+                board[p] == colour and alive[number[np.uint64(board[HEAD + p])]]
+            ):
                 owner[at] = colour
 
 
@@ -283,11 +294,13 @@ def add_ladders(table, games, work):
 
 @kernel
 def choose_biased(logits, candidates, exponents, draws, chosen):
-    """GoNN's biased choice (spec: GoNN 5.4): `chosen` (B,) of logits (B, 361) and candidates (B, 361), of which each position has one.
+    """GoNN's biased choice (spec: GoNN 5.4): `chosen` (B,) of logits (B, 361) and candidates (B, 361), of which each
+    position has one.
 
-    exponents (B,): beta of the distribution Beta(1, beta) from which the threshold comes, by `draws` (B,) uniform in [0, 1): along the
-    candidates by falling probability the first one whose cumulative probability exceeds it. Probabilities are those of the softmax
-    over all points; where their sum stays below the threshold, the last candidate. Among equals the lowest point comes first.
+    exponents (B,): beta of the distribution Beta(1, beta) from which the threshold comes, by `draws` (B,) uniform in
+    [0, 1): along the candidates by falling probability the first one whose cumulative probability exceeds it.
+    Probabilities are those of the softmax over all points; where their sum stays below the threshold, the last
+    candidate. Among equals the lowest point comes first.
     """
     p = np.empty(POINTS, np.float64)
     for j in range(len(logits)):

@@ -18,14 +18,15 @@ from gonn_core.play.kernels import add_ladders, survey
 from gonn_core.play.rows import Table, copy_game, make_table, plane_rows, present_rows
 
 CHUNK = 32
-"""Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else is asked about,
-for a convolution may take another algorithm, and give other bits, for another number of positions."""
+"""Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else
+is asked about, for a convolution may take another algorithm, and give other bits, for another number of positions."""
 
 
 class NetPlayer:
     """A net in inference mode on the CPU with the planes that it knows and a way to choose.
 
-    `moves` passes by the choice's rule; with the rule `guard` it passes only without candidates, and the guard is asked by who plays.
+    `moves` passes by the choice's rule; with the rule `guard` it passes only without candidates, and the guard is asked
+    by who plays.
     """
 
     def __init__(self, net: torch.nn.Module, features: FeatureConfig, choice: Choice = Choice(), chunk: int = CHUNK):
@@ -39,7 +40,8 @@ class NetPlayer:
         self._work = make_workspace()
 
     def moves(self, games: Sequence[Game], draws: np.ndarray) -> list[int]:
-        """A point or PASS for each game's side to move. draws (N,): uniform in [0, 1). All games have the same superko rule."""
+        """A point or PASS for each game's side to move. draws (N,): uniform in [0, 1). All games have the same superko
+        rule."""
         if not games:
             return []
         table, which = _gathered(games)
@@ -83,7 +85,10 @@ class NetPlayer:
 
     def _planes(self, source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
         planes, targets = np.empty((len(rows), self._made, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
-        symmetries, keep = np.full(len(rows), symmetry, np.uint8), np.full(len(rows), KEPT[self.choice.history], np.uint8)
+        symmetries, keep = (
+            np.full(len(rows), symmetry, np.uint8),
+            np.full(len(rows), KEPT[self.choice.history], np.uint8),
+        )
         make_planes(self._features, source, rows, symmetries, keep, planes, targets)
         planes = torch.from_numpy(planes)
         return planes if len(self._selected) == self._made else planes[:, self._selected]

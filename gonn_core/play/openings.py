@@ -10,7 +10,8 @@ from gonn_core.settings.strict import Strict
 
 MOST_STONES = 4
 _LINES = {3: 0.50, 4: 0.33, 5: 0.15}
-"""Share of setup stones per line, counted from the edge; the rest go to the centre (ours, about where first moves are played)."""
+"""Share of setup stones per line, counted from the edge; the rest go to the centre (ours, about where first moves are
+played)."""
 
 
 def _points_of_line(line: int) -> np.ndarray:
@@ -26,7 +27,8 @@ _CHANCES[POINTS // 2] = 1 - sum(_LINES.values())
 
 
 def random_setup(generator: np.random.Generator) -> dict[int, int]:
-    """Setup stones of one game, point -> colour: 1 to 4, black and white in turn, on the third to fifth lines or the centre point.
+    """Setup stones of one game, point -> colour: 1 to 4, black and white in turn, on the third to fifth lines or the
+    centre point.
 
     Black moves first after an even number of stones, else White: `first_mover`.
     """
@@ -44,8 +46,8 @@ class Openings(Strict):
     """How the games of a match begin; part of its identity."""
 
     kind: Literal["empty", "stones"] = "empty"
-    """empty: on an empty board. stones: games 2k and 2k + 1, in which the players change colours, begin from the same `random_setup`.
-    Players that always move alike play one game again and again without it."""
+    """empty: on an empty board. stones: games 2k and 2k + 1, in which the players change colours, begin from the same
+    `random_setup`. Players that always move alike play one game again and again without it."""
 
     def of_game(self, seed: int, game: int) -> tuple[dict[int, int], int]:
         """Setup stones (point -> colour) and who moves first in a game of the match with that seed."""

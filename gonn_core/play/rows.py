@@ -1,6 +1,7 @@
 """Games side by side in arrays, every position a row laid out as the position store's (records/layout.py).
 
-So a net sees a game in play as it sees a recorded one: its planes come from the true earlier boards, by the same kernels.
+So a net sees a game in play as it sees a recorded one: its planes come from the true earlier boards, by the same
+kernels.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,8 @@ from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 
 class Table(NamedTuple):
-    """G games with room for R - 1 moves each. Row r of a game is the position after r moves; rows after `played` mean nothing."""
+    """G games with room for R - 1 moves each. Row r of a game is the position after r moves; rows after `played` mean
+    nothing."""
 
     boards: np.ndarray  # (G, BOARD_LENGTH) uint16: the present boards, see go/rules.py
     undo: np.ndarray  # scratch of one move
@@ -108,4 +110,3 @@ def game_moves(table: Table, game: int) -> list[tuple[int, int]]:
     """The moves so far: (colour, point or PASS)."""
     rows = table.moves[game, : table.played[game]]
     return [(WHITE if flags & WHITE_TO_MOVE else BLACK, move) for move, flags in rows[:, [MOVE, FLAGS]].tolist()]
-

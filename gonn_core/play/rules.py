@@ -15,8 +15,8 @@ class Rules(Strict):
 
     komi: float = KOMI
     scoring: Literal["area"] = "area"
-    """Chinese: stones and surrounded points, after stones inside the enemy's unconditionally alive regions are taken off; where an engine
-    plays that can tell, after its dead stones are."""
+    """Chinese: stones and surrounded points, after stones inside the enemy's unconditionally alive regions are taken
+    off; where an engine plays that can tell, after its dead stones are."""
     suicide: Literal[False] = False
     superko: Literal["positional"] = "positional"
     most_moves: int = MOST_MOVES

@@ -14,7 +14,9 @@ from gonn_core.play.kernels import find_settled
 
 def colours_of(stones: np.ndarray) -> np.ndarray:
     """(361,) uint8 colours of stones (12,) uint64: black bitboard, then white."""
-    bits = np.unpackbits(np.ascontiguousarray(stones, "<u8").view(np.uint8), bitorder="little").reshape(2, WORDS * 64)[:, :POINTS]
+    bits = np.unpackbits(np.ascontiguousarray(stones, "<u8").view(np.uint8), bitorder="little").reshape(2, WORDS * 64)[
+        :, :POINTS
+    ]
     return bits[0] * np.uint8(BLACK) + bits[1] * np.uint8(WHITE)
 
 
@@ -60,9 +62,11 @@ def result_text(margin: float) -> str:
 
 
 def pass_alive(stones: np.ndarray) -> dict[int, np.ndarray]:
-    """Colour -> (361,) bool: its unconditionally alive chains and the regions that are theirs (Benson 1976), of stones (12,) uint64.
+    """Colour -> (361,) bool: its unconditionally alive chains and the regions that are theirs (Benson 1976), of stones
+    (12,) uint64.
 
-    However its owner passes, the enemy can neither take such a chain nor live in such a region. See kernels.find_settled.
+    However its owner passes, the enemy can neither take such a chain nor live in such a region. See
+    kernels.find_settled.
     """
     board, owner = np.zeros(BOARD_LENGTH, np.uint16), np.empty(POINTS, np.uint8)
     set_up(board, np.zeros(UNDO_PER_MOVE, np.uint16), np.ascontiguousarray(stones, np.uint64))
@@ -71,7 +75,8 @@ def pass_alive(stones: np.ndarray) -> dict[int, np.ndarray]:
 
 
 def benson_cleanup(game: Game) -> tuple[frozenset[int], frozenset[int]]:
-    """(dead, unsettled) points of a game's position: stones inside the enemy's unconditional regions; what is nobody's for certain."""
+    """(dead, unsettled) points of a game's position: stones inside the enemy's unconditional regions; what is nobody's
+    for certain."""
     return cleanup(game.stones())
 
 

@@ -42,7 +42,8 @@ def start_of(number: int) -> Start:
 def play_game(engine: GtpClient, start: Start) -> tuple[list[tuple[int, int]], str]:
     """The moves (colour, point or PASS) and the result (`B+3.5`, `W+R`, `0`) of a game of `engine` with itself.
 
-    Ends by two passes, scored by the engine, or by resignation. Raises EngineError when the engine fails or breaks the rules.
+    Ends by two passes, scored by the engine, or by resignation. Raises EngineError when the engine fails or breaks the
+    rules.
     """
     for command in (f"boardsize {SIZE}", "clear_board", f"komi {start.komi}"):
         engine.ask(command)

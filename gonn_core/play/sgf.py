@@ -19,7 +19,8 @@ def game_sgf(
     to_move: int = BLACK,
     comment: str = "",
 ) -> bytes:
-    """A game under Chinese rules: moves (colour, point or PASS), result as in `B+3.5`, players, setup stones (point -> colour), who moves first."""
+    """A game under Chinese rules: moves (colour, point or PASS), result as in `B+3.5`, players, setup stones (point ->
+    colour), who moves first."""
     setup = setup or {}
     root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{komi:g}]RU[Chinese]PB[{_text(black)}]PW[{_text(white)}]RE[{result}]GN[{_text(name)}]"
     for tag, colour in (("AB", BLACK), ("AW", WHITE)):

@@ -1,9 +1,9 @@
 """Ratings by the model of Bradley and Terry: the log odds of a win are the difference of two ratings.
 
-The best fit is found by Newton's method; the log likelihood is concave. What is uncertain about it is the inverse of its curvature.
-A prior keeps the ratings of those who won or lost every game finite: `virtual` draws for each player, spread over the opponents in
-proportion to the games, hence at the default as if two players who met each other alone had shared one game more (Jeffreys' prior of a
-share). Ours; with 0 the ratings are those of maximum likelihood.
+The best fit is found by Newton's method; the log likelihood is concave. What is uncertain about it is the inverse of
+its curvature. A prior keeps the ratings of those who won or lost every game finite: `virtual` draws for each player,
+spread over the opponents in proportion to the games, hence at the default as if two players who met each other alone
+had shared one game more (Jeffreys' prior of a share). Ours; with 0 the ratings are those of maximum likelihood.
 """
 
 from dataclasses import dataclass
@@ -21,9 +21,10 @@ _MOST_STEPS = 200
 class Ratings:
     """Ratings of n players.
 
-    elo: (n,), each relative to the anchor of its component; covariance: (n, n) in Elo², nil for anchors and between components;
-    component: (n,) int; anchors: player at 0 of each component. colour: Elo that Black has before the first move, and its standard
-    deviation; None where it was not asked for (it is then taken for 0).
+    elo: (n,), each relative to the anchor of its component; covariance: (n, n) in Elo², nil for anchors and between
+    components;
+    component: (n,) int; anchors: player at 0 of each component. colour: Elo that Black has before the first move, and
+    its standard deviation; None where it was not asked for (it is then taken for 0).
     """
 
     elo: np.ndarray
@@ -41,7 +42,8 @@ class Ratings:
         return NORMAL_95 * self.deviation(player)
 
     def difference(self, one: int, other: int) -> tuple[float, float] | None:
-        """By how much Elo `one` is stronger than `other`, and the standard deviation of that; None when no games link them."""
+        """By how much Elo `one` is stronger than `other`, and the standard deviation of that; None when no games link
+        them."""
         if self.component[one] != self.component[other]:
             return None
         variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
@@ -55,17 +57,23 @@ class Ratings:
         return normal_share(found[0] / found[1])
 
 
-def rate(points: np.ndarray, games: np.ndarray, anchor: int = 0, virtual: float = VIRTUAL_DRAWS, colour: bool = False) -> Ratings:
+def rate(
+    points: np.ndarray, games: np.ndarray, anchor: int = 0, virtual: float = VIRTUAL_DRAWS, colour: bool = False
+) -> Ratings:
     """Rate n players.
 
-    points: (n, n), what the player of the row took as Black from the one of the column as White, a draw being half a point; games: (n, n),
-    how many such games there were. anchor: the player at 0; components without it are anchored at their first player. virtual: draws of
-    the prior. colour: whether Black's advantage is estimated too. Raises ValueError where the games leave ratings or advantage open.
+    points: (n, n), what the player of the row took as Black from the one of the column as White, a draw being half a
+    point; games: (n, n), how many such games there were. anchor: the player at 0; components without it are anchored at
+    their first player. virtual: draws of the prior. colour: whether Black's advantage is estimated too. Raises
+    ValueError where the games leave ratings or advantage open.
     """
     points, games = np.asarray(points, float), np.asarray(games, float)
     _check(points, games, anchor)
     component = components(games)
-    anchors = tuple(anchor if component[anchor] == label else int(np.argmax(component == label)) for label in range(component.max() + 1))
+    anchors = tuple(
+        anchor if component[anchor] == label else int(np.argmax(component == label))
+        for label in range(component.max() + 1)
+    )
     if virtual == 0:
         _check_finite(points + (games - points).T, component)
     free = np.array([player for player in range(len(games)) if player not in anchors], int)
@@ -76,7 +84,9 @@ def rate(points: np.ndarray, games: np.ndarray, anchor: int = 0, virtual: float 
         raise ValueError("the games do not tell the advantage of Black: nobody played with both colours") from None
     covariance = np.zeros(games.shape)
     covariance[np.ix_(free, free)] = inverse[: len(free), : len(free)]
-    covariance *= component[:, None] == component[None, :]  # the advantage of Black is common to all, ratings of two components have no scale in common
+    covariance *= (
+        component[:, None] == component[None, :]
+    )  # the advantage of Black is common to all, ratings of two components have no scale in common
     elo = np.zeros(len(games))
     elo[free] = fitted[: len(free)] * ELO_OF_UNIT
     advantage = (float(fitted[-1] * ELO_OF_UNIT), float(np.sqrt(inverse[-1, -1]))) if colour else None
@@ -86,17 +96,22 @@ def rate(points: np.ndarray, games: np.ndarray, anchor: int = 0, virtual: float 
 def _check(points: np.ndarray, games: np.ndarray, anchor: int) -> None:
     n = len(games)
     if n == 0 or points.shape != (n, n) or games.shape != (n, n) or not 0 <= anchor < n:
-        raise ValueError(f"points {points.shape}, games {games.shape}, anchor {anchor}: want two (n, n) and one of n players")
+        raise ValueError(
+            f"points {points.shape}, games {games.shape}, anchor {anchor}: want two (n, n) and one of n players"
+        )
     if np.diag(games).any() or (points < 0).any() or (points > games).any():
         raise ValueError("points must lie between 0 and the games, and nobody plays against itself")
 
 
 def _check_finite(taken: np.ndarray, component: np.ndarray) -> None:
-    """That maximum likelihood has finite ratings. taken: (n, n), points of the row's player against the column's with either colour."""
+    """That maximum likelihood has finite ratings. taken: (n, n), points of the row's player against the column's with
+    either colour."""
     for label in range(component.max() + 1):
         members = np.flatnonzero(component == label)
         if not is_strong(taken[np.ix_(members, members)]):
-            raise ValueError("some players never took a point from the others: without virtual draws their ratings have no bound")
+            raise ValueError(
+                "some players never took a point from the others: without virtual draws their ratings have no bound"
+            )
 
 
 def _prior(games: np.ndarray, virtual: float) -> np.ndarray:
@@ -118,7 +133,9 @@ def _newton(points, games, prior, free: np.ndarray, colour: bool) -> tuple[np.nd
             raise ValueError("the games do not tell the advantage of Black: nobody played with both colours") from None
         size = 1.0
         # A whole step is right near the top; far from it it may overshoot.
-        while (reached := _likelihood(values + size * step, points, games, prior, free, colour)) < current - 1e-9 * abs(current):
+        while (reached := _likelihood(values + size * step, points, games, prior, free, colour)) < current - 1e-9 * abs(
+            current
+        ):
             size /= 2
         values, current = values + size * step, reached
         if np.abs(step).max(initial=0.0) < 1e-11:
@@ -137,11 +154,14 @@ def _odds(values: np.ndarray, n: int, free: np.ndarray, colour: bool) -> tuple[n
 def _likelihood(values, points, games, prior, free, colour) -> float:
     odds, plain = _odds(values, len(games), free, colour)
     real = points * odds - games * np.logaddexp(0, odds)
-    return float(real.sum() - (prior / 2 * np.logaddexp(0, plain)).sum())  # half a point each: every virtual draw stands at [i, j] and at [j, i]
+    return float(
+        real.sum() - (prior / 2 * np.logaddexp(0, plain)).sum()
+    )  # half a point each: every virtual draw stands at [i, j] and at [j, i]
 
 
 def _derivatives(values, points, games, prior, free, colour) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient of the log likelihood, and its negative second derivative, by free ratings and then Black's advantage."""
+    """Gradient of the log likelihood, and its negative second derivative, by free ratings and then Black's
+    advantage."""
     n = len(games)
     odds, plain = _odds(values, n, free, colour)
     shares, drawn = 1 / (1 + np.exp(-odds)), 1 / (1 + np.exp(-plain))

@@ -4,7 +4,8 @@ import numpy as np
 
 
 def components(games: np.ndarray) -> np.ndarray:
-    """(n,) int: the same number for players linked by games, whoever won, by rising first member. games: (n, n), > 0 where two met."""
+    """(n,) int: the same number for players linked by games, whoever won, by rising first member. games: (n, n), > 0
+    where two met."""
     linked = (games + games.T) > 0
     labels = np.full(len(games), -1)
     for first in range(len(games)):
@@ -14,7 +15,8 @@ def components(games: np.ndarray) -> np.ndarray:
 
 
 def is_strong(points: np.ndarray) -> bool:
-    """Whether from every player a chain of points taken leads to every other: only then do finite ratings fit best (Ford 1957).
+    """Whether from every player a chain of points taken leads to every other: only then do finite ratings fit best
+    (Ford 1957).
 
     points: (n, n), what the player of the row took from the one of the column.
     """

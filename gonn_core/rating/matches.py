@@ -12,7 +12,8 @@ SIDES = ("A", "B")
 
 @dataclass(frozen=True)
 class Match:
-    """Two players, the rules they played by, and their games by number. voided: how many games an engine failed in; they count for nobody."""
+    """Two players, the rules they played by, and their games by number. voided: how many games an engine failed in;
+    they count for nobody."""
 
     id: str
     players: Mapping[str, dict]
@@ -45,12 +46,25 @@ def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[M
 
 
 def load_match(folder: Path | str) -> Match:
-    """One match, whether or not it is being played. Raises InputError when it is missing, damaged, or of another format."""
+    """One match, whether or not it is being played. Raises InputError when it is missing, damaged, or of another
+    format."""
     record = MatchRecord(folder)
     tree = printable_tree(record.match)
     players = tree["players"]
-    if not isinstance(players, dict) or sorted(players) != list(SIDES) or not all(isinstance(each, dict) for each in players.values()):
+    if (
+        not isinstance(players, dict)
+        or sorted(players) != list(SIDES)
+        or not all(isinstance(each, dict) for each in players.values())
+    ):
         raise InputError(record.folder / "match.json", "damaged: players must be A and B, each a mapping")
     games = record.games()
     voided = sum(line.void for line in record.lines())
-    return Match(tree["id"], players, tree["rules"], tree["openings"], tree["seed"], tuple(games[number] for number in sorted(games)), voided)
+    return Match(
+        tree["id"],
+        players,
+        tree["rules"],
+        tree["openings"],
+        tree["seed"],
+        tuple(games[number] for number in sorted(games)),
+        voided,
+    )

@@ -11,7 +11,8 @@ from gonn_core.rating.matches import SIDES, Match, game_points
 
 @dataclass(frozen=True)
 class Tally:
-    """Players by the order in which matches name them, and (n, n) tables by Black's and White's number: points of Black, games.
+    """Players by the order in which matches name them, and (n, n) tables by Black's and White's number: points of
+    Black, games.
 
     A match of a player against itself (the same identity on both sides) tells nothing of ratings and is left out.
     """
@@ -37,7 +38,8 @@ class Tally:
 
 
 def tally(matches: Sequence[Match], first: Sequence[dict] = ()) -> Tally:
-    """Points and games of all players of these matches. first: identities of players who come before the others, with or without games."""
+    """Points and games of all players of these matches. first: identities of players who come before the others, with
+    or without games."""
     identities = {player_id(each): each for each in first}
     identities |= {player_id(match.players[side]): match.players[side] for match in matches for side in SIDES}
     ids = tuple(identities)

@@ -13,7 +13,9 @@ LINE_SECONDS = 5.0
 
 def main(arguments: list[str] | None = None) -> int:
     """Prints the store's folder; exit code 2 and one line for an error that the user can put right."""
-    parser = argparse.ArgumentParser(prog="python -m gonn_core.records", description="Make the position store and views that a recipe describes.")
+    parser = argparse.ArgumentParser(
+        prog="python -m gonn_core.records", description="Make the position store and views that a recipe describes."
+    )
     parser.add_argument("recipe", type=Path)
     parser.add_argument("--games", type=Path, required=True, help="folder with the archives, at any depth")
     parser.add_argument("--stores", type=Path, default=Path("stores"), help="where the store goes (default: stores)")
@@ -24,7 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
         nonlocal last
         if time.monotonic() - last >= LINE_SECONDS:
             last = time.monotonic()
-            print(f"{state.source}: {state.games:,} games, {state.rows:,} positions, {100 * state.fraction:.0f} %", file=sys.stderr, flush=True)
+            print(
+                f"{state.source}: {state.games:,} games, {state.rows:,} positions, {100 * state.fraction:.0f} %",
+                file=sys.stderr,
+                flush=True,
+            )
 
     try:
         store = follow(read_recipe(options.recipe), options.games, options.stores, progress)

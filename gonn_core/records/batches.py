@@ -18,7 +18,8 @@ _MAX_NAME = 1000
 
 
 def compile_kernels() -> None:
-    """Compile the replay kernel, or load it: before the clock of a build starts. Logs a line when that takes a while."""
+    """Compile the replay kernel, or load it: before the clock of a build starts. Logs a line when that takes a
+    while."""
     if not is_compiled("replay_games"):
         logging.getLogger("gonn_core").info("compiling the kernels of the rules, once (about 20 seconds) …")
     nothing, offsets = np.empty(0, np.int16), np.zeros(1, np.int64)
@@ -29,7 +30,8 @@ def compile_kernels() -> None:
 
 
 class StoreWriter:
-    """Appends games to the arrays in `folder`; memory is bounded by ROWS_PER_BATCH rows whatever the number of games."""
+    """Appends games to the arrays in `folder`; memory is bounded by ROWS_PER_BATCH rows whatever the number of
+    games."""
 
     def __init__(self, folder: Path, report: BuildReport):
         self._report = report
@@ -70,14 +72,24 @@ class StoreWriter:
         setup = np.array([code for game in records for code in game.setup], np.int16)
         row_offsets = move_offsets[:-1] + np.arange(len(games))
         room = int(move_offsets[-1]) + len(games)
-        stones, ladders, moves = np.empty((room, 12), np.uint64), np.zeros((room, 6), np.uint64), np.empty((room, 4), np.int16)
-        ends, rows, capped = np.empty(len(games), np.int8), np.empty(len(games), np.int64), np.empty(len(games), np.uint8)
+        stones, ladders, moves = (
+            np.empty((room, 12), np.uint64),
+            np.zeros((room, 6), np.uint64),
+            np.empty((room, 4), np.int16),
+        )
+        ends, rows, capped = (
+            np.empty(len(games), np.int8),
+            np.empty(len(games), np.int64),
+            np.empty(len(games), np.uint8),
+        )
         replay_games(
             setup, setup_offsets, np.concatenate([game.moves for game in records]), np.concatenate([game.colours for game in records]),
             move_offsets, stones, ladders, moves, row_offsets, ends, rows, capped, True, self._workspace,
         )  # fmt: skip
         if rows.sum() < room:  # games that were cut leave gaps
-            written = np.arange(room) - np.repeat(row_offsets, np.diff(move_offsets) + 1) < np.repeat(rows, np.diff(move_offsets) + 1)
+            written = np.arange(room) - np.repeat(row_offsets, np.diff(move_offsets) + 1) < np.repeat(
+                rows, np.diff(move_offsets) + 1
+            )
             stones, ladders, moves = stones[written], ladders[written], moves[written]
 
         table, names = self._table(games, rows, ends, capped)
@@ -99,7 +111,9 @@ class StoreWriter:
         """Rows of games.npy, and the bytes of the names that they point to."""
         table = np.zeros(len(games), layout.GAME)
         names = []
-        first_row, setup_first, name_first = (self._files[name].rows for name in ("stones.npy", "setup.npy", "names.bin"))
+        first_row, setup_first, name_first = (
+            self._files[name].rows for name in ("stones.npy", "setup.npy", "names.bin")
+        )
         for i, (name, source, game) in enumerate(games):
             encoded = name.encode("utf-8", "backslashreplace")[:_MAX_NAME]
             names.append(encoded)
@@ -123,7 +137,9 @@ class StoreWriter:
             if cap:
                 report.ladders_capped.add(name)
         report.rows += len(moves)
-        report.positions += int(((moves[:, layout.MOVE] >= 0) & (moves[:, layout.FLAGS] & layout.HANDICAP_MOVE == 0)).sum())
+        report.positions += int(
+            ((moves[:, layout.MOVE] >= 0) & (moves[:, layout.FLAGS] & layout.HANDICAP_MOVE == 0)).sum()
+        )
 
 
 def _offsets(lengths: list[int]) -> np.ndarray:

@@ -25,7 +25,8 @@ from gonn_core.records.store import MANIFEST, Store, open_store, store_digest
 
 @dataclass(frozen=True)
 class Source:
-    """An archive, .sgf file or folder; how its ranks are meant (`sgf_properties.RANK_SCHEMES`); the collection it belongs to."""
+    """An archive, .sgf file or folder; how its ranks are meant (`sgf_properties.RANK_SCHEMES`); the collection it
+    belongs to."""
 
     path: Path
     rank_scheme: str = "kgs"
@@ -34,7 +35,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a build: which source of how many, share of the whole that has been read (0..1), games, rows, seconds so far."""
+    """State of a build: which source of how many, share of the whole that has been read (0..1), games, rows, seconds so
+    far."""
 
     source: str
     index: int
@@ -65,7 +67,9 @@ def _find(stores: Path, key: str) -> Store | None:
         digest = json.loads((stores / "index" / f"{key}.json").read_text())["digest"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    named = isinstance(digest, str) and re.fullmatch("[0-9a-f]{20}", digest)  # anything else could lead out of the folder
+    named = isinstance(digest, str) and re.fullmatch(
+        "[0-9a-f]{20}", digest
+    )  # anything else could lead out of the folder
     return open_store(stores / digest) if named and (stores / digest).is_dir() else None
 
 
@@ -83,8 +87,17 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
                 raise InputError(sources[0].path, _nothing_usable(report))
             report.digest = store_digest(arrays)
             report.duplicates = _count_duplicates(folder)
-            report.seconds, report.cpu_seconds = round(time.monotonic() - started, 3), round(time.process_time() - cpu_started, 3)
-            manifest = {"format": layout.FORMAT, "digest": report.digest, "arrays": arrays, "sources": described, "report": report.to_json()}
+            report.seconds, report.cpu_seconds = (
+                round(time.monotonic() - started, 3),
+                round(time.process_time() - cpu_started, 3),
+            )
+            manifest = {
+                "format": layout.FORMAT,
+                "digest": report.digest,
+                "arrays": arrays,
+                "sources": described,
+                "report": report.to_json(),
+            }
             write_file(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
             finish(folder, stores / report.digest)
             store = open_store(stores / report.digest)
@@ -115,14 +128,42 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
                     report.games_used += 1
             if progress and report.games_read % 256 == 0:
                 fraction = (index + reading.fraction) / len(sources)
-                progress(Progress(source.path.name, index, len(sources), fraction, report.games_read, report.rows, time.monotonic() - started))
+                progress(
+                    Progress(
+                        source.path.name,
+                        index,
+                        len(sources),
+                        fraction,
+                        report.games_read,
+                        report.rows,
+                        time.monotonic() - started,
+                    )
+                )
         if _stamp(source.path) != before:
             raise InputError(source.path, "changed while it was read")
         games = report.games_used - used_before
-        described.append({"label": source.label, "name": source.path.name, "rank_scheme": source.rank_scheme, "sha256": checksum, "games": games})
+        described.append(
+            {
+                "label": source.label,
+                "name": source.path.name,
+                "rank_scheme": source.rank_scheme,
+                "sha256": checksum,
+                "games": games,
+            }
+        )
     writer.flush()
     if progress:
-        progress(Progress(sources[-1].path.name, len(sources) - 1, len(sources), 1.0, report.games_read, report.rows, time.monotonic() - started))
+        progress(
+            Progress(
+                sources[-1].path.name,
+                len(sources) - 1,
+                len(sources),
+                1.0,
+                report.games_read,
+                report.rows,
+                time.monotonic() - started,
+            )
+        )
     return described
 
 
@@ -166,5 +207,9 @@ def _checksum(path: Path) -> str:
 
 
 def _source_key(sources, checksums) -> str:
-    tree = {"format": layout.FORMAT, "code": numerics.STORE_RULES, "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)]}
+    tree = {
+        "format": layout.FORMAT,
+        "code": numerics.STORE_RULES,
+        "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)],
+    }
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]

@@ -1,4 +1,5 @@
-"""Downloads the public KGS archives: resumed where they stopped, checked, and only then given their names. Standard library only."""
+"""Downloads the public KGS archives: resumed where they stopped, checked, and only then given their names. Standard
+library only."""
 
 import os
 import re
@@ -28,11 +29,15 @@ Report = Callable[[str, int, int], None]
 """progress(file name, bytes so far, bytes in all or 0)"""
 
 
-def fetch_kgs(data_dir: Path, base_url: str = KGS_URL, years: Iterable[int] | None = None, progress: Report | None = None) -> list[Path]:
-    """Download the KGS archives of `years` (None: all) into <data_dir>/kgs; files already there are left. Their paths, by name.
+def fetch_kgs(
+    data_dir: Path, base_url: str = KGS_URL, years: Iterable[int] | None = None, progress: Report | None = None
+) -> list[Path]:
+    """Download the KGS archives of `years` (None: all) into <data_dir>/kgs; files already there are left. Their paths,
+    by name.
 
-    A download that breaks off stays as `.part` and is continued, in this call or in a later one. Each archive is read to its end
-    and its games counted against its name before it is renamed. Raises UserError with what to do by hand when there is no network.
+    A download that breaks off stays as `.part` and is continued, in this call or in a later one. Each archive is read
+    to its end and its games counted against its name before it is renamed. Raises UserError with what to do by hand
+    when there is no network.
     """
     folder = Path(data_dir) / "kgs"
     years = None if years is None else set(years)
@@ -49,7 +54,9 @@ def fetch_kgs(data_dir: Path, base_url: str = KGS_URL, years: Iterable[int] | No
 
 
 def _open(url: str, headers: dict | None = None):
-    return urllib.request.urlopen(urllib.request.Request(url, headers={"User-Agent": "gonn-fetch/1", **(headers or {})}), timeout=_TIMEOUT)
+    return urllib.request.urlopen(
+        urllib.request.Request(url, headers={"User-Agent": "gonn-fetch/1", **(headers or {})}), timeout=_TIMEOUT
+    )
 
 
 def _index(base_url: str, folder: Path, years) -> list[str]:
@@ -64,7 +71,8 @@ def _index(base_url: str, folder: Path, years) -> list[str]:
 
 
 def _choose(links: list[str], years: set[int] | None) -> dict[str, str]:
-    """Archive name -> URL; of one archive in several formats the one that reads best. Only well-formed names become file names."""
+    """Archive name -> URL; of one archive in several formats the one that reads best. Only well-formed names become
+    file names."""
     chosen: dict[str, tuple[int, str, str]] = {}
     for link in links:
         name = urllib.parse.unquote(urllib.parse.urlsplit(link).path.rsplit("/", 1)[-1])
@@ -117,7 +125,11 @@ def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
             part.unlink()
         raise
     with answer:
-        resumed = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", "")) if answer.status == 206 else None
+        resumed = (
+            re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+            if answer.status == 206
+            else None
+        )
         if resumed and int(resumed[1]) == have:
             total = int(resumed[2])
         else:

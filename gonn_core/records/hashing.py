@@ -1,7 +1,7 @@
 """Keyed integer hashing: the only source of chance for data order, symmetries and history dropping.
 
-A draw is `mix64` of a key and a counter, so it depends on nothing but its arguments: not on threads, order of calls or library
-versions. The mixer is splitmix64's finaliser (Steele, Lea & Flood 2014).
+A draw is `mix64` of a key and a counter, so it depends on nothing but its arguments: not on threads, order of calls or
+library versions. The mixer is splitmix64's finaliser (Steele, Lea & Flood 2014).
 """
 
 import hashlib
@@ -18,7 +18,8 @@ _UNIT = 1.0 / (1 << 53)
 
 
 def stream_key(*parts) -> np.uint64:
-    """Key of a stream of draws: a uint64 from any strings and integers that name it, e.g. `stream_key("symmetry", seed, digest)`."""
+    """Key of a stream of draws: a uint64 from any strings and integers that name it, e.g. `stream_key("symmetry", seed,
+    digest)`."""
     text = "\0".join(map(str, parts))
     return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
 

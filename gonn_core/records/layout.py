@@ -1,14 +1,18 @@
-"""Row layout of the position store, format 1. Settled before anything was built on it: changing it orphans every result.
+"""Row layout of the position store, format 1. Settled before anything was built on it: changing it orphans every
+result.
 
 What the systems' planes and targets need, and how the layout gives it:
 
-* GoNN 26, go-NN 21, Clark & Storkey 7/8, Cazenave 45: stones, ko point, mover, earlier moves (go-NN counts setup stones as moves)
+* GoNN 26, go-NN 21, Clark & Storkey 7/8, Cazenave 45: stones, ko point, mover, earlier moves (go-NN counts setup stones
+as moves)
 * ladders of GoNN (planes 23-25): made at build time, three planes in one bitboard, see LADDERS
-* past boards, next moves, next occupant, removal time, opponent's reply, joint reply, moves left: other rows of the same game.
+* past boards, next moves, next occupant, removal time, opponent's reply, joint reply, moves left: other rows of the
+same game.
   Rows of a game are contiguous and hold every ply, passes and the position after the last move too, so all of these are
   index arithmetic on `games.npy`'s first_row and rows
 * value, ownership: result and end of the game in `games.npy`
-* data toggles (rank, opponent's rank, handicap, years, illegal games, corrupt records): `games.npy`; a data set is a view on the rows
+* data toggles (rank, opponent's rank, handicap, years, illegal games, corrupt records): `games.npy`; a data set is a
+view on the rows
 
 Arrays of N rows, one .npy each, memory-mapped:
 
@@ -26,8 +30,8 @@ import numpy as np
 FORMAT = 1
 
 MOVE, KO, PLY, FLAGS = range(4)
-"""Columns of `moves`: the move played from here (a point, PASS, or NONE); the simple-ko point or -1; moves of the main line before
-this row (passes count, setup stones do not); flag bits."""
+"""Columns of `moves`: the move played from here (a point, PASS, or NONE); the simple-ko point or -1; moves of the main
+line before this row (passes count, setup stones do not); flag bits."""
 
 NONE = -2
 """MOVE of the last row of a game, the position after its last move."""
@@ -41,7 +45,8 @@ HANDICAP_MOVE = 8
 """One of two or more Black moves at the start, played as handicap: a row, never a sample (spec gonn.md 4.6)."""
 
 COMPLETE, ILLEGAL_MOVE, SAME_PLAYER = range(3)
-"""`end` of a game: all its moves were replayed; cut before an illegal move; cut before a second move in a row by one player."""
+"""`end` of a game: all its moves were replayed; cut before an illegal move; cut before a second move in a row by one
+player."""
 
 RANK_MISSING, RANK_UNPARSABLE, PROFESSIONAL = -1000, -2000, 100
 """Ranks: k -> -n, amateur 1d -> 0 .. 9d -> 8, professional n -> PROFESSIONAL + n - 1."""
@@ -56,9 +61,16 @@ GAME_LADDER_CAPPED = 2
 GAME = np.dtype(
     [
         ("first_row", "<i8"),
-        ("setup_first", "<i8"),  # into setup.npy: int16 codes colour*361 + point in file order, colour 0 removes, 1 black, 2 white
+        (
+            "setup_first",
+            "<i8",
+        ),  # into setup.npy: int16 codes colour*361 + point in file order, colour 0 removes, 1 black, 2 white
         ("name_first", "<i8"),  # into names.bin: archive-relative name, UTF-8
-        ("canonical", "<u8", (2,)),  # hash of setup and moves, the same under the 8 symmetries: equal games are equal here
+        (
+            "canonical",
+            "<u8",
+            (2,),
+        ),  # hash of setup and moves, the same under the 8 symmetries: equal games are equal here
         ("rows", "<i4"),
         ("recorded_moves", "<i4"),  # moves of the main line in the file, whether or not they were replayed
         ("setup_count", "<i4"),

@@ -1,8 +1,8 @@
 """A keyed permutation of range(n) that needs no memory: the order of an epoch.
 
-A Feistel network permutes the smallest power of two >= n; values >= n are fed back until one is < n ("cycle walking", fewer than
-two rounds on average). Its two halves may differ in width: even rounds change the left half by a hash of the right one, odd
-rounds the reverse, and each step undoes itself, so it is a bijection for every n.
+A Feistel network permutes the smallest power of two >= n; values >= n are fed back until one is < n ("cycle walking",
+fewer than two rounds on average). Its two halves may differ in width: even rounds change the left half by a hash of the
+right one, odd rounds the reverse, and each step undoes itself, so it is a bijection for every n.
 """
 
 import numpy as np

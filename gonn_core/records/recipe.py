@@ -1,6 +1,7 @@
 """A data set as a small file: which archives, how read, filtered and split, and the digests that must come out.
 
-With it a machine that has the archives and `gonn_core` alone makes the same store and views: `python -m gonn_core.records recipe.json`.
+With it a machine that has the archives and `gonn_core` alone makes the same store and views: `python -m
+gonn_core.records recipe.json`.
 """
 
 from collections.abc import Callable
@@ -44,7 +45,10 @@ def make_recipe(sources, rows: RowFilter, splits, store: Store, views: dict[str,
     """The recipe of prepared data; `sources`: `records.build.Source`s in their order."""
     return Recipe(
         store=store.digest,
-        sources=tuple(RecipeSource(file=source.path.name, rank_scheme=source.rank_scheme, label=source.label) for source in sources),
+        sources=tuple(
+            RecipeSource(file=source.path.name, rank_scheme=source.rank_scheme, label=source.label)
+            for source in sources
+        ),
         rows=rows,
         splits=splits,
         views={split: view.digest for split, view in views.items()},
@@ -67,15 +71,28 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
     sources = []
     for source in recipe.sources:
         if source.file not in archives:
-            raise InputError(games, f"no archive {source.file} there; the recipe names {', '.join(each.file for each in recipe.sources)}")
+            raise InputError(
+                games,
+                f"no archive {source.file} there; the recipe names {', '.join(each.file for each in recipe.sources)}",
+            )
         if source.rank_scheme not in RANK_SCHEMES:
-            raise InputError(games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}")
+            raise InputError(
+                games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}"
+            )
         sources.append(Source(archives[source.file], source.rank_scheme, source.label))
     store = prepare_store(sources, stores, progress)
     if store.digest != recipe.store:
-        raise InputError(games, f"these archives make store {store.digest}, not {recipe.store}: other files, or another version of the rules")
-    views = make_views(store, recipe.rows, {split: recipe.splits[split] for split in SPLITS if split in recipe.splits}, stores)
+        raise InputError(
+            games,
+            f"these archives make store {store.digest}, not {recipe.store}: other files, or another version of the rules",
+        )
+    views = make_views(
+        store, recipe.rows, {split: recipe.splits[split] for split in SPLITS if split in recipe.splits}, stores
+    )
     for split, digest in recipe.views.items():
         if split not in views or views[split].digest != digest:
-            raise InputError(store.folder, f"the {split} view is {views[split].digest if split in views else 'missing'}, not {digest}")
+            raise InputError(
+                store.folder,
+                f"the {split} view is {views[split].digest if split in views else 'missing'}, not {digest}",
+            )
     return store

@@ -23,7 +23,8 @@ class Tally:
 
 @dataclass
 class BuildReport:
-    """Numbers of a build: `games_read` = `games_used` + all of `skipped`; cut and duplicate games are among those used."""
+    """Numbers of a build: `games_read` = `games_used` + all of `skipped`; cut and duplicate games are among those
+    used."""
 
     sources: int = 0
     games_read: int = 0

@@ -1,7 +1,8 @@
-"""Which positions a batch holds, how they are turned, and how much history they keep: a pure function of names and numbers.
+"""Which positions a batch holds, how they are turned, and how much history they keep: a pure function of names and
+numbers.
 
-Sample i of a run (batch k holds samples k*B .. k*B+B-1) is the same whatever was drawn before it, by whichever thread and in
-whichever process, so arms with the same seeds see the same samples and a resumed run goes on where it stopped.
+Sample i of a run (batch k holds samples k*B .. k*B+B-1) is the same whatever was drawn before it, by whichever thread
+and in whichever process, so arms with the same seeds see the same samples and a resumed run goes on where it stopped.
 """
 
 from typing import NamedTuple
@@ -23,7 +24,8 @@ AUGMENTATIONS = ("none", "batch", "sample")
 
 
 class Batch(NamedTuple):
-    """rows (B,) int64 into the store; symmetries (B,) uint8 0..7; keep (B,) uint8: how many earlier moves may be shown."""
+    """rows (B,) int64 into the store; symmetries (B,) uint8 0..7; keep (B,) uint8: how many earlier moves may be
+    shown."""
 
     rows: np.ndarray
     symmetries: np.ndarray
@@ -40,7 +42,9 @@ def _kept(key, counter, probabilities):
 
 
 @kernel
-def _fill_batch(order_key, symmetry_key, keep_key, n, k, replacement, augmentation, probabilities, view_rows, rows, symmetries, keep):
+def _fill_batch(
+    order_key, symmetry_key, keep_key, n, k, replacement, augmentation, probabilities, view_rows, rows, symmetries, keep
+):
     size = rows.size
     for j in range(size):
         sample = k * size + j
@@ -68,12 +72,14 @@ def _fill_keep(key, rows, probabilities, keep):
 class Sampler:
     """Batches of one run: `Sampler(view, batch_size, data_seed).batch(k)`; safe to call from many threads.
 
-    `view` needs `rows` ((n,) integers into the store, may be memory-mapped) and `digest`. `sampling`, `augmentation` and
-    `history_keep` are those of `gonn_core.config.DataConfig`: one of SAMPLINGS, one of AUGMENTATIONS, the probability that the
-    move 1, 2, … ago is shown, given that the later ones are.
+    `view` needs `rows` ((n,) integers into the store, may be memory-mapped) and `digest`. `sampling`, `augmentation`
+    and `history_keep` are those of `gonn_core.config.DataConfig`: one of SAMPLINGS, one of AUGMENTATIONS, the
+    probability that the move 1, 2, … ago is shown, given that the later ones are.
     """
 
-    def __init__(self, view, batch_size: int, data_seed: int, sampling="epochs", augmentation="batch", history_keep=KEEP_ALL):
+    def __init__(
+        self, view, batch_size: int, data_seed: int, sampling="epochs", augmentation="batch", history_keep=KEEP_ALL
+    ):
         if batch_size < 1 or data_seed < 0:
             raise ValueError(f"batch_size {batch_size}, data_seed {data_seed}: valid are >= 1, >= 0")
         if len(view.rows) == 0:
@@ -106,5 +112,7 @@ def keep_for_rows(rows: np.ndarray, seed: int, history_keep) -> np.ndarray:
     For evaluation as published: GoNN's test rows lost history once, when they were written (spec: GoNN 0.6, 1.3).
     """
     keep = np.empty(len(rows), np.uint8)
-    _fill_keep(stream_key("keep-rows", seed), np.ascontiguousarray(rows, np.int64), np.array(history_keep, np.float64), keep)
+    _fill_keep(
+        stream_key("keep-rows", seed), np.ascontiguousarray(rows, np.int64), np.array(history_keep, np.float64), keep
+    )
     return keep

@@ -1,8 +1,9 @@
-"""The position store on disk: memory-mapped arrays of all games, named by a digest of their contents (row layout: layout.py).
+"""The position store on disk: memory-mapped arrays of all games, named by a digest of their contents (row layout:
+layout.py).
 
-    <stores>/<digest>/manifest.json  stones.npy ladders.npy moves.npy game.npy games.npy setup.npy names.bin
-    <stores>/index/<key>.json        which store was made from which source files
-    <stores>/views/<key>/            views on stores, see views.py
+<stores>/<digest>/manifest.json  stones.npy ladders.npy moves.npy game.npy games.npy setup.npy names.bin
+<stores>/index/<key>.json        which store was made from which source files
+<stores>/views/<key>/            views on stores, see views.py
 """
 
 import hashlib
@@ -36,7 +37,8 @@ def store_digest(arrays: dict[str, dict]) -> str:
 
 
 class Store:
-    """An open store. `stones` (N, 12), `ladders` (N, 6), `moves` (N, 4), `game` (N,) and `games` (G,), all read-only memory maps."""
+    """An open store. `stones` (N, 12), `ladders` (N, 6), `moves` (N, 4), `game` (N,) and `games` (G,), all read-only
+    memory maps."""
 
     def __init__(self, folder: Path, manifest: dict):
         self.folder, self.digest, self.sources = folder, manifest["digest"], manifest["sources"]
@@ -69,7 +71,10 @@ class Store:
         except (OSError, EOFError, ValueError) as error:
             raise InputError(path, f"damaged store ({error}); delete its folder and build it again") from None
         if array.shape != shape or array.dtype != dtype:
-            raise InputError(path, f"damaged store ({array.dtype} {array.shape}, not {dtype} {shape}); delete its folder and build it again")
+            raise InputError(
+                path,
+                f"damaged store ({array.dtype} {array.shape}, not {dtype} {shape}); delete its folder and build it again",
+            )
         return array
 
     def game_name(self, game: int) -> str:
@@ -97,7 +102,10 @@ class Store:
                 while data := file.read(1 << 20):
                     digest.update(data)
             if digest.hexdigest() != self._arrays[name]["sha256"]:
-                raise InputError(self.folder / name, "damaged store (contents differ from the digest); delete its folder and build it again")
+                raise InputError(
+                    self.folder / name,
+                    "damaged store (contents differ from the digest); delete its folder and build it again",
+                )
 
 
 def open_store(folder: Path) -> Store:
@@ -107,11 +115,16 @@ def open_store(folder: Path) -> Store:
         manifest = json.loads((folder / MANIFEST).read_text())
         version = manifest["format"]
     except FileNotFoundError:
-        raise InputError(folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data") from None
+        raise InputError(
+            folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(folder / MANIFEST, f"damaged store ({error}); delete its folder and build it again") from None
     if version != layout.FORMAT:
-        raise InputError(folder, f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; build it again from its archives")
+        raise InputError(
+            folder,
+            f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; build it again from its archives",
+        )
     try:
         if manifest["digest"] != store_digest(manifest["arrays"]):
             raise ValueError("its digest is not that of its arrays")

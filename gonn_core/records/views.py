@@ -1,8 +1,8 @@
 """Views: which rows of a store are the training, validation and test positions of a data set.
 
-A game belongs to at most one split. Splits are drawn by year or by the hash of the game, which no added game can change. Equal
-games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation before training, so
-nothing trained on is tested; within a split the first one stays.
+A game belongs to at most one split. Splits are drawn by year or by the hash of the game, which no added game can
+change. Equal games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation
+before training, so nothing trained on is tested; within a split the first one stays.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ _BEST_RANK = 8
 class RowFilter:
     """Which positions are samples (spec: GoNN 4.6, 4.7; go-NN 1.1). None: no condition.
 
-    min_rank, min_opponent_rank: of the mover and of the opponent; 1d = 0 .. 9d = 8, every professional 8. Either of them leaves out
-    games in which a rank cannot be read, as GoNN does. min_year: leaves out games without a year too.
+    min_rank, min_opponent_rank: of the mover and of the opponent; 1d = 0 .. 9d = 8, every professional 8. Either of
+    them leaves out games in which a rank cannot be read, as GoNN does. min_year: leaves out games without a year too.
     """
 
     min_rank: int | None = None
@@ -45,7 +45,8 @@ class RowFilter:
 
 @dataclass(frozen=True)
 class SplitRule:
-    """Games of a split: years first..last inclusive (games without a year are in none), and a share low <= u < high of hashed games."""
+    """Games of a split: years first..last inclusive (games without a year are in none), and a share low <= u < high of
+    hashed games."""
 
     years: tuple[int, int] | None = None
     hashed: tuple[float, float] | None = None
@@ -53,7 +54,8 @@ class SplitRule:
 
 @dataclass(frozen=True)
 class View:
-    """Sorted row numbers of one split. `digest` names the store and the set of rows; `rows` (n,) uint32 may be memory-mapped."""
+    """Sorted row numbers of one split. `digest` names the store and the set of rows; `rows` (n,) uint32 may be
+    memory-mapped."""
 
     store: Store
     split: str
@@ -74,7 +76,8 @@ class View:
 
 
 def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], stores: Path) -> dict[str, View]:
-    """The views of a data set on `store`, made once and then memory-mapped from <stores>/views. A split may be empty."""
+    """The views of a data set on `store`, made once and then memory-mapped from <stores>/views. A split may be
+    empty."""
 
     def choose():
         assigned = assign_games(store, rows, splits)
@@ -83,11 +86,13 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
     return _kept(store, stores, _views_key(store, splits, rows), choose)
 
 
-def make_training_view(store: Store, rows: RowFilter, own: RowFilter, splits: Mapping[str, SplitRule], stores: Path) -> View:
+def make_training_view(
+    store: Store, rows: RowFilter, own: RowFilter, splits: Mapping[str, SplitRule], stores: Path
+) -> View:
     """The training view of a data set with `rows` in place of its `own` filter; made once, like `make_views`.
 
-    Validation and test stay the data set's own: a game that is in them under either filter, or an equal one, is not trained on. With
-    the data set's own filter it is the training view that `make_views` makes.
+    Validation and test stay the data set's own: a game that is in them under either filter, or an equal one, is not
+    trained on. With the data set's own filter it is the training view that `make_views` makes.
     """
 
     def choose():
@@ -100,8 +105,11 @@ def make_training_view(store: Store, rows: RowFilter, own: RowFilter, splits: Ma
     return _kept(store, stores, _views_key(store, splits, rows, own), choose)["train"]
 
 
-def _kept(store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]) -> dict[str, View]:
-    """The views in <stores>/views/<key>, written first from the splits and rows that `choose` finds when they are not there."""
+def _kept(
+    store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]
+) -> dict[str, View]:
+    """The views in <stores>/views/<key>, written first from the splits and rows that `choose` finds when they are not
+    there."""
     folder = Path(stores) / "views" / key
     if not folder.is_dir():
         with workshop(folder.parent) as unfinished:
@@ -109,13 +117,17 @@ def _kept(store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tu
             finish(unfinished, folder)
     try:
         digests = json.loads((folder / "views.json").read_text())["digests"]
-        return {split: View(store, split, np.load(folder / f"{split}.npy", mmap_mode="r"), digest) for split, digest in digests.items()}
+        return {
+            split: View(store, split, np.load(folder / f"{split}.npy", mmap_mode="r"), digest)
+            for split, digest in digests.items()
+        }
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(folder, f"damaged views ({error}); delete the folder and they are made again") from None
 
 
 def subset(view: View, minimum_positions: int, seed: int) -> View:
-    """Whole games of `view`, in an order hashed from the games and `seed`, until there are `minimum_positions`; all of it if fewer.
+    """Whole games of `view`, in an order hashed from the games and `seed`, until there are `minimum_positions`; all of
+    it if fewer.
 
     The order of two games does not depend on the other games, so a store with more games gives a similar subset.
     """
@@ -202,11 +214,19 @@ def _rank_in(ranks: np.ndarray, minimum: int | None) -> np.ndarray:
 
 
 def _black_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
-    return _usable(games, rows) & _rank_in(games["black_rank"], rows.min_rank) & _rank_in(games["white_rank"], rows.min_opponent_rank)
+    return (
+        _usable(games, rows)
+        & _rank_in(games["black_rank"], rows.min_rank)
+        & _rank_in(games["white_rank"], rows.min_opponent_rank)
+    )
 
 
 def _white_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
-    return _usable(games, rows) & _rank_in(games["white_rank"], rows.min_rank) & _rank_in(games["black_rank"], rows.min_opponent_rank)
+    return (
+        _usable(games, rows)
+        & _rank_in(games["white_rank"], rows.min_rank)
+        & _rank_in(games["black_rank"], rows.min_opponent_rank)
+    )
 
 
 def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilter) -> str:

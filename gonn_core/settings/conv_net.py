@@ -20,8 +20,8 @@ class ConvConfig(Strict):
     head_kernel: Kernel = 3
     """conv only."""
     head_hidden: tuple[Width, ...] = ()
-    """Widths of further layers between the convolutions and the last one: units of full layers, channels of convolutions
-    with the head's kernel. Tied full layers are maps of the board: multiples of 361."""
+    """Widths of further layers between the convolutions and the last one: units of full layers, channels of
+    convolutions with the head's kernel. Tied full layers are maps of the board: multiples of 361."""
     position_bias: Literal["none", "last", "all"] = "none"
     """Where a layer has a bias at each point of the board; elsewhere one a channel."""
     tied: bool = False
@@ -38,10 +38,14 @@ class ConvConfig(Strict):
         if any(kernel % 2 == 0 for kernel, _ in (*self.layers, (self.head_kernel, 1))):
             raise ValueError("kernels have an odd side")
         if self.head == "full" and (self.head_kernel != 3 or self.position_bias == "last"):
-            raise ValueError("head full has no head_kernel to set, and its bias is at each point anyhow: position_bias none or all")
+            raise ValueError(
+                "head full has no head_kernel to set, and its bias is at each point anyhow: position_bias none or all"
+            )
         if self.head == "full" and self.tied and any(width % 361 for width in self.head_hidden):
             raise ValueError("tied: full layers are maps of the board, head_hidden multiples of 361")
-        if not self.layers and (self.head == "conv" or self.position_bias != "none" or (self.dropout and not self.head_hidden)):
+        if not self.layers and (
+            self.head == "conv" or self.position_bias != "none" or (self.dropout and not self.head_hidden)
+        ):
             raise ValueError("no layers: needs head full, position_bias none, and head_hidden if there is dropout")
         if self.hidden_padding == "valid":
             if self.head == "conv" or len(self.layers) < 2:

@@ -10,8 +10,8 @@ from gonn_core.settings.strict import Digest, Probability, Strict
 class GamesConfig(Strict):
     """Filters of the training view, in place of the data set's own where they are given.
 
-    A study turns them into the view's digest: the configuration of a trial itself has none of them. A rank of -30, 361 handicap
-    stones and year 0 let everything through, games without a rank or a year included.
+    A study turns them into the view's digest: the configuration of a trial itself has none of them. A rank of -30, 361
+    handicap stones and year 0 let everything through, games without a rank or a year included.
     """
 
     min_rank: Annotated[int, Field(ge=-30, le=8)] | None = None

@@ -10,7 +10,8 @@ Size = Annotated[int, Field(ge=1, le=4096)]
 
 
 class EncoderConfig(Strict):
-    """Embedding, post-LN DeepNorm encoder layers, a policy head per point. The defaults are tier S without any enhancement."""
+    """Embedding, post-LN DeepNorm encoder layers, a policy head per point. The defaults are tier S without any
+    enhancement."""
 
     layers: Annotated[int, Field(ge=1, le=64)] = 6
     heads: Annotated[int, Field(ge=1, le=128)] = 6
@@ -23,9 +24,11 @@ class EncoderConfig(Strict):
     arc_code: bool = False
     """Each point's fixed code of its neighbourhood beside its planes."""
     smolgen: Literal["none", "full", "relative"] = "none"
-    """Attention logits made from the position. full: by a dense map shared over the layers; relative: from templates over relative offsets."""
+    """Attention logits made from the position. full: by a dense map shared over the layers; relative: from templates
+    over relative offsets."""
     smolgen_sizes: tuple[Size, Size, Size] = (8, 64, 16)
-    """full: channels a point is compressed to, hidden units, units a head. relative: channels, hidden units, templates."""
+    """full: channels a point is compressed to, hidden units, units a head. relative: channels, hidden units,
+    templates."""
     smolgen_activation: Literal["swish", "relu"] = "swish"
     depthwise: Annotated[int, Field(ge=0, le=37)] = 0
     """Side of the depthwise convolution before queries, keys and values; 0: none."""

@@ -11,26 +11,32 @@ from gonn_core.settings.strict import Strict
 class FeatureConfig(Strict):
     """Input planes: which of a system's named planes the net sees. Stone planes are always there in some form.
 
-    What a set cannot do is refused (`gonn_core.features.choices.VALID`), so a set other than gonn must say what it lacks.
+    What a set cannot do is refused (`gonn_core.features.choices.VALID`), so a set other than gonn must say what it
+    lacks.
     """
 
     set: Literal["gonn", "go_nn", "clark", "cazenave"] = "gonn"
-    """gonn: 26 planes (spec gonn.md 1); go_nn: 21; clark: 2 to 8, and history; cazenave: 45 (spec other_systems.md 1.2, 2.2, 4.2)."""
+    """gonn: 26 planes (spec gonn.md 1); go_nn: 21; clark: 2 to 8, and history; cazenave: 45 (spec other_systems.md 1.2,
+    2.2, 4.2)."""
     liberties: Annotated[int, Field(ge=0, le=5)] = 4
-    """Planes of own and opponent's chains with exactly 1 … k liberties; in the other sets the last of them holds k or more."""
+    """Planes of own and opponent's chains with exactly 1 … k liberties; in the other sets the last of them holds k or
+    more."""
     liberties_after: Annotated[int, Field(ge=0, le=6)] = 3
-    """Planes of empty points where own or opponent's move makes a chain of exactly 1 … k liberties (cazenave: 0 … 5, 6 or more)."""
+    """Planes of empty points where own or opponent's move makes a chain of exactly 1 … k liberties (cazenave: 0 … 5, 6
+    or more)."""
     ko: bool = True
     history: Annotated[int, Field(ge=0, le=5)] = 5
     """How many of the last moves have a plane; go_nn counts setup stones as moves."""
     ladders: bool = True
-    """gonn: inescapable atari, two-liberty chains that a ladder catches, the moves that do it. cazenave: its planes 32-38 and 44."""
+    """gonn: inescapable atari, two-liberty chains that a ladder catches, the moves that do it. cazenave: its planes
+    32-38 and 44."""
     ones: bool = True
     """A plane of ones: on-board in gonn, where it is always there."""
     captures: bool = False
     """go_nn: planes of points that capture 1, 2, 3, 4 or more stones."""
     edge: Literal["none", "channel", "as_opponent"] = "none"
-    """clark: what stands beyond the edge of the *input*: nothing, a plane of its own, an opponent's stone. The net pads with it."""
+    """clark: what stands beyond the edge of the *input*: nothing, a plane of its own, an opponent's stone. The net pads
+    with it."""
     third_line: bool = False
     zeros: bool = False
     """cazenave: a plane of zeros, which changes nothing: a negative control."""

@@ -24,7 +24,8 @@ class TrunkConfig(Strict):
     """Dilations of blocks 2, 3, … in turn, repeated; empty: ordinary blocks."""
     dilated_share: Share = "1/3"
     global_pooling: bool = False
-    """Replace blocks at relative depth 6/12 and 10/12 (one of 12 blocks in six, at least one) by global-pooling blocks."""
+    """Replace blocks at relative depth 6/12 and 10/12 (one of 12 blocks in six, at least one) by global-pooling
+    blocks."""
     global_share: Share = "1/3"
     center_init: Annotated[float, Field(ge=0, le=2)] = 0.0
     """Extra draw on the centre tap of every 3x3 kernel in the blocks, in units of a 1x1 He draw (GoNN 2.6: 0.3)."""
@@ -33,13 +34,15 @@ class TrunkConfig(Strict):
     ladder_share: Share = "1/8"
     """Channels of its four directions together; 24 of 192 as published, 6 a direction."""
     chain_pooling: Annotated[int, Field(ge=0, le=2)] = 0
-    """Insert so many blocks that pool over chains of stones: after half, after three quarters of the blocks (GoNN 3.1)."""
+    """Insert so many blocks that pool over chains of stones: after half, after three quarters of the blocks (GoNN
+    3.1)."""
     chain_pooling_share: Share = "1/6"
     chain_pooling_init: Annotated[float, Field(gt=0, le=10)] = 3.0
-    """Their last kernel's initial size in units of a He draw: 3 as committed, which counted a 3x3 kernel's fan-in as a 1x1 kernel's."""
+    """Their last kernel's initial size in units of a He draw: 3 as committed, which counted a 3x3 kernel's fan-in as a
+    1x1 kernel's."""
     wide_blocks: Literal["none", "shared", "split"] = "none"
-    """Insert low-rank blocks of 9x1 and 1x9 kernels after three quarters of the blocks: one that uses its kernels in both
-    orientations, or two with a kernel pair each (GoNN 3.4)."""
+    """Insert low-rank blocks of 9x1 and 1x9 kernels after three quarters of the blocks: one that uses its kernels in
+    both orientations, or two with a kernel pair each (GoNN 3.4)."""
     wide_share: Share = "1/3"
 
 

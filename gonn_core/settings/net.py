@@ -39,7 +39,9 @@ class NetConfig(Strict):
     def _of_one_family(self):
         """What another family reads must not be set: it would change the identity and nothing else."""
         if self.activation not in ACTIVATIONS[self.family]:
-            raise ValueError(f"family {self.family} takes activation {' or '.join(ACTIVATIONS[self.family])} (not {self.activation})")
+            raise ValueError(
+                f"family {self.family} takes activation {' or '.join(ACTIVATIONS[self.family])} (not {self.activation})"
+            )
         for family, parts in _PARTS.items():
             for part in parts:
                 if family != self.family and getattr(self, part) != type(self).model_fields[part].default:

@@ -18,13 +18,15 @@ class OptimiserConfig(Strict):
     momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
     nesterov: bool = True
     weight_decay_rows: Annotated[float, Field(ge=0)] = 0.3
-    """L2 coefficient times training rows: c = this / max(1000, rows of the view); on kernels, matrices and PReLU slopes."""
+    """L2 coefficient times training rows: c = this / max(1000, rows of the view); on kernels, matrices and PReLU
+    slopes."""
     center_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     """Learning-rate factor of the centre tap of 3x3 kernels in the blocks (GoNN 2.6: 1.5)."""
     head_factor: Annotated[float, Field(gt=0, le=10)] = 0.25
     """Learning-rate factor of the head's last normalisation and last convolution."""
     clip_norm: Annotated[float, Field(ge=0)] = 0.0
-    """Largest norm of all gradients together, before decay and factors; 0: not clipped (the fork: 1.0; spec: other systems 3.2)."""
+    """Largest norm of all gradients together, before decay and factors; 0: not clipped (the fork: 1.0; spec: other
+    systems 3.2)."""
 
     @model_validator(mode="after")
     def _nesterov_needs_momentum(self):
@@ -39,11 +41,12 @@ class ScheduleConfig(Strict):
     """Learning rate over samples."""
 
     kind: Literal["gonn", "linear", "constant", "half_life", "steps", "stall_halving"] = "gonn"
-    """gonn: 1/((k+8)/8)^2, k drops by one every 4M samples after 5M (GoNN 4.1); linear: to 0 at the last sample; half_life: halved at
-    every `half_life_share` of the samples; steps: as `steps` says; stall_halving: halved whenever the mean training loss of a window of
-    `stall_window` samples is above that of the window before (Cazenave 2017)."""
+    """gonn: 1/((k+8)/8)^2, k drops by one every 4M samples after 5M (GoNN 4.1); linear: to 0 at the last sample;
+    half_life: halved at every `half_life_share` of the samples; steps: as `steps` says; stall_halving: halved whenever
+    the mean training loss of a window of `stall_window` samples is above that of the window before (Cazenave 2017)."""
     compression: Annotated[float, Field(gt=0)] = 1.0
-    """gonn only: published samples that pass per sample trained, so that a small budget ends where the published run ended."""
+    """gonn only: published samples that pass per sample trained, so that a small budget ends where the published run
+    ended."""
     warmup: Annotated[int, Field(ge=0)] = 0
     """Samples over which the rate rises linearly from 0."""
     half_life_share: Annotated[float, Field(gt=0)] = 0.25
@@ -65,7 +68,8 @@ class ScheduleConfig(Strict):
 
 
 class AuxiliaryConfig(Strict):
-    """Weights of further losses beside the policy's; 0: neither loss nor head is there (spec: GoNN 3.3, other systems 3.8)."""
+    """Weights of further losses beside the policy's; 0: neither loss nor head is there (spec: GoNN 3.3, other systems
+    3.8)."""
 
     ladders: Weight = 0.0
     """Stones of chains that a ladder catches (GoNN: 0.06)."""
@@ -97,7 +101,8 @@ class TrainingConfig(Strict):
     samples: Annotated[int, Field(ge=1)] = 5_000_000
     batch_size: Annotated[int, Field(ge=2, le=65536)] = 200
     loss: Literal["cross_entropy", "squared_error"] = "cross_entropy"
-    """squared_error: sum over points of (softmax - one-hot)^2, mean over batch and output planes (spec: GoNN 4.4, other systems 4.4)."""
+    """squared_error: sum over points of (softmax - one-hot)^2, mean over batch and output planes (spec: GoNN 4.4, other
+    systems 4.4)."""
     loss_from: Annotated[int, Field(ge=0)] = 0
     """Samples after which a loss other than cross-entropy takes its place."""
     policy_weight: Weight = 1.0

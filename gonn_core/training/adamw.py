@@ -1,4 +1,5 @@
-"""AdamW with learning-rate factors per element: the practical optimiser of attention bodies (spec: other systems 3.5)."""
+"""AdamW with learning-rate factors per element: the practical optimiser of attention bodies (spec: other systems
+3.5)."""
 
 from collections.abc import Collection, Mapping
 
@@ -14,8 +15,8 @@ EPSILON = 1e-8
 class AdamW:
     """PyTorch's AdamW on a net's named parameters, with the interface of `optimiser.Sgd`.
 
-    Adam takes the size out of a gradient, so a factor is applied to the step, decay included: as a factor of the rate, which it is for
-    `Sgd` too. Decay is decoupled: w -= rate * c * w.
+    Adam takes the size out of a gradient, so a factor is applied to the step, decay included: as a factor of the rate,
+    which it is for `Sgd` too. Decay is decoupled: w -= rate * c * w.
     """
 
     def __init__(
@@ -28,7 +29,10 @@ class AdamW:
     ):
         check_names(parameters, decayed, factors)
         self._parameters, self._clip_norm = dict(parameters), config.clip_norm
-        self._scaled = [(parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device)) for name, factor in factors.items()]
+        self._scaled = [
+            (parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device))
+            for name, factor in factors.items()
+        ]
         groups = [
             {"params": [value for name, value in parameters.items() if name in decayed], "weight_decay": decay},
             {"params": [value for name, value in parameters.items() if name not in decayed], "weight_decay": 0.0},
@@ -60,7 +64,11 @@ class AdamW:
 
     def state(self) -> dict[str, torch.Tensor]:
         """`step.*`, `exp_avg.*` and `exp_avg_sq.*` by parameter name (the tensors themselves)."""
-        return {f"{part}.{name}": tensor for name, value in self._parameters.items() for part, tensor in self._adam.state[value].items()}
+        return {
+            f"{part}.{name}": tensor
+            for name, value in self._parameters.items()
+            for part, tensor in self._adam.state[value].items()
+        }
 
     @torch.no_grad()
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:

@@ -7,10 +7,12 @@ _KEPT_BYTES = 1 << 30
 
 
 def keep_memory() -> bool:
-    """Have malloc keep up to 1 GiB of what is freed for what is asked for next, from now on in this process; False where it is not glibc's.
+    """Have malloc keep up to 1 GiB of what is freed for what is asked for next, from now on in this process; False
+    where it is not glibc's.
 
-    By default it returns arrays of megabytes to the system at once, and every layer of a net pays for thousands of page faults to get the
-    same memory again: a third of the time of a small net's forward pass, a tenth of its training step. No number changes.
+    By default it returns arrays of megabytes to the system at once, and every layer of a net pays for thousands of page
+    faults to get the same memory again: a third of the time of a small net's forward pass, a tenth of its training
+    step. No number changes.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

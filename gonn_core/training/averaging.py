@@ -13,10 +13,11 @@ from gonn_core.settings.training import AveragingConfig
 
 
 class Average:
-    """Running average of a net: average <- (n average + net)/(n + 1), where n counts the nets that entered, `window` at most.
+    """Running average of a net: average <- (n average + net)/(n + 1), where n counts the nets that entered, `window` at
+    most.
 
-    So the first one is taken as it is, and in the long run the newest weighs 1/(window + 1). Everything in the net's state is averaged,
-    the statistics of batch normalisation too; whole numbers (counters) are taken from the newest.
+    So the first one is taken as it is, and in the long run the newest weighs 1/(window + 1). Everything in the net's
+    state is averaged, the statistics of batch normalisation too; whole numbers (counters) are taken from the newest.
     """
 
     def __init__(self, config: AveragingConfig, net: nn.Module):
@@ -43,9 +44,14 @@ class Average:
 
     def state(self) -> dict[str, torch.Tensor]:
         """`count` and `net.*` (the tensors themselves)."""
-        return {"count": torch.tensor(self._count), **{f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}}
+        return {
+            "count": torch.tensor(self._count),
+            **{f"net.{name}": tensor for name, tensor in self.net.state_dict().items()},
+        }
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
         """Take over what `state` returned."""
         self._count = int(state["count"])
-        self.net.load_state_dict({name.removeprefix("net."): tensor for name, tensor in state.items() if name != "count"})
+        self.net.load_state_dict(
+            {name.removeprefix("net."): tensor for name, tensor in state.items() if name != "count"}
+        )

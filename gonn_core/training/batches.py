@@ -1,6 +1,7 @@
 """Batches made by threads ahead of the steps that use them.
 
-Batch k is a pure function of its number, so the results do not depend on the number of threads or on which of them was first.
+Batch k is a pure function of its number, so the results do not depend on the number of threads or on which of them was
+first.
 """
 
 from collections import deque
@@ -22,7 +23,8 @@ from gonn_core.records.sampler import Sampler
 
 
 class Batch(NamedTuple):
-    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name (gonn_core.features.targets.make)."""
+    """planes (N, C, 19, 19) float32, 0/1; targets (N,) int64 in 0..360; further targets by name
+    (gonn_core.features.targets.make)."""
 
     planes: torch.Tensor
     targets: torch.Tensor
@@ -32,7 +34,8 @@ class Batch(NamedTuple):
 def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Iterator:
     """`map(make, items)`, in order, with `threads` threads working up to two results each ahead of the consumer.
 
-    An exception of `make` is raised where its result was due. Closing the iterator waits for work under way and drops it.
+    An exception of `make` is raised where its result was due. Closing the iterator waits for work under way and drops
+    it.
     """
     with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
         pending = deque()
@@ -54,7 +57,8 @@ _OF_HEADS = {"opponent_reply": "future", "joint_reply": "future"}
 
 
 def extras_of(config: TrialConfig) -> tuple[str, ...]:
-    """The further targets that training on `config` needs, as `PlaneMaker` takes them: `future` once for each further move."""
+    """The further targets that training on `config` needs, as `PlaneMaker` takes them: `future` once for each further
+    move."""
     training = config.training
     names = ["illegal"] if training.mask_illegal else []
     further = config.net.residual.output_planes - 1 if training.policy_weight else 0
@@ -66,22 +70,32 @@ def extras_of(config: TrialConfig) -> tuple[str, ...]:
 class PlaneMaker:
     """Planes and targets of rows of a position store, in the form in which a device wants them.
 
-    For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in pinned
-    memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
+    For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in
+    pinned memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
     store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.records.layout.
     extras: names of further targets, see gonn_core.features.targets.make.
     """
 
-    def __init__(self, store, features: FeatureConfig, device: torch.device, memory_format: torch.memory_format, extras: Sequence[str] = ()):
+    def __init__(
+        self,
+        store,
+        features: FeatureConfig,
+        device: torch.device,
+        memory_format: torch.memory_format,
+        extras: Sequence[str] = (),
+    ):
         self._features, self._source, self._made = features, plane_source(store), len(made_planes(features))
         self._device, self._memory_format = device, memory_format
         indices = plane_indices(features)
-        self._selected = None if len(indices) == self._made else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
+        self._selected = (
+            None if len(indices) == self._made else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
+        )
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
         self._extras = Targets(store, extras) if extras else None
 
     def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
-        """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a row without a move."""
+        """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a
+        row without a move."""
         targets = np.empty(len(rows), np.int64)
         if self._device.type == "cpu":
             numbers = np.empty((len(rows), self._made, SIZE, SIZE), np.float32)
@@ -96,7 +110,9 @@ class PlaneMaker:
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
         extras = self._extras.make(rows, symmetries) if self._extras else {}
-        return Batch(planes, self._for_copying(targets), {name: self._for_copying(array) for name, array in extras.items()})
+        return Batch(
+            planes, self._for_copying(targets), {name: self._for_copying(array) for name, array in extras.items()}
+        )
 
     def _for_copying(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array) if self._device.type == "cpu" else torch.from_numpy(array).pin_memory()
@@ -107,7 +123,11 @@ class PlaneMaker:
             return batch
         packed = batch.planes.to(self._device, non_blocking=True)
         targets = batch.targets.to(self._device, non_blocking=True)
-        return Batch(self._unpack(packed), targets, {name: extra.to(self._device, non_blocking=True) for name, extra in batch.extras.items()})
+        return Batch(
+            self._unpack(packed),
+            targets,
+            {name: extra.to(self._device, non_blocking=True) for name, extra in batch.extras.items()},
+        )
 
     def _unpack(self, packed: torch.Tensor) -> torch.Tensor:
         bits = (packed.unsqueeze(-1) >> self._shifts) & 1
@@ -117,10 +137,14 @@ class PlaneMaker:
         return planes.to(torch.float32, memory_format=self._memory_format)
 
 
-def training_batches(config: TrialConfig, view, maker: PlaneMaker, first: int, stop: int, threads: int) -> Iterator[Batch]:
+def training_batches(
+    config: TrialConfig, view, maker: PlaneMaker, first: int, stop: int, threads: int
+) -> Iterator[Batch]:
     """Batches number first … stop-1 of a trial, on the device."""
     training, data = config.training, config.data
-    sampler = Sampler(view, training.batch_size, training.data_seed, data.sampling, data.augmentation, data.history_keep)
+    sampler = Sampler(
+        view, training.batch_size, training.data_seed, data.sampling, data.augmentation, data.history_keep
+    )
     host = ahead(lambda k: maker.on_host(*sampler.batch(k)), range(first, stop), threads)
     try:
         for batch in host:

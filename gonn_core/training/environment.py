@@ -1,4 +1,5 @@
-"""torch's global state, set the same before every trial, so that what ran earlier in the process cannot change a trial's numbers."""
+"""torch's global state, set the same before every trial, so that what ran earlier in the process cannot change a
+trial's numbers."""
 
 import torch
 
@@ -23,8 +24,8 @@ def describe_device(device: torch.device) -> str:
 def reset_torch(threads: int) -> None:
     """Defaults for everything global that a step's numbers depend on.
 
-    `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number. fp32
-    means fp32: TensorFloat-32 is off. Convolutions take deterministic algorithms, chosen without timing them.
+    `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number.
+    fp32 means fp32: TensorFloat-32 is off. Convolutions take deterministic algorithms, chosen without timing them.
     """
     keep_memory()
     torch.set_num_threads(threads)

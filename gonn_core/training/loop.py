@@ -1,4 +1,5 @@
-"""`Trainer`: a net, its optimiser and its counters; one call, one step. Its state can be taken out and put back bit for bit."""
+"""`Trainer`: a net, its optimiser and its counters; one call, one step. Its state can be taken out and put back bit for
+bit."""
 
 import math
 from collections.abc import Mapping
@@ -28,8 +29,8 @@ class Diverged(RuntimeError):
 class Trainer:
     """Trains the net of a configuration on a view of `rows` positions.
 
-    samples: positions trained on. rate: learning rate of the last step. Memory format and device change speed and rounding, not the
-    method. Raises SettingError for settings that cannot work together.
+    samples: positions trained on. rate: learning rate of the last step. Memory format and device change speed and
+    rounding, not the method. Raises SettingError for settings that cannot work together.
     """
 
     def __init__(self, config: TrialConfig, rows: int, device: torch.device, memory_format: str):
@@ -54,11 +55,13 @@ class Trainer:
 
     @property
     def evaluated_net(self) -> torch.nn.Module:
-        """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else `net`."""
+        """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else
+        `net`."""
         return self._average.net if self._average is not None and self._average.begun else self.net
 
     def step(self, batch: Batch) -> torch.Tensor:
-        """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar on the device."""
+        """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar
+        on the device."""
         training, count = self.config.training, len(batch.targets)
         self._optimiser.zero_grad()
         losses = self._objective.backward(self.net, batch, self.samples)
@@ -76,7 +79,8 @@ class Trainer:
         return losses.total
 
     def train_nats(self) -> float:
-        """Mean cross-entropy of the next move over the training samples since the last `forget_loss`, nan before the first step.
+        """Mean cross-entropy of the next move over the training samples since the last `forget_loss`, nan before the
+        first step.
 
         Over the points that the training's softmax is over (`mask_illegal`). Raises Diverged when it is not finite.
         """
@@ -102,8 +106,9 @@ class Trainer:
         self._loss_samples = 0
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's moments), `loss.*` (the
-        sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration has them."""
+        """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's
+        moments), `loss.*` (the sums since `forget_loss`), `samples`, and `stall.*`, `average.*` where the configuration
+        has them."""
         groups = {"net": self.net.state_dict(), "momentum": self._optimiser.state(), "loss": self._loss_state()}
         if self._stalling:
             groups["stall"] = self._stalling.state()
@@ -114,7 +119,9 @@ class Trainer:
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
         """Take over what `state` returned. Raises ValueError when it is of another net."""
-        groups: dict[str, dict[str, torch.Tensor]] = {group: {} for group in ("net", "momentum", "loss", "stall", "average")}
+        groups: dict[str, dict[str, torch.Tensor]] = {
+            group: {} for group in ("net", "momentum", "loss", "stall", "average")
+        }
         for name, tensor in state.items():
             if name != "samples":
                 group, _, rest = name.partition(".")

@@ -1,4 +1,5 @@
-"""What a trial minimises: the policy's loss over its output planes, and auxiliary losses beside it, each with its weight."""
+"""What a trial minimises: the policy's loss over its output planes, and auxiliary losses beside it, each with its
+weight."""
 
 from contextlib import nullcontext
 from typing import NamedTuple
@@ -14,7 +15,8 @@ from gonn_core.training.loss import LOSSES, cross_entropy, future_counts, future
 
 
 class Losses(NamedTuple):
-    """Scalars on the device. total: what is minimised, with its graph. nats: cross-entropy of the next move, without one."""
+    """Scalars on the device. total: what is minimised, with its graph. nats: cross-entropy of the next move, without
+    one."""
 
     total: torch.Tensor
     nats: torch.Tensor
@@ -31,7 +33,8 @@ class Objective:
 
     @property
     def is_nats(self) -> bool:
-        """Whether the loss minimised is the next move's cross-entropy and nothing else, in a net of one output plane."""
+        """Whether the loss minimised is the next move's cross-entropy and nothing else, in a net of one output
+        plane."""
         plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
         return plain and self._planes == 1 and not self._weights
 
@@ -77,7 +80,10 @@ class Objective:
                 nats = _scaled(cross_entropy(logits, part.targets), share)
         if planes > 1 and training.policy_weight:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
-            total = sum(weight * loss for weight, loss in zip(plane_weights(training.plane_weights, planes), (total, *later), strict=True))
+            total = sum(
+                weight * loss
+                for weight, loss in zip(plane_weights(training.plane_weights, planes), (total, *later), strict=True)
+            )
         return Losses(total, nats)
 
 
@@ -90,7 +96,10 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     """The batch in `parts` parts of one size, in order."""
     size = len(batch.targets) // parts
     pieces = [slice(start, start + size) for start in range(0, size * parts, size)]
-    return [Batch(batch.planes[piece], batch.targets[piece], {name: values[piece] for name, values in batch.extras.items()}) for piece in pieces]
+    return [
+        Batch(batch.planes[piece], batch.targets[piece], {name: values[piece] for name, values in batch.extras.items()})
+        for piece in pieces
+    ]
 
 
 def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
@@ -100,13 +109,22 @@ def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
 def _check(config: TrialConfig, net: nn.Module, auxiliary: dict[str, float]) -> None:
     training = config.training
     if training.loss_from >= training.samples:
-        raise SettingError("training.loss_from", training.loss_from, f"{training.loss} would never be trained on", f"below samples ({training.samples})")
+        raise SettingError(
+            "training.loss_from",
+            training.loss_from,
+            f"{training.loss} would never be trained on",
+            f"below samples ({training.samples})",
+        )
     if training.batch_splits > 1:
         reasons = {
-            "batch normalisation would see other statistics": any(isinstance(module, BatchNorm) for module in net.modules()),
+            "batch normalisation would see other statistics": any(
+                isinstance(module, BatchNorm) for module in net.modules()
+            ),
             "an auxiliary loss is a mean over what a part happens to hold": bool(auxiliary),
             "dropout would draw other masks": config.net.conv.dropout > 0,
         }
         for reason, holds in reasons.items():
             if holds:
-                raise SettingError("training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", "1")
+                raise SettingError(
+                    "training.batch_splits", training.batch_splits, f"not equal to the whole batch: {reason}", "1"
+                )

@@ -1,9 +1,10 @@
-"""Stochastic gradient descent with weight decay and learning-rate factors per element (spec: GoNN 4.1, 4.2); AdamW is in `adamw`.
+"""Stochastic gradient descent with weight decay and learning-rate factors per element (spec: GoNN 4.1, 4.2); AdamW is
+in `adamw`.
 
-g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate * (g + 0.9 m), or rate * m without Nesterov's
-momentum, or rate * g without any. With all factors 1 this is `torch.optim.SGD`; for this optimiser a factor on g equals a factor on
-the rate. Clipping comes first: it limits the gradient of the mean loss, before decay and factors, as the lczero fork clips it (spec:
-other systems 3.2).
+g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate * (g + 0.9 m), or rate * m without
+Nesterov's momentum, or rate * g without any. With all factors 1 this is `torch.optim.SGD`; for this optimiser a factor
+on g equals a factor on the rate. Clipping comes first: it limits the gradient of the mean loss, before decay and
+factors, as the lczero fork clips it (spec: other systems 3.2).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -29,15 +30,16 @@ def check_names(parameters: Collection[str], decayed: Collection[str], factors: 
 
 
 def clip(parameters: Iterable[torch.nn.Parameter], largest: float) -> None:
-    """Scale all gradients together so that their norm, over all their elements, is at most `largest`. A norm that is no number stays one."""
+    """Scale all gradients together so that their norm, over all their elements, is at most `largest`. A norm that is no
+    number stays one."""
     torch.nn.utils.clip_grad_norm_(parameters, largest)
 
 
 class Sgd:
     """The optimiser of a net's named parameters.
 
-    parameters: name -> parameter. decay: L2 coefficient, on the parameters named in `decayed` only. factors: name -> number or
-    tensor that broadcasts over the parameter; a name that is missing has 1.
+    parameters: name -> parameter. decay: L2 coefficient, on the parameters named in `decayed` only. factors: name ->
+    number or tensor that broadcasts over the parameter; a name that is missing has 1.
     """
 
     def __init__(
@@ -70,8 +72,8 @@ class Sgd:
         )
         self._momentum = {}
         if config.momentum:
-            # torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the buffers
-            # are laid out alike in a new and in a resumed run: a condition of equal bits.
+            # torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
+            # buffers are laid out alike in a new and in a resumed run: a condition of equal bits.
             for name, parameter in self._parameters.items():
                 self._momentum[name] = self._sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
 
@@ -81,7 +83,8 @@ class Sgd:
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
-        """One update from the gradients that `backward` left. A parameter without one (nothing is learnt from its output) stays."""
+        """One update from the gradients that `backward` left. A parameter without one (nothing is learnt from its
+        output) stays."""
         if self._clip_norm:
             clip(self._parameters.values(), self._clip_norm)
         for parameter, factor, decay in self._scaled:

@@ -1,4 +1,5 @@
-"""Learning rate as a pure function of samples seen and configuration; what depends on the losses too is in `stalling`."""
+"""Learning rate as a pure function of samples seen and configuration; what depends on the losses too is in
+`stalling`."""
 
 from gonn_core.config import TrainingConfig
 
@@ -17,7 +18,8 @@ def gonn_factor(published_samples: float) -> float:
 
 
 def steps_factor(steps: tuple[tuple[float, float], ...], samples: int, total: int) -> float:
-    """Factor of the last of `steps` (share of `total`, factor) that has begun, 1 before the first; each begins at a whole sample."""
+    """Factor of the last of `steps` (share of `total`, factor) that has begun, 1 before the first; each begins at a
+    whole sample."""
     begun = [factor for start, factor in steps if samples >= round(start * total)]
     return begun[-1] if begun else 1.0
 
@@ -35,8 +37,9 @@ _FACTORS = {
 def learning_rate(training: TrainingConfig, samples: int) -> float:
     """Rate of the step that starts when `samples` samples have been seen, for a loss averaged over the batch.
 
-    Warm-up multiplies: the rate of the schedule times samples/warmup while samples < warmup. So does `final_drop` over the last 5 %. Of
-    stall_halving this is the part that does not depend on the losses; `stalling.StallHalving.factor` is the other.
+    Warm-up multiplies: the rate of the schedule times samples/warmup while samples < warmup. So does `final_drop` over
+    the last 5 %. Of stall_halving this is the part that does not depend on the losses; `stalling.StallHalving.factor`
+    is the other.
     """
     schedule = training.schedule
     factor = _FACTORS[schedule.kind](training, samples)

@@ -28,11 +28,19 @@ class Speed:
     device: str
 
 
-def measure_speed(config: TrialConfig, device: torch.device, seconds: float, threads: int = 1, memory_format: str = "channels_last", batches=None) -> Speed:
-    """Samples per second of whole steps (forward, backward, update), as the median of five windows that take `seconds` in all.
+def measure_speed(
+    config: TrialConfig,
+    device: torch.device,
+    seconds: float,
+    threads: int = 1,
+    memory_format: str = "channels_last",
+    batches=None,
+) -> Speed:
+    """Samples per second of whole steps (forward, backward, update), as the median of five windows that take `seconds`
+    in all.
 
-    batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so that the
-    steps alone are measured. Changes torch's global state as a trial does.
+    batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so
+    that the steps alone are measured. Changes torch's global state as a trial does.
     """
     reset_torch(threads)
     trainer = Trainer(config, rows=1, device=device, memory_format=memory_format)
@@ -61,7 +69,12 @@ def measure_speed(config: TrialConfig, device: torch.device, seconds: float, thr
 def _same_batch(config: TrialConfig, device: torch.device, memory_format: str):
     generator = torch.Generator().manual_seed(0)
     shape = (config.training.batch_size, len(plane_names(config.features)), SIZE, SIZE)
-    planes = (torch.rand(shape, generator=generator) < 0.1).float().to(device).contiguous(memory_format=MEMORY_FORMATS[memory_format])
+    planes = (
+        (torch.rand(shape, generator=generator) < 0.1)
+        .float()
+        .to(device)
+        .contiguous(memory_format=MEMORY_FORMATS[memory_format])
+    )
     targets = torch.randint(POINTS, (config.training.batch_size,), generator=generator).to(device)
     extras = {name: values.to(device) for name, values in _random_extras(config, generator).items()}
     while True:

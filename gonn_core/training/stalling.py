@@ -7,19 +7,23 @@ import torch
 from gonn_core.config import ScheduleConfig
 
 SMALLEST = 2.0**-10
-"""Share of the first rate below which it is too small to change anything: training stops (ours; the document gives no number)."""
+"""Share of the first rate below which it is too small to change anything: training stops (ours; the document gives no
+number)."""
 
 
 class StallHalving:
-    """Mean loss of each window of `stall_window` samples against the window before; where it is above, the rate is halved.
+    """Mean loss of each window of `stall_window` samples against the window before; where it is above, the rate is
+    halved.
 
-    No patience, no smoothing: two windows are compared. A window ends with the first whole batch that fills it. The document stops
-    when the rate is too small; here, where arms train equally long, the rate is 0 from there on.
+    No patience, no smoothing: two windows are compared. A window ends with the first whole batch that fills it. The
+    document stops when the rate is too small; here, where arms train equally long, the rate is 0 from there on.
     """
 
     def __init__(self, config: ScheduleConfig, device: torch.device):
         self._window = config.stall_window
-        self._sum = torch.zeros((), dtype=torch.float64, device=device)  # one look at the device per window, not per step
+        self._sum = torch.zeros(
+            (), dtype=torch.float64, device=device
+        )  # one look at the device per window, not per step
         self._samples = 0
         self._previous = float("inf")
         self._halvings = 0
@@ -46,7 +50,12 @@ class StallHalving:
     def state(self) -> dict[str, torch.Tensor]:
         """sum, samples, previous, halvings."""
         previous = torch.tensor(self._previous, dtype=torch.float64)
-        return {"sum": self._sum, "samples": torch.tensor(self._samples), "previous": previous, "halvings": torch.tensor(self._halvings)}
+        return {
+            "sum": self._sum,
+            "samples": torch.tensor(self._samples),
+            "previous": previous,
+            "halvings": torch.tensor(self._halvings),
+        }
 
     def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
         """Take over what `state` returned."""

@@ -1,4 +1,5 @@
-"""`python -m gonn_core.trial job.json`: run one trial on any machine that has torch, numpy, numba, pydantic and safetensors."""
+"""`python -m gonn_core.trial job.json`: run one trial on any machine that has torch, numpy, numba, pydantic and
+safetensors."""
 
 import argparse
 import json
@@ -15,7 +16,9 @@ LINE_SECONDS = 5.0
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 done, 2 an error that the user can put right, 130 paused by Ctrl-C or SIGTERM."""
-    parser = argparse.ArgumentParser(prog="python -m gonn_core.trial", description="Train one trial, or go on with it; evaluate it as its job asks.")
+    parser = argparse.ArgumentParser(
+        prog="python -m gonn_core.trial", description="Train one trial, or go on with it; evaluate it as its job asks."
+    )
     parser.add_argument("job", type=Path, help="job file, or the config.json of a trial directory")
     parser.add_argument("--runs", help="folder of trial directories (default: as the job says)")
     parser.add_argument("--store", help="folder of the position store (default: as the job says)")
@@ -37,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Printer:
-    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C or SIGTERM asks for a pause."""
+    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C or
+    SIGTERM asks for a pause."""
 
     def __init__(self, stream, wanted: bool = True):
         self._stream, self._wanted, self._next, self._live = stream, wanted, 0.0, False
@@ -83,7 +87,9 @@ def describe(event: dict) -> str:
     if kind == "tick":
         parts.append(f"{_duration(event['seconds_left'])} left")
     if kind == "finished":
-        parts += ["done"] + [f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in event["result"]["evaluations"]]
+        parts += ["done"] + [
+            f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in event["result"]["evaluations"]
+        ]
     return "  ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """Checkpoints and snapshots: safetensors files, which hold tensors and text, never code.
 
-Both carry their format, the trial's id and the numerics versions, and are refused when these are not what the reader expects.
+Both carry their format, the trial's id and the numerics versions, and are refused when these are not what the reader
+expects.
 """
 
 import json
@@ -18,12 +19,20 @@ FORMAT = 1
 
 def pack(trial: str, tensors: dict[str, torch.Tensor], notes: dict) -> bytes:
     """A file's content: `tensors`, copied to the host in row-major order, and `notes`, a JSON tree."""
-    metadata = {"format": str(FORMAT), "trial": trial, "numerics": json.dumps(numerics.versions(), sort_keys=True), "notes": json.dumps(notes)}
-    return safetensors.torch.save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, metadata)
+    metadata = {
+        "format": str(FORMAT),
+        "trial": trial,
+        "numerics": json.dumps(numerics.versions(), sort_keys=True),
+        "notes": json.dumps(notes),
+    }
+    return safetensors.torch.save(
+        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, metadata
+    )
 
 
 def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
-    """Tensors (on the CPU) and notes of a file. Raises InputError when it is broken, of another trial or of another version."""
+    """Tensors (on the CPU) and notes of a file. Raises InputError when it is broken, of another trial or of another
+    version."""
     try:
         with safetensors.safe_open(path, framework="pt", device="cpu") as file:
             metadata = file.metadata() or {}

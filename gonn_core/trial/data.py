@@ -37,10 +37,15 @@ class TrialData:
                     continue
                 view = View(self.store, split, np.load(path.parent / f"{split}.npy", mmap_mode="r"), digest)
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(path.parent, f"damaged views ({error}); delete the folder and prepare the data again") from None
+                raise InputError(
+                    path.parent, f"damaged views ({error}); delete the folder and prepare the data again"
+                ) from None
             if len(view.rows) == 0:
                 raise InputError(path.parent, f"the {split} split has no positions")
             if view.rows[-1] >= len(self.store) or view_digest(self.store, view.rows) != digest:
-                raise InputError(path.parent / f"{split}.npy", f"not the view {digest} of store {self.store.digest}; prepare the data again")
+                raise InputError(
+                    path.parent / f"{split}.npy",
+                    f"not the view {digest} of store {self.store.digest}; prepare the data again",
+                )
             return view
         raise InputError(self._views_folder, f"no view {digest}; prepare the data of this trial first")

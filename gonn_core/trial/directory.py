@@ -10,7 +10,8 @@
     failure.json                  the traceback of the last attempt, when it failed
     lease.json, lease.lock        who is writing (gonn_core.trial.lease)
 
-Every file is written under a temporary name, flushed to disk and renamed while the lease is held: a reader never sees half a file.
+Every file is written under a temporary name, flushed to disk and renamed while the lease is held: a reader never sees
+half a file.
 """
 
 import json
@@ -48,7 +49,8 @@ class TrialDirectory:
             raise InputError(self.path, f"cannot make the trial's directory ({error.strerror})") from None
 
     def state(self) -> State:
-        """done, running (a live process holds the lease), failed, paused (can go on, or start), or new (nothing there)."""
+        """done, running (a live process holds the lease), failed, paused (can go on, or start), or new (nothing
+        there)."""
         if (self.path / "result.json").exists():
             return "done"
         if not (self.path / "config.json").exists():
@@ -78,13 +80,15 @@ class TrialDirectory:
             return []
         except (ValueError, RecursionError) as error:
             raise InputError(path, f"not lines of JSON ({error})") from None
-        if not all(isinstance(line, dict) and _LINE <= line.keys() for line in lines):
+        if not all(isinstance(line, dict) and line.keys() >= _LINE for line in lines):
             raise InputError(path, f"damaged: a line lacks {', '.join(sorted(_LINE))}")
         return lines
 
     def snapshots(self) -> dict[int, Path]:
         """Sample count -> file of weights, by rising samples."""
-        files = (path for path in (self.path / "snapshots").glob("*.safetensors") if path.stem.isdecimal())  # a copied folder may hold others
+        files = (
+            path for path in (self.path / "snapshots").glob("*.safetensors") if path.stem.isdecimal()
+        )  # a copied folder may hold others
         return {int(path.stem): path for path in sorted(files, key=lambda path: int(path.stem))}
 
     @property
@@ -93,7 +97,8 @@ class TrialDirectory:
         return self.path / "checkpoint.safetensors"
 
     def write(self, name: str, data: bytes, lease: Lease) -> None:
-        """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial over."""
+        """Put `data` under `name`, whole or not at all. Raises LeaseLost when another process has taken the trial
+        over."""
         path = self.path / name
         write_whole(path, data, renaming=lease.guard())
         _flush_folder(path.parent)

@@ -51,8 +51,11 @@ def _resolved(job: Job, request: EvaluationRequest) -> dict:
     return {**asked, "samples": whole_batches(request.samples or training.samples, training.batch_size)}
 
 
-def make_evaluations(job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress) -> None:
-    """Make what the job asks for and the directory of the finished trial lacks; the net comes from its snapshot. Raises Paused when asked to."""
+def make_evaluations(
+    job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress
+) -> None:
+    """Make what the job asks for and the directory of the finished trial lacks; the net comes from its snapshot. Raises
+    Paused when asked to."""
     missing = [request for request in job.run.evaluations if find_evaluation(directory, job, request) is None]
     if not missing:
         return
@@ -78,11 +81,15 @@ def make_evaluations(job: Job, directory: TrialDirectory, lease: Lease, data: Tr
             summary |= {"legal_only": True} if reading.legal_only else {}
             summary["requests"] = []
         summary["requests"].append(resolved)
-        directory.write(f"eval/{identity}.json", (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode(), lease)
+        directory.write(
+            f"eval/{identity}.json", (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode(), lease
+        )
 
 
 def _read(directory: TrialDirectory, identity: str) -> dict | None:
-    return next((found.summary for found in stored.load_evaluations(directory.path) if found.summary["id"] == identity), None)
+    return next(
+        (found.summary for found in stored.load_evaluations(directory.path) if found.summary["id"] == identity), None
+    )
 
 
 def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:
@@ -90,7 +97,9 @@ def _make(identity: str, answered: Callable[[], Scores], store, view, directory:
     began = time.perf_counter()
     scores = answered()
     games, moves = view.games(), store.moves[view.rows]
-    directory.write(f"eval/{identity}.npz", stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0), lease)
+    directory.write(
+        f"eval/{identity}.npz", stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0), lease
+    )
     return {
         "format": stored.FORMAT,
         "id": identity,
@@ -112,7 +121,10 @@ def _teller(job: Job, request: EvaluationRequest, samples: int, positions: int, 
         if time.monotonic() >= next_tick:
             next_tick = time.monotonic() + _TICK_SECONDS
             about = {"split": request.split, "history": request.history, "positions": done, "of": positions}
-            if on_progress(event("evaluating", job.id, samples, job.config.training.samples, None, None, **about)) is False:
+            if (
+                on_progress(event("evaluating", job.id, samples, job.config.training.samples, None, None, **about))
+                is False
+            ):
                 raise Paused
 
     return tell

@@ -20,13 +20,24 @@ and by event:
 from collections.abc import Callable
 
 OnProgress = Callable[[dict], bool | None]
-"""Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a checkpoint."""
+"""Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a
+checkpoint."""
 
 
 class Paused(Exception):
     """`on_progress` asked for a pause where no loop of steps could see it."""
 
 
-def event(kind: str, trial: str, samples: int, total: int, nats: float | None, samples_per_s: float | None, **values) -> dict:
+def event(
+    kind: str, trial: str, samples: int, total: int, nats: float | None, samples_per_s: float | None, **values
+) -> dict:
     """One event with the keys that all of them have."""
-    return {"event": kind, "trial": trial, "samples": samples, "total": total, "nats": nats, "samples_per_s": samples_per_s, **values}
+    return {
+        "event": kind,
+        "trial": trial,
+        "samples": samples,
+        "total": total,
+        "nats": nats,
+        "samples_per_s": samples_per_s,
+        **values,
+    }

@@ -40,7 +40,8 @@ class RunSettings(Strict):
     """Folder of the position store, <stores>/<digest>; its views are in <stores>/views."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: Annotated[int, Field(ge=1, le=256)] = 1
-    """Threads of one operation on the CPU. A trial resumed under another number would differ in rounding, so a resumed trial keeps its first."""
+    """Threads of one operation on the CPU. A trial resumed under another number would differ in rounding, so a resumed
+    trial keeps its first."""
     loader_threads: Annotated[int, Field(ge=1, le=256)] = 1
     memory_format: Literal["channels_last", "contiguous"] = "channels_last"
     """Like `threads`, kept on resuming."""
@@ -81,16 +82,28 @@ def read_job(path: Path) -> Job:
         raise InputError(path, "not a job: a mapping with config and run is expected")
     job = parse_model(Job, {key: tree[key] for key in ("config", "run", "labels") if key in tree}, Path(path).name)
     if tree.get("id", job.id) != job.id:
-        raise InputError(path, f"trial {tree['id']} was made with numerics {tree.get('numerics')}; this version would train trial {job.id}")
+        raise InputError(
+            path,
+            f"trial {tree['id']} was made with numerics {tree.get('numerics')}; this version would train trial {job.id}",
+        )
     return job
 
 
-KEPT_ON_RESUMING = ("threads", "memory_format", "progress_points", "progress_view", "progress_positions", "progress_seed")
-"""Settings of a trial's first session that later ones go on with: they decide rounding, or what a line of metrics means."""
+KEPT_ON_RESUMING = (
+    "threads",
+    "memory_format",
+    "progress_points",
+    "progress_view",
+    "progress_positions",
+    "progress_seed",
+)
+"""Settings of a trial's first session that later ones go on with: they decide rounding, or what a line of metrics
+means."""
 
 
 def resumed_settings(run: RunSettings, recorded: dict | None) -> RunSettings:
-    """`run` with the settings of the trial's first session where they must not change; `recorded` is the trial's config.json, if any."""
+    """`run` with the settings of the trial's first session where they must not change; `recorded` is the trial's
+    config.json, if any."""
     if recorded is None:
         return run
     return run.model_copy(update={name: recorded["run"][name] for name in KEPT_ON_RESUMING})
@@ -107,6 +120,7 @@ def progress_points(samples: int, batch_size: int, points: int) -> list[int]:
 
 
 def snapshot_points(samples: int, batch_size: int, wanted) -> list[int]:
-    """Sample counts of the weight snapshots: 1, 2, 5 times powers of ten from 10,000 on, `wanted` and the end, in whole batches."""
+    """Sample counts of the weight snapshots: 1, 2, 5 times powers of ten from 10,000 on, `wanted` and the end, in whole
+    batches."""
     grid = [m * 10**e for e in range(4, len(str(samples))) for m in (1, 2, 5)]
     return sorted({whole_batches(count, batch_size) for count in (*grid, *wanted, samples) if count <= samples})

@@ -1,9 +1,9 @@
 """The right to write in a trial's directory: one holder at a time, and none for ever.
 
-`lease.json` names the holder; its modification time is the heartbeat. Every look at it that leads to an act (take, renew, rename a
-file into place, release) is made under an exclusive lock on `lease.lock`, so of two processes exactly one wins a take-over, and a
-holder that was overtaken can rename nothing any more. A holder that died on this machine is replaced at once; one on
-another machine when its heartbeat is old (clocks are taken to agree to much better than that).
+`lease.json` names the holder; its modification time is the heartbeat. Every look at it that leads to an act (take,
+renew, rename a file into place, release) is made under an exclusive lock on `lease.lock`, so of two processes exactly
+one wins a take-over, and a holder that was overtaken can rename nothing any more. A holder that died on this machine is
+replaced at once; one on another machine when its heartbeat is old (clocks are taken to agree to much better than that).
 """
 
 import fcntl
@@ -35,7 +35,9 @@ class LeaseHeld(UserError):
 
     def __init__(self, holder: Holder):
         self.holder = holder
-        super().__init__(f"another command works on this trial (process {holder.process.pid} on {holder.process.machine.split('/')[0]})")
+        super().__init__(
+            f"another command works on this trial (process {holder.process.pid} on {holder.process.machine.split('/')[0]})"
+        )
 
 
 class LeaseLost(RuntimeError):
@@ -96,7 +98,8 @@ class Lease:
 
     @contextmanager
     def guard(self):
-        """While this is entered the lease is held and cannot be taken over. Raises LeaseLost when it is no longer ours."""
+        """While this is entered the lease is held and cannot be taken over. Raises LeaseLost when it is no longer
+        ours."""
         with _locked(self._folder):
             try:
                 token = json.loads((self._folder / "lease.json").read_text(encoding="utf-8"))["token"]

@@ -16,12 +16,17 @@ class OutOfMemory(UserError):
 def shortage(error: BaseException) -> str | None:
     """What an exception says of a lack of GPU memory, in one sentence; None when it says something else."""
     text = str(error)
-    is_one = type(error).__name__ == "OutOfMemoryError" or isinstance(error, RuntimeError) and any(sign in text for sign in _SIGNS)
+    is_one = (
+        type(error).__name__ == "OutOfMemoryError"
+        or isinstance(error, RuntimeError)
+        and any(sign in text for sign in _SIGNS)
+    )
     return text.split("\n")[0].split(". ")[0] if is_one else None
 
 
 def forget_peak(device) -> None:
-    """Start a trial in a process that may have run others: what they hold for later is given back, their peak forgotten."""
+    """Start a trial in a process that may have run others: what they hold for later is given back, their peak
+    forgotten."""
     if device.type == "cuda":
         import torch
 
@@ -45,4 +50,7 @@ def peak_memory(device) -> dict[str, int]:
         return {}
     import torch
 
-    return {"peak_bytes": torch.cuda.max_memory_allocated(device), "reserved_bytes": torch.cuda.max_memory_reserved(device)}
+    return {
+        "peak_bytes": torch.cuda.max_memory_allocated(device),
+        "reserved_bytes": torch.cuda.max_memory_reserved(device),
+    }

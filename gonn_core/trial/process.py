@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 
 class Process(NamedTuple):
-    """A process, told from a later one with the same pid by its start time. `machine` differs between hosts, boots and pid namespaces."""
+    """A process, told from a later one with the same pid by its start time. `machine` differs between hosts, boots and
+    pid namespaces."""
 
     pid: int
     started: str
@@ -41,7 +42,9 @@ def _started(pid: int) -> str | None:
 def _started_by_ps(pid: int) -> str | None:
     # ps writes a date: in the language and time zone of whoever asks, unless told otherwise.
     plain = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-    text = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=plain).stdout.strip()
+    text = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=plain
+    ).stdout.strip()
     return None if not text or text[0] == "Z" else " ".join(text.split()[1:])
 
 

@@ -30,10 +30,11 @@ class TrialFailed(RuntimeError):
 def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True) -> dict:
     """Train a job's trial and make its evaluations; what is there already is not done again. Returns the result.
 
-    The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests; or "paused",
-    with `samples`, after `on_progress` returned False. When another process works on the trial, waits for it and takes its result,
-    or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A failure leaves failure.json and is raised;
-    UserError (bad data folder, disk or GPU memory full, files of another version) leaves none: putting it right and calling again goes on.
+    The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests;
+    or "paused", with `samples`, after `on_progress` returned False. When another process works on the trial, waits for
+    it and takes its result, or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A
+    failure leaves failure.json and is raised; UserError (bad data folder, disk or GPU memory full, files of another
+    version) leaves none: putting it right and calling again goes on.
     """
     try:
         return _bring_to_its_end(job, on_progress or (lambda event: None), wait)
@@ -83,7 +84,9 @@ def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wa
                 holder = {"pid": process.pid, "host": process.machine.split("/")[0]}
                 lines = directory.metrics()
                 samples = lines[-1]["samples"] if lines else 0
-                news = event("waiting", job.id, samples, job.config.training.samples, None, None, waiting=True, holder=holder)
+                news = event(
+                    "waiting", job.id, samples, job.config.training.samples, None, None, waiting=True, holder=holder
+                )
                 if on_progress(news) is False:
                     return None
             time.sleep(POLL_SECONDS)
@@ -150,5 +153,8 @@ def _one_line_when_full(directory: TrialDirectory):
         yield
     except OSError as error:
         if _is_full(error):
-            raise InputError(directory.path, "the disk is full; make room and run the same command again, it goes on from the last checkpoint") from error
+            raise InputError(
+                directory.path,
+                "the disk is full; make room and run the same command again, it goes on from the last checkpoint",
+            ) from error
         raise

@@ -52,19 +52,29 @@ class Session:
         forget_peak(self.device)
         self._free = free_memory(self.device)
         if job.config.data.games != GamesConfig():
-            raise SettingError("data.games", job.config.data.games.model_dump(exclude_defaults=True), "a study turns filters into a view; a trial has the view's digest alone", "no filter")
+            raise SettingError(
+                "data.games",
+                job.config.data.games.model_dump(exclude_defaults=True),
+                "a study turns filters into a view; a trial has the view's digest alone",
+                "no filter",
+            )
         view = data.view(job.config.data.view)
         self._view = view
-        # The curve is read over legal points where the policy is: a net trained on them alone was never told of the others.
+        # The curve is read over legal points where the policy is: a net trained on them alone was never told of the
+        # others.
         self._reading = Reading(legal_only=job.config.evaluation.legal_only)
         extras = extras_of(job.config)
         if self._reading.legal_only and "illegal" not in extras:
             extras = ("illegal", *extras)
-        self.maker = PlaneMaker(data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras)
+        self.maker = PlaneMaker(
+            data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras
+        )
         self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
         self._progress_rows = None
         if settings.progress_view is not None:
-            self._progress_rows = data.subset(settings.progress_view, settings.progress_positions, settings.progress_seed).rows
+            self._progress_rows = data.subset(
+                settings.progress_view, settings.progress_positions, settings.progress_seed
+            ).rows
         self._lines, notes = [], {}
         if directory.checkpoint.exists():
             state, notes = checkpoint.unpack(directory.checkpoint, job.id)
@@ -87,7 +97,12 @@ class Session:
             "memory_format": settings.memory_format,
             "commit": settings.commit,
             "dirty": settings.dirty,
-            "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__, "numba": numba.__version__},
+            "versions": {
+                "python": platform.python_version(),
+                "torch": torch.__version__,
+                "numpy": np.__version__,
+                "numba": numba.__version__,
+            },
         }
         tree = {
             "id": self.job.id,
@@ -102,9 +117,16 @@ class Session:
         self.directory.remove("failure.json", self.lease)
 
     def train(self) -> bool:
-        """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the state."""
+        """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the
+        state."""
         trainer, training = self.trainer, self.job.config.training
-        self._tell("started", device=describe_device(self.device), resumed=trainer.samples, training_seconds=self.clock.training_seconds, **self._free)
+        self._tell(
+            "started",
+            device=describe_device(self.device),
+            resumed=trainer.samples,
+            training_seconds=self.clock.training_seconds,
+            **self._free,
+        )
         next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
         first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
@@ -142,7 +164,11 @@ class Session:
             "samples": self.trainer.samples,
             "weights": digest,
             "parameters": trainable_parameters(self.trainer.net),
-            **{name: last[name] for name in ("nats", "top1", "top4", "train_nats", "train_loss", "looks") if name in last},
+            **{
+                name: last[name]
+                for name in ("nats", "top1", "top4", "train_nats", "train_loss", "looks")
+                if name in last
+            },
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
@@ -157,15 +183,23 @@ class Session:
         """Tell an event; returns False when a pause was asked for."""
         nats = self._lines[-1].get("nats") if self._lines else None
         told = {"samples_per_s": None, **values}
-        return self.on_progress(event(kind, self.job.id, self.trainer.samples, self.job.config.training.samples, nats, **told)) is not False
+        return (
+            self.on_progress(
+                event(kind, self.job.id, self.trainer.samples, self.job.config.training.samples, nats, **told)
+            )
+            is not False
+        )
 
     def _rate(self) -> float:
         """Samples per second of training since the last line."""
         last = self._lines[-1] if self._lines else {"samples": 0, "training_seconds": 0.0}
-        return (self.trainer.samples - last["samples"]) / max(self.clock.training_seconds - last["training_seconds"], 1e-9)
+        return (self.trainer.samples - last["samples"]) / max(
+            self.clock.training_seconds - last["training_seconds"], 1e-9
+        )
 
     def _point(self) -> bool:
-        """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever missing."""
+        """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever
+        missing."""
         trainer = self.trainer
         line = {"samples": trainer.samples, "train_nats": trainer.train_nats()}
         if (loss := trainer.train_loss()) is not None:
@@ -173,14 +207,26 @@ class Session:
         with self.clock.aside():
             looks = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
-                line |= evaluate(trainer.evaluated_net, self.maker, self._progress_rows, "full", self.settings.loader_threads, None, self._reading).means()
+                line |= evaluate(
+                    trainer.evaluated_net,
+                    self.maker,
+                    self._progress_rows,
+                    "full",
+                    self.settings.loader_threads,
+                    None,
+                    self._reading,
+                ).means()
                 looks += 1
             line |= {"learning_rate": trainer.rate, "looks": looks}
             line |= {"samples_per_s": self._rate(), **self.clock.seconds()}
             trainer.forget_loss()
             self._lines.append(line)
             self.directory.write_metrics(self._lines, self.lease)
-            return self._tell("point", **{name: value for name, value in line.items() if name not in ("samples", "nats")}, **peak_memory(self.device))
+            return self._tell(
+                "point",
+                **{name: value for name, value in line.items() if name not in ("samples", "nats")},
+                **peak_memory(self.device),
+            )
 
     def _tick(self) -> bool:
         if self.trainer.samples in self._points:
@@ -194,10 +240,15 @@ class Session:
         with self.clock.aside():
             state = self.trainer.evaluated_net.state_dict()
             notes = {"samples": self.trainer.samples, "weights": weights_digest(state)}
-            self.directory.write(f"snapshots/{self.trainer.samples}.safetensors", checkpoint.pack(self.job.id, state, notes), self.lease)
+            self.directory.write(
+                f"snapshots/{self.trainer.samples}.safetensors", checkpoint.pack(self.job.id, state, notes), self.lease
+            )
 
     def _checkpoint(self) -> None:
         with self.clock.aside():
-            self.trainer.train_nats(), self.trainer.train_loss()  # raise Diverged: weights that are no numbers must not replace those that are
+            (
+                self.trainer.train_nats(),
+                self.trainer.train_loss(),
+            )  # raise Diverged: weights that are no numbers must not replace those that are
             data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

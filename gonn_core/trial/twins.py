@@ -1,7 +1,8 @@
 """Trials that differ in nothing but symmetry averaging: one is trained, the other takes over its weights and its curve.
 
-Of the two, only the averaging one waits for the plain one, so they never wait for each other. Started at the very same moment they may
-not see each other: then both train, to the same weights. Trials that read legal points alone have curves of their own.
+Of the two, only the averaging one waits for the plain one, so they never wait for each other. Started at the very same
+moment they may not see each other: then both train, to the same weights. Trials that read legal points alone have
+curves of their own.
 """
 
 import time
@@ -21,7 +22,10 @@ def twins(job: Job) -> Iterator[tuple[Reading, str]]:
     """The other way to average when the policy of the job's net is read, and the id of the trial that does so."""
     own = _reading(job)
     averaging = not own.symmetry_averaging
-    yield own._replace(symmetry_averaging=averaging), trial_id(with_values(job.config, {"evaluation.symmetry_averaging": averaging}))
+    yield (
+        own._replace(symmetry_averaging=averaging),
+        trial_id(with_values(job.config, {"evaluation.symmetry_averaging": averaging})),
+    )
 
 
 def _reading(job: Job) -> Reading:
@@ -32,13 +36,17 @@ def plainest_first(jobs: Iterable[Job]) -> list[Job]:
     """The jobs in their order, but those last that can take over what another one of them trains."""
     jobs = list(jobs)
     trained = {job.id for job in jobs}
-    return sorted(jobs, key=lambda job: any(reading < _reading(job) and trial in trained for reading, trial in twins(job)))
+    return sorted(
+        jobs, key=lambda job: any(reading < _reading(job) and trial in trained for reading, trial in twins(job))
+    )
 
 
 def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgress) -> dict | None:
-    """Copy what a finished twin of the trial in the same folder trained; the result to be written once evaluations are made.
+    """Copy what a finished twin of the trial in the same folder trained; the result to be written once evaluations are
+    made.
 
-    Waits for a plainer twin that another process is training. None when there is no twin to take over from. Raises Paused.
+    Waits for a plainer twin that another process is training. None when there is no twin to take over from. Raises
+    Paused.
     """
     for reading, trial in twins(job):
         twin = TrialDirectory(directory.path.parent / trial)

@@ -15,7 +15,8 @@ from gonn_core.trial.directory import TrialDirectory
 def load_net(trial: Path | str, samples: int | None = None) -> tuple[torch.nn.Module, TrialConfig]:
     """The net of a trial in inference mode, on the CPU, and its configuration.
 
-    samples: which snapshot; None: the last one of a trial that is done. Raises UserError when there is none, naming those that are there.
+    samples: which snapshot; None: the last one of a trial that is done. Raises UserError when there is none, naming
+    those that are there.
     """
     directory = TrialDirectory(trial)
     tree = directory.config()
@@ -33,11 +34,16 @@ def load_net(trial: Path | str, samples: int | None = None) -> tuple[torch.nn.Mo
     return net, config
 
 
-def snapshot_net(directory: TrialDirectory, config: TrialConfig, trial: str, samples: int) -> tuple[torch.nn.Module, str]:
-    """The net after `samples` samples, in inference mode on the CPU, and the digest of its weights. Raises SettingError naming the snapshots there are."""
+def snapshot_net(
+    directory: TrialDirectory, config: TrialConfig, trial: str, samples: int
+) -> tuple[torch.nn.Module, str]:
+    """The net after `samples` samples, in inference mode on the CPU, and the digest of its weights. Raises SettingError
+    naming the snapshots there are."""
     path = directory.snapshots().get(samples)
     if path is None:
-        raise SettingError("samples", samples, f"trial {trial} has no such snapshot", directory.snapshots() or "none yet")
+        raise SettingError(
+            "samples", samples, f"trial {trial} has no such snapshot", directory.snapshots() or "none yet"
+        )
     tensors, notes = unpack(path, trial)
     net = trial_net(config)
     try:

@@ -25,8 +25,12 @@ def options(*decorators):
 
 
 name_argument = click.argument("name", metavar="NAME", default="")
-data_option = click.option("--data", default="starter", show_default=True, help="data set, or a folder or archive of SGF files")
-data_dir_option = click.option("--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]")
+data_option = click.option(
+    "--data", default="starter", show_default=True, help="data set, or a folder or archive of SGF files"
+)
+data_dir_option = click.option(
+    "--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]"
+)
 budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
 device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 study_options = options(
@@ -35,14 +39,22 @@ study_options = options(
     budget_option,
     click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]"),
     click.option("--base", help="base net  [default: the card's]"),
-    click.option("--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"),
+    click.option(
+        "--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"
+    ),
     device_option,
-    click.option("--lr", metavar="RATE", help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]"),
+    click.option(
+        "--lr",
+        metavar="RATE",
+        help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]",
+    ),
 )
 
 
 runner_options = options(
-    click.option("--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials"),
+    click.option(
+        "--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials"
+    ),
     click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]"),
     click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow"),
 )
@@ -50,7 +62,8 @@ runner_options = options(
 
 @click.group()
 def gonn():
-    """Ablations of Go move-prediction networks: does an enhancement help, by how much, how sure are we, what does it cost?"""
+    """Ablations of Go move-prediction networks: does an enhancement help, by how much, how sure are we, what does it
+    cost?"""
 
 
 @gonn.command("list")
@@ -94,7 +107,11 @@ def plan(queue, **settings):
 @name_argument
 @study_options
 @runner_options
-@click.option("--address", metavar="HOST:PORT", help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]")
+@click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]",
+)
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
     from orchestration.study import ablate, planning
@@ -107,7 +124,8 @@ def ablate(runner, slots, track, address, **settings):
 def stop(study):
     """Ask running commands to pause, all or those on STUDY.
 
-    Their trials write checkpoints; the same commands go on later. STUDY may also be a search or a trial, or the beginning of one.
+    Their trials write checkpoints; the same commands go on later. STUDY may also be a search or a trial, or the
+    beginning of one.
     """
     from orchestration.experiment import stopping
 
@@ -152,7 +170,9 @@ def evaluate(**settings):
 
 @gonn.command()
 @click.argument("target", metavar="TRIAL|STUDY")
-@click.option("--data", default="starter", show_default=True, help="data set from whose validation and test games ladders are cut")
+@click.option(
+    "--data", default="starter", show_default=True, help="data set from whose validation and test games ladders are cut"
+)
 @data_dir_option
 @click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
 def probe(**settings):
@@ -167,9 +187,19 @@ def probe(**settings):
 @data_option
 @data_dir_option
 @budget_option
-@click.option("--set", "values", multiple=True, metavar="PATH=VALUE", help="change a setting of the base, e.g. net.activation=relu")
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="change a setting of the base, e.g. net.activation=relu",
+)
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
-@click.option("--job", type=click.Path(path_type=Path), help="write the job file for `python -m gonn_core.trial` instead of training")
+@click.option(
+    "--job",
+    type=click.Path(path_type=Path),
+    help="write the job file for `python -m gonn_core.trial` instead of training",
+)
 @device_option
 def train(**settings):
     """Train one trial of a BASE net."""
@@ -179,12 +209,22 @@ def train(**settings):
 
 
 @gonn.command()
-@click.option("--model", required=True, help="a trial's id, its beginning or folder, each with @SAMPLES if wanted, or a snapshot's file")
+@click.option(
+    "--model",
+    required=True,
+    help="a trial's id, its beginning or folder, each with @SAMPLES if wanted, or a snapshot's file",
+)
 @click.option("--choice", help="biased, argmax or sampled  [default: biased]")
 @click.option("--history", help="moves that the net is shown: full, last or none  [default: full]")
 @click.option("--symmetries", help="8: mean of the logits over the symmetries  [default: 1]")
-@click.option("--passing", help="pass_alive, after_pass, no_candidates or guard  [default: pass_alive; guard where there is one]")
-@click.option("--guard", metavar="ENGINE", help="asked before each move whether it would pass, and what is dead: gnugo:5, or any GTP command")
+@click.option(
+    "--passing", help="pass_alive, after_pass, no_candidates or guard  [default: pass_alive; guard where there is one]"
+)
+@click.option(
+    "--guard",
+    metavar="ENGINE",
+    help="asked before each move whether it would pass, and what is dead: gnugo:5, or any GTP command",
+)
 @click.option("--seed", type=WholeNumber(0), help="of the choice of moves  [default: by chance]")
 def gtp(**settings):
     """A trained net as a GTP engine, for Sabaki, GoGui, kgsGtp."""
@@ -196,17 +236,27 @@ def gtp(**settings):
 @gonn.command("match")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option("--games", type=WholeNumber(1), default=100, show_default=True, help="in all: the same command with more plays on")
+@click.option(
+    "--games", type=WholeNumber(1), default=100, show_default=True, help="in all: the same command with more plays on"
+)
 @click.option("--level", type=WholeNumber(1, 10), help="of a plain gnugo  [default: 10]")
-@click.option("--openings", type=OneOf(["empty", "stones"]), default="empty", show_default=True, help="stones: pairs of games begin from 1-4 random ones")
+@click.option(
+    "--openings",
+    type=OneOf(["empty", "stones"]),
+    default="empty",
+    show_default=True,
+    help="stones: pairs of games begin from 1-4 random ones",
+)
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
-@click.option("--workers", type=WholeNumber(1, 1024), help="processes, or games with an engine, at once  [default: one per core]")
+@click.option(
+    "--workers", type=WholeNumber(1, 1024), help="processes, or games with an engine, at once  [default: one per core]"
+)
 @click.option("--timeout", type=WholeNumber(1), default=120, show_default=True, help="seconds per command of an engine")
 def match_(**settings):
     """Let A and B play games under a referee.
 
-    Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or gnugo[:LEVEL], or any GTP command
-    in quotes. Colours alternate. The same command goes on where it was stopped.
+    Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or
+    gnugo[:LEVEL], or any GTP command in quotes. Colours alternate. The same command goes on where it was stopped.
     """
     from orchestration.play import match
 
@@ -215,7 +265,9 @@ def match_(**settings):
 
 @gonn.command()
 @click.argument("match", nargs=-1, metavar="[MATCH …]")
-@click.option("--out", type=click.Path(path_type=Path), help="also write the table there, as matches.md and matches.csv")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="also write the table there, as matches.md and matches.csv"
+)
 def matches(match, out):
     """Results of each MATCH, or of all."""
     from orchestration.play.match import show_matches
@@ -248,7 +300,13 @@ def search():
 @click.option("--arm", type=OneOf(["on", "off"]), help="of an enhancement NAME: with or without it  [default: on]")
 @click.option("--base", help="base net of an enhancement  [default: the card's]")
 @click.option("--trials", type=WholeNumber(5, 1000), default=16, show_default=True)
-@click.option("--seed", type=WholeNumber(1000), default=1000, show_default=True, help="of all trials; comparisons use smaller ones")
+@click.option(
+    "--seed",
+    type=WholeNumber(1000),
+    default=1000,
+    show_default=True,
+    help="of all trials; comparisons use smaller ones",
+)
 @click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
 @device_option
 @runner_options
@@ -281,9 +339,17 @@ def clean(**settings):
 
 @gonn.command()
 @click.argument("study")
-@click.option("--games", type=WholeNumber(1), default=100, show_default=True, help="of each pair of trials, with and without")
+@click.option(
+    "--games", type=WholeNumber(1), default=100, show_default=True, help="of each pair of trials, with and without"
+)
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="of the games")
-@click.option("--how", "choice", multiple=True, metavar="NAME=VALUE", help="how moves are chosen, e.g. history=none  [default: as published]")
+@click.option(
+    "--how",
+    "choice",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="how moves are chosen, e.g. history=none  [default: as published]",
+)
 @click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
 def play(**settings):
     """Win rates: STUDY's arms play each other, seed by seed."""
@@ -300,15 +366,18 @@ def play(**settings):
 @click.option("--sizes", metavar="SAMPLES", help="which snapshots, e.g. 10k,100k  [default: all]")
 @click.option("--with", "with_", multiple=True, metavar="PLAYER", help="a further net, named as for gonn match")
 @click.option("--games", type=WholeNumber(1), default=3000, show_default=True, help="of two neighbours at most")
-@click.option("--within", type=WholeNumber(1), default=60, show_default=True, help="Elo to which two neighbours are to be known")
+@click.option(
+    "--within", type=WholeNumber(1), default=60, show_default=True, help="Elo to which two neighbours are to be known"
+)
 @click.option("--link-games", type=WholeNumber(0), default=60, show_default=True, help="with GNU Go; 0: none")
 @click.option("--out", type=click.Path(path_type=Path), help="also write the table and the picture there, as elo.md")
 @click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
 def elo(**settings):
     """Rate the snapshots of a trained BASE by games among them.
 
-    BASE is the name of a base, of which a finished run is taken, or the beginning of a trial's id. Neighbours play until the 95 % interval of
-    their difference is narrow enough; the strongest plays GNU Go. The same command goes on where it was stopped.
+    BASE is the name of a base, of which a finished run is taken, or the beginning of a trial's id. Neighbours play
+    until the 95 % interval of their difference is narrow enough; the strongest plays GNU Go. The same command goes on
+    where it was stopped.
     """
     from orchestration.play.elo import command as elo
 
@@ -380,7 +449,12 @@ def data_fetch(**settings):
 
 
 @data.command("selfplay")
-@click.option("--engine", default="gnugo", show_default=True, help="gnugo, or any GTP command; {seed} in it becomes the game's number")
+@click.option(
+    "--engine",
+    default="gnugo",
+    show_default=True,
+    help="gnugo, or any GTP command; {seed} in it becomes the game's number",
+)
 @click.option("--games", type=WholeNumber(1), required=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="folder for the SGF files")
 @click.option("--level", type=WholeNumber(1, 10), help="of GNU Go  [default: 10]")
@@ -398,7 +472,8 @@ def data_selfplay(**settings):
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line; the exit code: 0, 1 when a trial failed, 2 for a bad setting (one line on stderr), 130 when stopped."""
+    """Run one command line; the exit code: 0, 1 when a trial failed, 2 for a bad setting (one line on stderr), 130 when
+    stopped."""
     try:
         result = gonn.main(args=arguments, prog_name="gonn", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -414,7 +489,10 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        print(f"{printable(str(error.filename or 'a file'))}: cannot be written ({error.strerror}); the same command goes on from here", file=sys.stderr)
+        print(
+            f"{printable(str(error.filename or 'a file'))}: cannot be written ({error.strerror}); the same command goes on from here",
+            file=sys.stderr,
+        )
         return 2
     except (KeyboardInterrupt, click.Abort):
         print("stopped; the same command goes on from here", file=sys.stderr)

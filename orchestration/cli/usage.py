@@ -1,4 +1,5 @@
-"""Mistakes on the command line in one line each: the setting, its value and the valid ones, as for every other setting."""
+"""Mistakes on the command line in one line each: the setting, its value and the valid ones, as for every other
+setting."""
 
 import click
 
@@ -6,7 +7,8 @@ from gonn_core.errors import SettingError, printable
 
 
 class OneOf(click.Choice):
-    """One of a few words. Raises SettingError under the parameter's name in capitals, as it is called in a make command."""
+    """One of a few words. Raises SettingError under the parameter's name in capitals, as it is called in a make
+    command."""
 
     def convert(self, value, param, ctx):
         if value not in self.choices:
@@ -42,7 +44,9 @@ def usage_line(error: click.UsageError) -> str:
         valid = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
         return f"{printable(error.option_name)}: no such option; valid: {', '.join(valid) or '--help'}"
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        return f"{error.param.human_readable_name.upper()}: not given; {context.get_usage().replace('Usage:', 'usage:')}"
+        return (
+            f"{error.param.human_readable_name.upper()}: not given; {context.get_usage().replace('Usage:', 'usage:')}"
+        )
     if isinstance(error, click.exceptions.NoSuchCommand):
         return f"{context.command_path} {printable(error.command_name)}: no such command; valid: {', '.join(context.command.list_commands(context))}"
     return text

@@ -20,7 +20,8 @@ PLAIN_SECONDS = 5.0
 
 
 class BuildProgress:
-    """Shows a build's progress: one live line on a terminal, a plain line every few seconds elsewhere; nothing for a quick build."""
+    """Shows a build's progress: one live line on a terminal, a plain line every few seconds elsewhere; nothing for a
+    quick build."""
 
     def __init__(self):
         self._live = sys.stderr.isatty()
@@ -83,7 +84,9 @@ def print_list() -> None:
     table = Table("data set", "what", "train", "validation", "test", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in dataset_names():
         declaration = read_declaration(DECLARATIONS / f"{name}.yaml")
-        table.add_row(name, declaration.title, *(_rule(declaration.split(split)) for split in ("train", "validation", "test")))
+        table.add_row(
+            name, declaration.title, *(_rule(declaration.split(split)) for split in ("train", "validation", "test"))
+        )
     output().print(table)
     output().print("Any folder or archive of SGF files is a data set too: DATA=/my/sgfs")
 
@@ -129,9 +132,17 @@ def fetch(data: str, data_dir, years: str | None, url: str | None) -> None:
         raise SettingError("DATA", data, "cannot be downloaded", ["kgs"])
     folder = data_folder(data_dir)
     if folder is None:
-        raise SettingError("--data-dir", "", "no data folder given", "a folder for the archives, or GONN_DATA in the environment")
+        raise SettingError(
+            "--data-dir", "", "no data folder given", "a folder for the archives, or GONN_DATA in the environment"
+        )
     declaration = read_declaration(DECLARATIONS / "kgs.yaml")
-    declared = sorted({year for split in ("train", "validation", "test") for year in range(declaration.split(split).years[0], declaration.split(split).years[1] + 1)})
+    declared = sorted(
+        {
+            year
+            for split in ("train", "validation", "test")
+            for year in range(declaration.split(split).years[0], declaration.split(split).years[1] + 1)
+        }
+    )
     live, last = sys.stderr.isatty(), [0.0]
 
     def progress(name: str, got: int, total: int) -> None:
@@ -139,7 +150,9 @@ def fetch(data: str, data_dir, years: str | None, url: str | None) -> None:
             return
         last[0] = time.monotonic()
         line = f"{printable(name)}: {got / 1e6:.1f}" + (f" of {total / 1e6:.1f} MB" if total else " MB")
-        print(("\r\x1b[K" if live else "") + line, end="" if live and got != total else "\n", file=sys.stderr, flush=True)
+        print(
+            ("\r\x1b[K" if live else "") + line, end="" if live and got != total else "\n", file=sys.stderr, flush=True
+        )
 
     paths = fetch_kgs(folder, url or KGS_URL, _years(years, declared), progress)
     output().print(f"{len(paths)} archives in {folder / 'kgs'}; next: gonn data build kgs --data-dir {folder}")

@@ -1,4 +1,5 @@
-"""Where the time of a study's slots went: training steps, evaluation, starting, waiting. Heard from the events; kept beside the study."""
+"""Where the time of a study's slots went: training steps, evaluation, starting, waiting. Heard from the events; kept
+beside the study."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -41,8 +42,15 @@ class Spent:
     def line(self) -> str:
         """One line for eyes."""
         total = self.slots * self.wall
-        parts = {"training": self.training, "evaluation": self.evaluation, "start-up": self.start, "waiting": self.waiting}
-        shares = ", ".join(f"{name} {duration(value)} ({100 * value / total if total else 0:.1f} %)" for name, value in parts.items())
+        parts = {
+            "training": self.training,
+            "evaluation": self.evaluation,
+            "start-up": self.start,
+            "waiting": self.waiting,
+        }
+        shares = ", ".join(
+            f"{name} {duration(value)} ({100 * value / total if total else 0:.1f} %)" for name, value in parts.items()
+        )
         return f"time: {self.slots} slot{'s' * (self.slots != 1)} x {duration(self.wall)}: {shares}"
 
 
@@ -110,7 +118,9 @@ class Account:
         wall, sums = now - self._began, self._sums
         until_first = (self._idle_from if self._idle_from is not None else now) - self._began
         busy_before = self._before_first if self._idle_from is not None else sums["busy"]
-        start = sums["start"] + self._most * until_first - busy_before  # slots whose first trial has not begun: the runner is starting
+        start = (
+            sums["start"] + self._most * until_first - busy_before
+        )  # slots whose first trial has not begun: the runner is starting
         waiting = sums["waiting"] + self._most * (wall - until_first) - (sums["busy"] - busy_before)
         evaluation = self._most * wall - sums["training"] - start - waiting
         return Spent(self._most, wall, sums["training"], max(0.0, evaluation), start, waiting)
@@ -141,7 +151,15 @@ class AccountedRunner:
         finally:
             self.spent = account.close()
             with suppress(UserError):  # a full disk has been told already, by the trials
-                add_session(self._folder, {"started": started, "unix_time": time.time(), "seconds": asdict(self.spent), "errors": account.errors})
+                add_session(
+                    self._folder,
+                    {
+                        "started": started,
+                        "unix_time": time.time(),
+                        "seconds": asdict(self.spent),
+                        "errors": account.errors,
+                    },
+                )
 
 
 def add_session(folder: Path, session: dict) -> None:
@@ -164,6 +182,11 @@ class Failure(NamedTuple):
 
 
 def last_failures(folder: Path) -> dict[str, Failure]:
-    """Trials that failed in the last command that ran them and was not killed: also where their processes died without a word."""
-    last = {trial: (error, session["unix_time"]) for session in sessions(folder) for trial, error in session["errors"].items()}
+    """Trials that failed in the last command that ran them and was not killed: also where their processes died without
+    a word."""
+    last = {
+        trial: (error, session["unix_time"])
+        for session in sessions(folder)
+        for trial, error in session["errors"].items()
+    }
     return {trial: Failure(error, ended) for trial, (error, ended) in last.items() if error is not None}

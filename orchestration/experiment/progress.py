@@ -1,4 +1,5 @@
-"""How a study is getting on: a live line per running trial and one for the study; plain lines where there is no terminal."""
+"""How a study is getting on: a live line per running trial and one for the study; plain lines where there is no
+terminal."""
 
 import sys
 import time
@@ -71,7 +72,11 @@ class StudyProgress:
     def share(self) -> float:
         """Share of all samples that is done."""
         total = sum(line.total for line in self.trials.values())
-        return sum(line.total if line.state == "finished" else line.samples for line in self.trials.values()) / total if total else 1.0
+        return (
+            sum(line.total if line.state == "finished" else line.samples for line in self.trials.values()) / total
+            if total
+            else 1.0
+        )
 
     @property
     def seconds_left(self) -> float | None:
@@ -122,7 +127,8 @@ def show(title: str, labels: Mapping[str, str], totals: Mapping[str, int], strea
 
 
 class PlainDisplay:
-    """Whole lines without control characters: one on the state of things every few seconds, and one when something goes wrong."""
+    """Whole lines without control characters: one on the state of things every few seconds, and one when something goes
+    wrong."""
 
     def __init__(self, study: StudyProgress, stream: TextIO, clock: Callable[[], float] = time.monotonic):
         self._study, self._stream, self._clock = study, stream, clock

@@ -1,9 +1,11 @@
-"""`gonn stop`: commands of this workspace are asked to pause; their trials write checkpoints, and the same command goes on later.
+"""`gonn stop`: commands of this workspace are asked to pause; their trials write checkpoints, and the same command goes
+on later.
 
     commands/<token>.json    a command at work: its process, what it works on; its modification time is a heartbeat
     commands/<token>.stop    the wish that it stop, which it sees at the next word of one of its trials
 
-A wish is a file, so that it reaches commands on every machine that shares the workspace. A `python -m gonn_core.trial` knows no
+A wish is a file, so that it reaches commands on every machine that shares the workspace. A `python -m gonn_core.trial`
+knows no
 workspace: it gets SIGTERM, which asks for the same. Nothing is ever killed.
 """
 
@@ -51,7 +53,14 @@ class Command:
         self._record = folder / f"{uuid.uuid4().hex}.json"
         self._wish = self._record.with_suffix(".stop")
         self._next, self._asked = 0.0, False
-        write_json(self._record, {"process": this_process()._asdict(), "what": what, "started": datetime.now(UTC).isoformat(timespec="seconds")})
+        write_json(
+            self._record,
+            {
+                "process": this_process()._asdict(),
+                "what": what,
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            },
+        )
 
     @property
     def asked(self) -> bool:
@@ -82,7 +91,8 @@ class Command:
 
 @contextmanager
 def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
-    """While this is entered, `gonn stop` finds the command; `what` it works on: the id of a study, a search or a trial."""
+    """While this is entered, `gonn stop` finds the command; `what` it works on: the id of a study, a search or a
+    trial."""
     command = Command(_folder(workspace), what)
     try:
         yield command
@@ -161,7 +171,8 @@ class AtWork:
 
 
 def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
-    """Ask what works in this workspace, or on the study whose id begins so, to stop; waits until it has. 1 when something goes on.
+    """Ask what works in this workspace, or on the study whose id begins so, to stop; waits until it has. 1 when
+    something goes on.
 
     Raises SettingError (STUDY) when nothing works on it.
     """
@@ -170,7 +181,12 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
     asked = [each for each in found if study is None or each.what.startswith(study)]
     if not asked:
         if study is not None:
-            raise SettingError("STUDY", study, "no command works on it", sorted({each.what for each in found}) or "none: nothing is running")
+            raise SettingError(
+                "STUDY",
+                study,
+                "no command works on it",
+                sorted({each.what for each in found}) or "none: nothing is running",
+            )
         console.print(f"nothing is running in {workspace.root}")
         return 0
     for each in asked:
@@ -188,7 +204,8 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
 
 
 def everything_at_work(workspace: Workspace) -> list[AtWork]:
-    """Commands of the workspace, on any machine, and lone trials of this machine; records of commands that were killed are removed."""
+    """Commands of the workspace, on any machine, and lone trials of this machine; records of commands that were killed
+    are removed."""
     found = []
     for path in sorted(_folder(workspace).glob("*.json")):
         each = _read(path)
@@ -200,7 +217,12 @@ def everything_at_work(workspace: Workspace) -> list[AtWork]:
     own = {each.process.pid for each in found}
     for path in sorted(workspace.runs.glob("*/lease.json")):
         holder = live_holder(path.parent)
-        if holder is not None and is_alive(holder.process) and holder.process.pid not in own and "gonn_core.trial" in _command_line(holder.process.pid):
+        if (
+            holder is not None
+            and is_alive(holder.process)
+            and holder.process.pid not in own
+            and "gonn_core.trial" in _command_line(holder.process.pid)
+        ):
             found.append(AtWork(path.parent.name, holder.process, None))
     return found
 

@@ -24,17 +24,25 @@ NAME = "gonn"
 
 
 def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | None) -> int:
-    """Serves a net on standard input and output until `quit` or the end of input. Raises UserError before the first command.
+    """Serves a net on standard input and output until `quit` or the end of input. Raises UserError before the first
+    command.
 
-    model: a trial's id or its beginning or its directory, each with `@samples` for an earlier snapshot, or the file of a snapshot.
-    guard: an engine asked before every move whether it would pass, and about dead stones and results. seed: of the draws; by chance
-    without one. choice: kind, history, symmetries and passing as a player's options, None for the default.
+    model: a trial's id or its beginning or its directory, each with `@samples` for an earlier snapshot, or the file of
+    a snapshot.
+    guard: an engine asked before every move whether it would pass, and about dead stones and results. seed: of the
+    draws; by chance without one. choice: kind, history, symmetries and passing as a player's options, None for the
+    default.
     """
     if guard is not None and choice["passing"] is None:
         choice["passing"] = "guard"
     spec = _net(model, choice)
     if guard is None and spec.choice.passing == "guard":
-        raise SettingError("passing", "guard", "asks another engine, and there is none", "with --guard ENGINE; else pass_alive, after_pass, no_candidates")
+        raise SettingError(
+            "passing",
+            "guard",
+            "asks another engine, and there is none",
+            "with --guard ENGINE; else pass_alive, after_pass, no_candidates",
+        )
     seed = secrets.randbelow(2**31) if seed is None else seed
     player, version = _player(spec)
     beside = _guard(guard, seed) if guard is not None else None
@@ -66,7 +74,12 @@ def _net(model: str, choice: dict[str, str | None]) -> NetSpec:
         return NetSpec(file.parent.parent, int(file.stem), parse_choice(given, model))
     spec = parse_player(",".join([model, *given]), lambda beginning: find_trial(Workspace.here(), beginning, "MODEL"))
     if not isinstance(spec, NetSpec):
-        raise SettingError("MODEL", model, "no trial and no file", "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file")
+        raise SettingError(
+            "MODEL",
+            model,
+            "no trial and no file",
+            "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file",
+        )
     return spec
 
 
@@ -75,7 +88,9 @@ def _player(spec: NetSpec) -> tuple[NetPlayer, str]:
     net, config = load_net(spec.directory, spec.samples)
     directory = TrialDirectory(spec.directory)
     samples = spec.samples or directory.result()["samples"]
-    words = ",".join(f"{'choice' if name == 'kind' else name}={value}" for name, value in spec.choice.model_dump().items())
+    words = ",".join(
+        f"{'choice' if name == 'kind' else name}={value}" for name, value in spec.choice.model_dump().items()
+    )
     return NetPlayer(net, config.features, spec.choice, chunk=1), f"{directory.config()['id']}@{samples},{words}"
 
 
@@ -83,4 +98,6 @@ def _guard(engine: str, seed: int) -> Guard:
     try:
         return Guard(parse_engine(engine), seed)
     except EngineError as error:
-        raise SettingError("guard", engine, f"does not answer as a GTP engine: {error}", "gnugo, gnugo:1 … gnugo:10 or a GTP command") from None
+        raise SettingError(
+            "guard", engine, f"does not answer as a GTP engine: {error}", "gnugo, gnugo:1 … gnugo:10 or a GTP command"
+        ) from None

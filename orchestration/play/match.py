@@ -35,7 +35,9 @@ ENGINE_SECONDS = 120
 Side = NetSpec | Engine
 
 
-def run_match(a: str, b: str, games: int, seed: int, openings: str, level: int | None, workers: int | None, timeout: int) -> int:
+def run_match(
+    a: str, b: str, games: int, seed: int, openings: str, level: int | None, workers: int | None, timeout: int
+) -> int:
     """Let two players have played so many games, and print the result. 1 when games were given up. Raises UserError."""
     workspace = Workspace.here()
     sides = {"A": named_side(a, workspace, level), "B": named_side(b, workspace, level)}
@@ -45,7 +47,9 @@ def run_match(a: str, b: str, games: int, seed: int, openings: str, level: int |
     print_table(match_table([match], names_of([match], workspace)), output())
     output().print(f"match {match.id} in {workspace.matches / match.id}")
     if missing := games - sum(line.game < games for line in match.games):
-        output().print(f"{missing} games were given up: their engine failed {MOST_ATTEMPTS} times in each; games.jsonl says how")
+        output().print(
+            f"{missing} games were given up: their engine failed {MOST_ATTEMPTS} times in each; games.jsonl says how"
+        )
     return 1 if missing else 0
 
 
@@ -56,17 +60,31 @@ def named_side(text: str, workspace: Workspace, level: int | None = None) -> Sid
 
 
 def play_between(
-    workspace: Workspace, sides: Mapping[str, Side], games: int, seed: int, openings: Openings = Openings(), workers: int | None = None, timeout: int = ENGINE_SECONDS
+    workspace: Workspace,
+    sides: Mapping[str, Side],
+    games: int,
+    seed: int,
+    openings: Openings = Openings(),
+    workers: int | None = None,
+    timeout: int = ENGINE_SECONDS,
 ) -> Match:
-    """The match of players A and B after its first `games` games, of which it plays those that are missing, showing how it gets on.
+    """The match of players A and B after its first `games` games, of which it plays those that are missing, showing how
+    it gets on.
 
     Raises UserError: a player that is not there, another command that plays this match, Stopped when asked to stop.
     """
     torch.set_num_threads(1)
     workers = workers or os.cpu_count() or 1
     batched = all(isinstance(side, NetSpec) and side.choice.passing != "guard" for side in sides.values())
-    if batched and openings.kind == "empty" and games > 2 and all(side.choice.kind == "argmax" for side in sides.values()):
-        raise SettingError("openings", openings.kind, "two nets that always choose alike play one game again and again", ["stones"])
+    if (
+        batched
+        and openings.kind == "empty"
+        and games > 2
+        and all(side.choice.kind == "argmax" for side in sides.values())
+    ):
+        raise SettingError(
+            "openings", openings.kind, "two nets that always choose alike play one game again and again", ["stones"]
+        )
     entrants: dict[str, Entrant] = {}
     try:
         if batched:
@@ -82,7 +100,9 @@ def play_between(
         with _held(workspace, content) as (record, lease), at_work(workspace, f"match {record.id}") as command:
             missing = games - sum(number < games for number in record.games())
             if missing:
-                notes().print(f"match {record.id}: {printable(names['A'])} – {printable(names['B'])}; {Rules().sentence()}")
+                notes().print(
+                    f"match {record.id}: {printable(names['A'])} – {printable(names['B'])}; {Rules().sentence()}"
+                )
 
             def played(stopped: Callable[[], bool]) -> Iterator[GameLine]:
                 if batched:
@@ -116,12 +136,16 @@ def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Le
     try:
         lease = Lease.take(folder)
     except LeaseHeld as held:
-        raise UserError(f"another command plays match {content['id']} (process {held.holder.process.pid} on {held.holder.process.machine.split('/')[0]})") from None
+        raise UserError(
+            f"another command plays match {content['id']} (process {held.holder.process.pid} on {held.holder.process.machine.split('/')[0]})"
+        ) from None
     with lease:
         yield open_match(workspace.matches, content), lease
 
 
-def _watch(played: Callable[[Callable[[], bool]], Iterator[GameLine]], record: MatchRecord, missing: int, command: Command) -> None:
+def _watch(
+    played: Callable[[Callable[[], bool]], Iterator[GameLine]], record: MatchRecord, missing: int, command: Command
+) -> None:
     """Play, and show games as they end, what was voided and which moves were refused."""
     wins = {"A": 0.0, "B": 0.0}
     for line in record.games().values():
@@ -156,7 +180,8 @@ def names_of(matches: Sequence[Match], workspace: Workspace) -> dict[str, str]:
 
 
 def show_matches(beginnings: Sequence[str], out: Path | None) -> None:
-    """Print the table of the matches whose ids begin so, or of all; with `out` also write it there, as markdown and CSV."""
+    """Print the table of the matches whose ids begin so, or of all; with `out` also write it there, as markdown and
+    CSV."""
     workspace = Workspace.here()
     matches = [match for match in chosen_matches(workspace, beginnings) if match.games]
     if not matches:

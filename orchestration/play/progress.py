@@ -50,6 +50,8 @@ class GameCount:
         self._last, self._said = now, self._done
         rate = self._done / (now - self._begun) if now > self._begun else 0.0
         left = duration((self._total - self._done) / rate if rate else None)
-        line = f"{self._title}: {self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}" + (f", {self._text}" if self._text else "")
+        line = f"{self._title}: {self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}" + (
+            f", {self._text}" if self._text else ""
+        )
         self._stream.write(f"\r\x1b[K{line}" if self._live else line + "\n")
         self._stream.flush()

@@ -41,19 +41,30 @@ def chosen_matches(workspace: Workspace, beginnings: Sequence[str]) -> list[Matc
     for beginning in beginnings:
         if not any(name.startswith(beginning) for name in kept):
             raise SettingError("MATCH", beginning, "no such match", kept[-8:] or "none yet: gonn match plays one")
-    return load_matches(workspace.matches, [name for name in kept if not beginnings or name.startswith(tuple(beginnings))])
+    return load_matches(
+        workspace.matches, [name for name in kept if not beginnings or name.startswith(tuple(beginnings))]
+    )
 
 
 def find_player(table: Tally, names: Mapping[str, str], asked: str) -> int:
     """Number of the player whose id or trial begins so, or whose name has it in it. Raises SettingError (--anchor)."""
 
     def fits(player: str) -> bool:
-        return player.startswith(asked) or str(table.identities[player].get("trial", "")).startswith(asked) or asked.lower() in names[player].lower()
+        return (
+            player.startswith(asked)
+            or str(table.identities[player].get("trial", "")).startswith(asked)
+            or asked.lower() in names[player].lower()
+        )
 
     found = [player for player in table.ids if fits(player)]
     exact = [player for player in table.ids if asked in (player, names[player])]
     if len(exact or found) != 1:
-        raise SettingError("--anchor", asked, f"{len(found)} players fit" if found else "no such player", [names[player] for player in table.ids])
+        raise SettingError(
+            "--anchor",
+            asked,
+            f"{len(found)} players fit" if found else "no such player",
+            [names[player] for player in table.ids],
+        )
     return table.number((exact or found)[0])
 
 

@@ -18,14 +18,22 @@ from orchestration.play.progress import GameCount
 from orchestration.workspace import Workspace
 
 FORMAT = 1
-_RULES = {"scoring": "Chinese area, by the engine", "komi": "6.5 or 7.5 by chance", "superko": "the engine's", "end": "two passes or resignation"}
+_RULES = {
+    "scoring": "Chinese area, by the engine",
+    "komi": "6.5 or 7.5 by chance",
+    "superko": "the engine's",
+    "end": "two passes or resignation",
+}
 _OPENINGS = "two thirds of the games start from 1-4 random setup stones"
 
 
-def make_games(engine: str, games: int, out: Path, level: int | None, seed: int, workers: int | None, timeout: int) -> int:
+def make_games(
+    engine: str, games: int, out: Path, level: int | None, seed: int, workers: int | None, timeout: int
+) -> int:
     """Games `seed` .. `seed + games - 1` in the folder `out`; those that are there are kept. 1 when a game failed.
 
-    Raises SettingError for an engine that is not there or a folder with another engine's games, Stopped when asked to stop.
+    Raises SettingError for an engine that is not there or a folder with another engine's games, Stopped when asked to
+    stop.
     """
     chosen = parse_engine(engine, level)
     with EnginePool(chosen, timeout) as pool:
@@ -42,7 +50,10 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
             notes().print(f"{games - len(missing):,} of {games:,} games are there")
         workers = min(workers or os.cpu_count() or 1, max(len(missing), 1))
         failures = {}
-        with at_work(Workspace.here(), f"self-play {out.name}") as command, GameCount("self-play", len(missing)) as count:
+        with (
+            at_work(Workspace.here(), f"self-play {out.name}") as command,
+            GameCount("self-play", len(missing)) as count,
+        ):
 
             def play(number: int) -> tuple[int, str | None]:
                 start = start_of(number)
@@ -65,14 +76,18 @@ def make_games(engine: str, games: int, out: Path, level: int | None, seed: int,
                 count.step(f"{len(failures)} failed" if failures else "")
             if command.asked:
                 raise Stopped
-    output().print(f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}" + _told(failures))
+    output().print(
+        f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}" + _told(failures)
+    )
     return 1 if failures else 0
 
 
 def _told(failures: dict[int, str]) -> str:
     if not failures:
         return ""
-    return f"; {len(failures):,} failed and are tried again by the same command: {', '.join(map(str, sorted(failures)))}"
+    return (
+        f"; {len(failures):,} failed and are tried again by the same command: {', '.join(map(str, sorted(failures)))}"
+    )
 
 
 def _prepare(out: Path, identity: dict) -> None:
@@ -82,9 +97,25 @@ def _prepare(out: Path, identity: dict) -> None:
     if found is None:
         try:
             if out.exists() and any(out.iterdir()):
-                raise SettingError("out", out, "holds other files", "a folder that is new, empty or of the same engine's games")
+                raise SettingError(
+                    "out", out, "holds other files", "a folder that is new, empty or of the same engine's games"
+                )
         except NotADirectoryError:
             raise InputError(out, "is no folder") from None
-        write_json(path, {"format": FORMAT, "engine": identity, "rules": _RULES, "openings": _OPENINGS, "made": time.strftime("%Y-%m-%d")})
+        write_json(
+            path,
+            {
+                "format": FORMAT,
+                "engine": identity,
+                "rules": _RULES,
+                "openings": _OPENINGS,
+                "made": time.strftime("%Y-%m-%d"),
+            },
+        )
     elif found["engine"] != identity:
-        raise SettingError("out", out, "holds games of another engine or level", "a folder that is new, empty or of the same engine's games")
+        raise SettingError(
+            "out",
+            out,
+            "holds games of another engine or level",
+            "a folder that is new, empty or of the same engine's games",
+        )

@@ -15,7 +15,8 @@ from reports.tables.terminal import print_table
 
 
 def play_study(study: str, games: int, seed: int, choice: Sequence[str], workers: int | None) -> int:
-    """Let every pair of finished trials with and without a card play so many games; prints the study's table of play. Raises UserError.
+    """Let every pair of finished trials with and without a card play so many games; prints the study's table of play.
+    Raises UserError.
 
     choice: of both sides, such as `choice=argmax`; none: the published one, by which claims are judged.
     """
@@ -34,10 +35,16 @@ def play_study(study: str, games: int, seed: int, choice: Sequence[str], workers
 
 
 def paired_trials(workspace: Workspace, study: Study) -> list[tuple[str, str, str]]:
-    """(card and seed, trial with it, trial without it) of all that are done, seed by seed. Raises UserError when there are none."""
+    """(card and seed, trial with it, trial without it) of all that are done, seed by seed. Raises UserError when there
+    are none."""
     single = [contrast for contrast in study.contrasts if len(contrast.with_it) == len(contrast.without) == 1]
     if not single:
-        raise SettingError("STUDY", study.id, f"each of its effects is a mean over several arms ({study.design}); only one arm can play another", "a study of design add-one")
+        raise SettingError(
+            "STUDY",
+            study.id,
+            f"each of its effects is a mean over several arms ({study.design}); only one arm can play another",
+            "a study of design add-one",
+        )
     pairs = []
     for seed in study.seeds:
         for contrast in single:
@@ -45,5 +52,7 @@ def paired_trials(workspace: Workspace, study: Study) -> list[tuple[str, str, st
             if None not in trials and all(TrialDirectory(workspace.runs / trial).state() == "done" for trial in trials):
                 pairs.append((f"{contrast.card} s{seed}", *trials))
     if not pairs:
-        raise UserError(f"study {study.id}: no seed is done both with and without an enhancement; gonn status shows its trials")
+        raise UserError(
+            f"study {study.id}: no seed is done both with and without an enhancement; gonn status shows its trials"
+        )
     return pairs

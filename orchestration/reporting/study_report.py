@@ -58,7 +58,10 @@ class Reporter:
         """Results of a study, and how its files were before they were read."""
         if study.id not in self._loaded:
             note, workspace = StudyNote(self._workspace, study), self._workspace
-            self._loaded[study.id] = note, load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums)
+            self._loaded[study.id] = (
+                note,
+                load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums),
+            )
         return self._loaded[study.id]
 
     @cached_property
@@ -66,8 +69,8 @@ class Reporter:
         return tuple(load_matches(self._workspace.matches))
 
     def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
-        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test results by it; `anew`: also where it
-        would be what lies there already."""
+        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test
+        results by it; `anew`: also where it would be what lies there already."""
         workspace = self._workspace
         note, results = self._load(study)
         del self._loaded[study.id]  # whoever asks for another report of it wants its trials as they are then
@@ -78,12 +81,18 @@ class Reporter:
         earlier = self._shelf.pool(study)
         about = repr((results.looks, earlier))
         known = not anew and note.holds(about)
-        files = (found_report if known else write_report)(study, results, workspace.out, self.registry, earlier, workspace.sums)
+        files = (found_report if known else write_report)(
+            study, results, workspace.out, self.registry, earlier, workspace.sums
+        )
         if not known:
             note.keep(about)
         # A run's page shows only the first lines of its description at once: they say what was found.
         findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
-        return ReportedStudy(files, StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)), not known)
+        return ReportedStudy(
+            files,
+            StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)),
+            not known,
+        )
 
 
 def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:

@@ -1,4 +1,5 @@
-"""Whether the reports over a whole workspace are still what they would be made into: by sizes and times of files, without reading one."""
+"""Whether the reports over a whole workspace are still what they would be made into: by sizes and times of files,
+without reading one."""
 
 import hashlib
 import os
@@ -36,19 +37,31 @@ class ReportNote:
         self._before = _inputs(workspace, looks=False)
 
     def holds(self) -> bool:
-        """Whether nothing has changed since: no trial, study, search, match, declaration or line of code, nothing in out/; and nothing runs."""
+        """Whether nothing has changed since: no trial, study, search, match, declaration or line of code, nothing in
+        out/; and nothing runs."""
         try:
             kept = read_mapping(self._path)
         except InputError:  # somebody else's file, or half of one
             return False
-        if self._before is None or kept.get("format") != FORMAT or kept.get("inputs") != _inputs(self._workspace, looks=True):
+        if (
+            self._before is None
+            or kept.get("format") != FORMAT
+            or kept.get("inputs") != _inputs(self._workspace, looks=True)
+        ):
             return False
         return kept.get("outputs") == _outputs(self._workspace)
 
     def keep(self) -> None:
         """Note that the reports were made, unless what they are made from changed meanwhile."""
         if self._before is not None and self._before == _inputs(self._workspace, looks=False):
-            write_json(self._path, {"format": FORMAT, "inputs": _inputs(self._workspace, looks=True), "outputs": _outputs(self._workspace)})
+            write_json(
+                self._path,
+                {
+                    "format": FORMAT,
+                    "inputs": _inputs(self._workspace, looks=True),
+                    "outputs": _outputs(self._workspace),
+                },
+            )
 
 
 class StudyNote:
@@ -60,7 +73,8 @@ class StudyNote:
         self._inputs = _study_inputs(workspace, study)
 
     def holds(self, about: str) -> bool:
-        """Whether the report was made from the same files and from what `about` stands for (not in the study's files), and lies there as it was made."""
+        """Whether the report was made from the same files and from what `about` stands for (not in the study's files),
+        and lies there as it was made."""
         with suppress(OSError):
             return self._inputs is not None and self._path.read_text(encoding="utf-8") == self._text(about)
         return False
@@ -78,7 +92,11 @@ class StudyNote:
 def _study_inputs(workspace: Workspace, study: Study) -> str | None:
     """Digest of the files that a study's report is made from but for its looks; None while one of its trials runs."""
     digest = hashlib.sha256(code())
-    for folder in (workspace.studies / study.id, workspace.matches, *(workspace.runs / trial.trial for trial in study.trials)):
+    for folder in (
+        workspace.studies / study.id,
+        workspace.matches,
+        *(workspace.runs / trial.trial for trial in study.trials),
+    ):
         for path, about in _files(folder):
             if path.endswith("/lease.json"):
                 return None
@@ -88,7 +106,8 @@ def _study_inputs(workspace: Workspace, study: Study) -> str | None:
 
 
 def _inputs(workspace: Workspace, looks: bool) -> str | None:
-    """Digest of all that reports are made from; None while a trial runs, which may end at any moment. `looks`: with how often results were looked at."""
+    """Digest of all that reports are made from; None while a trial runs, which may end at any moment. `looks`: with how
+    often results were looked at."""
     digest = hashlib.sha256(code())
     for name in _INPUTS:
         for path, about in _files(workspace.root / name):

@@ -15,9 +15,11 @@ from orchestration.workspace import Workspace
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
-    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in out/summary.
+    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in
+    out/summary.
 
-    Of all also the report over everything, in out/report; of all, a study's report is not made again where nothing has changed since.
+    Of all also the report over everything, in out/report; of all, a study's report is not made again where nothing has
+    changed since.
     """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
@@ -42,10 +44,19 @@ def write_reports(studies: tuple[str, ...]) -> None:
     registry = reporter.registry
     if not studies:
         played = load_played(workspace.matches, workspace.elo)
-        book = write_book([each.files for each in written], registry, workspace.out / "report", _searches(workspace), played, workspace.sums)
+        book = write_book(
+            [each.files for each in written],
+            registry,
+            workspace.out / "report",
+            _searches(workspace),
+            played,
+            workspace.sums,
+        )
         output().print(f"over all studies: {book}")
     if len(written) > 1:
-        path = write_summary([each.files.report for each in written], registry, workspace.out / "summary", workspace.sums)
+        path = write_summary(
+            [each.files.report for each in written], registry, workspace.out / "summary", workspace.sums
+        )
         output().print(f"summary: {path}")
     if note is not None:
         note.keep()
@@ -58,7 +69,9 @@ def _tell_again(workspace: Workspace, studies: Sequence[Study]) -> None:
         for sentence in sentences(workspace, study.id):
             console.print(Text(printable(sentence, 400)))
         console.print(f"report: {workspace.out / study.id / 'report.md'}")
-    console.print(f"nothing has changed since these reports were made; over all studies: {workspace.out / 'report' / 'index.md'}")
+    console.print(
+        f"nothing has changed since these reports were made; over all studies: {workspace.out / 'report' / 'index.md'}"
+    )
 
 
 def _searches(workspace: Workspace) -> list:
@@ -76,7 +89,11 @@ def open_ui(port: int, study: str | None) -> int:
 
     workspace = Workspace.here()
     known = sorted([*all_studies(workspace), *all_searches(workspace)], key=lambda each: each.created)
-    chosen = latest_of(known, study, "STUDY", "no such study or search", "none yet: make ablation NAME=… makes one") if study else (known[-1] if known else None)
+    chosen = (
+        latest_of(known, study, "STUDY", "no such study or search", "none yet: make ablation NAME=… makes one")
+        if study
+        else (known[-1] if known else None)
+    )
     return serve(workspace.root, workspace.runs, port, chosen and chosen.id, output().print)
 
 

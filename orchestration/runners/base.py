@@ -1,7 +1,8 @@
 """What every runner offers: jobs in, events while they run, outcomes out.
 
-A runner only decides *where* trials run. What a trial computes is in its config, and where it stands is in its directory, so a
-runner keeps no state of its own: the same call after any interruption carries on, and two runners give equal weights.
+A runner only decides *where* trials run. What a trial computes is in its config, and where it stands is in its
+directory, so a runner keeps no state of its own: the same call after any interruption carries on, and two runners give
+equal weights.
 """
 
 import importlib
@@ -24,13 +25,15 @@ RUN_TRIAL = "gonn_core.trial.run:run_trial"
 ATTEMPTS = 2
 """A trial whose process dies (killed, out of memory) is taken up once more from its directory."""
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
+ONE_THREAD = {
+    name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+}
 """Environment of a worker, set before it imports torch: trials run side by side with one thread each."""
 
 OnEvent = Callable[[dict], bool | None]
-"""Told the events of `gonn_core.trial.events` and four more: `begun` (a slot takes it), `retried` (its process died or ran out of memory,
-another one carries on) and `failed`, both with a `message` of one line, and `paused`. Returning False, except to `begun` and when it is
-over, pauses the trial as it does in `run_trial`."""
+"""Told the events of `gonn_core.trial.events` and four more: `begun` (a slot takes it), `retried` (its process died or
+ran out of memory, another one carries on) and `failed`, both with a `message` of one line, and `paused`. Returning
+False, except to `begun` and when it is over, pauses the trial as it does in `run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class Runner(Protocol):
     def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """Run `jobs`, at most `slots` at a time (None: as many as the machine is good for).
 
-        The next job is asked for when a slot is free, so `jobs` may be a generator that decides on what it was told so far. Each
-        trial id runs once, however many jobs name it; outcomes come in the order of the jobs, one per trial id. A trial that fails
-        is an outcome, not an exception. `on_event` is called from the calling thread alone.
+        The next job is asked for when a slot is free, so `jobs` may be a generator that decides on what it was told so
+        far. Each trial id runs once, however many jobs name it; outcomes come in the order of the jobs, one per trial
+        id. A trial that fails is an outcome, not an exception. `on_event` is called from the calling thread alone.
         """
         ...
 
@@ -88,7 +91,8 @@ def retried(job: Job, why: str) -> dict:
 
 
 def failure(job: Job, error: Exception) -> Outcome:
-    """The outcome of a trial that raised, with the traceback unless a user can put the error right; called while it is being handled."""
+    """The outcome of a trial that raised, with the traceback unless a user can put the error right; called while it is
+    being handled."""
     if isinstance(error, UserError):
         return Outcome(job.id, "failed", describe(error), out_of_memory=isinstance(error, OutOfMemory))
     return Outcome(job.id, "failed", describe(error), traceback.format_exc())
@@ -111,7 +115,8 @@ def describe(error: BaseException) -> str:
 
 
 def visible_gpus() -> list[str]:
-    """Identifiers of the GPUs this process may use, without importing torch: CUDA_VISIBLE_DEVICES, else nvidia-smi's list."""
+    """Identifiers of the GPUs this process may use, without importing torch: CUDA_VISIBLE_DEVICES, else nvidia-smi's
+    list."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return [name.strip() for name in named.split(",") if name.strip() not in ("", "-1")]
@@ -142,8 +147,8 @@ class Places:
 def places(jobs: Iterable[Job], slots: int | None, device: str = "auto") -> Places:
     """Slots and GPUs for `jobs` on `device`.
 
-    `slots` as asked for; else one per CPU core where no GPU is wanted or there is none, and one per GPU to begin with where there are
-    some, up to one per core.
+    `slots` as asked for; else one per CPU core where no GPU is wanted or there is none, and one per GPU to begin with
+    where there are some, up to one per core.
     """
     if slots is not None and slots < 1:
         raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")

@@ -1,8 +1,10 @@
-"""How many trials share a GPU: decided from what the trials tell of memory and of samples, with no look at the GPU itself.
+"""How many trials share a GPU: decided from what the trials tell of memory and of samples, with no look at the GPU
+itself.
 
-The first trial of a study has its GPU to itself until it has told its peak of memory. Then as many may run as the free memory holds
-peaks of the largest net among them, and one more at a time only while the work done per second in all keeps rising. A trial that runs
-out of memory in company starts again beside fewer; one that does so alone has failed. The decisions were tried on simulated trials
+The first trial of a study has its GPU to itself until it has told its peak of memory. Then as many may run as the free
+memory holds peaks of the largest net among them, and one more at a time only while the work done per second in all
+keeps rising. A trial that runs out of memory in company starts again beside fewer; one that does so alone has failed.
+The decisions were tried on simulated trials
 alone: none has been made on a GPU yet.
 """
 
@@ -35,10 +37,12 @@ class _Trial:
 
 
 class GpuSlots:
-    """The slots of all GPUs of one command; the GPUs are taken to be alike, the trials to be spread over them evenly."""
+    """The slots of all GPUs of one command; the GPUs are taken to be alike, the trials to be spread over them
+    evenly."""
 
     def __init__(self, gpus: int, most: int, asked: int | None = None, clock: Callable[[], float] = time.monotonic):
-        """`most`: trials on one GPU, at most. `asked`: trials on all of them as the user wants it, whatever is measured; None: decide."""
+        """`most`: trials on one GPU, at most. `asked`: trials on all of them as the user wants it, whatever is
+        measured; None: decide."""
         self.gpus, self.asked, self._clock = gpus, asked, clock
         self.ceiling = math.ceil(asked / gpus) if asked else most
         self.level = self.ceiling if asked else 1
@@ -57,10 +61,11 @@ class GpuSlots:
 
     @property
     def share(self) -> float:
-        """Of a GPU, that a trial which starts now tells Ray it takes, so that Ray puts it where it belongs; the slots decide how many there are.
+        """Of a GPU, that a trial which starts now tells Ray it takes, so that Ray puts it where it belongs; the slots
+        decide how many there are.
 
-        On one GPU as little as leaves room for all there may ever be. On several a trial keeps the share that its time had, or Ray
-        would fill up one GPU before it took the next.
+        On one GPU as little as leaves room for all there may ever be. On several a trial keeps the share that its time
+        had, or Ray would fill up one GPU before it took the next.
         """
         return 1 / (self.ceiling if self.gpus == 1 else self.level)
 
@@ -103,7 +108,8 @@ class GpuSlots:
             self._measure(trial, self._clock(), event["samples"])
 
     def out_of_memory(self, trial: str) -> bool:
-        """A trial ran out of memory: True when it is to be started again, with fewer beside it; False when it had a GPU to itself."""
+        """A trial ran out of memory: True when it is to be started again, with fewer beside it; False when it had a GPU
+        to itself."""
         together = math.ceil(self._running[trial].company / self.gpus)
         if together == 1:
             return False
@@ -118,7 +124,9 @@ class GpuSlots:
         nets = [trial.net for trial in self._running.values()] + ([net] if net is not None else [])
         largest = max(self._peaks.values())
         need = max((self._peaks.get(each, largest) for each in nets), default=largest) + CONTEXT_BYTES
-        return max(1, int((self._free * HEADROOM + CONTEXT_BYTES) // need))  # the first one's context is no longer in the free memory
+        return max(
+            1, int((self._free * HEADROOM + CONTEXT_BYTES) // need)
+        )  # the first one's context is no longer in the free memory
 
     def _measure(self, trial: _Trial, now: float, samples: int) -> None:
         """Count a stretch between two words of a trial, if all slots of the level were at work all along."""

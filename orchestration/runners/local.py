@@ -1,7 +1,8 @@
 """Trials in worker processes of this machine, without Ray: one process per slot, used for trial after trial.
 
-A worker is a fresh interpreter (spawn) that a pipe connects to the driver. It ends when the driver ends, however that happens.
-A worker that dies takes down only the attempt it was at: another process carries on from the trial's directory.
+A worker is a fresh interpreter (spawn) that a pipe connects to the driver. It ends when the driver ends, however that
+happens. A worker that dies takes down only the attempt it was at: another process carries on from the trial's
+directory.
 """
 
 import os
@@ -40,7 +41,8 @@ class LocalRunner:
         self._function = function
 
     def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next call."""
+        """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next
+        call."""
         source = distinct(jobs)
         first = next(source, None)
         if first is None:
@@ -153,10 +155,15 @@ class _Worker:
             self.stop()
             if code is None:
                 return Death("the worker process lost its pipe")
-            return Death(f"the worker process was killed by {signal.Signals(-code).name}" if code < 0 else f"the worker process ended with code {code}")
+            return Death(
+                f"the worker process was killed by {signal.Signals(-code).name}"
+                if code < 0
+                else f"the worker process ended with code {code}"
+            )
 
     def stop(self) -> None:
-        """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next job starts another."""
+        """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next job starts
+        another."""
         if self._process is not None:
             self._process.kill()
             self._process.join()

@@ -63,7 +63,9 @@ class JobQueue:
         if not outcome.out_of_memory or self.slots is None or not self.slots.out_of_memory(job.id):
             return None
         self.again(job)
-        return f"{outcome.error}; again, with at most {self.slots.ceiling} trial{'s' * (self.slots.ceiling > 1)} on a GPU"
+        return (
+            f"{outcome.error}; again, with at most {self.slots.ceiling} trial{'s' * (self.slots.ceiling > 1)} on a GPU"
+        )
 
     def _end(self, job: Job) -> None:
         if self.slots is not None:
@@ -72,7 +74,14 @@ class JobQueue:
 
 def load_of(job: Job) -> tuple[str, float]:
     """What decides a trial's memory, as a text to compare, and the operations of one sample in training."""
-    steps = {"batch_size": True, "batch_splits": True, "precision": True, "auxiliary": True, "averaging": True, "optimiser": {"kind"}}
+    steps = {
+        "batch_size": True,
+        "batch_splits": True,
+        "precision": True,
+        "auxiliary": True,
+        "averaging": True,
+        "optimiser": {"kind"},
+    }
     net = job.config.model_dump_json(include={"net": True, "features": True, "training": steps})
     if net not in _OPERATIONS:
         from gonn_core.features.sets import plane_names

@@ -1,4 +1,5 @@
-"""What running on somebody's Ray cluster takes: its address, code that travels, a folder that every node sees. Knows nothing of Ray's API."""
+"""What running on somebody's Ray cluster takes: its address, code that travels, a folder that every node sees. Knows
+nothing of Ray's API."""
 
 import os
 import secrets
@@ -10,7 +11,8 @@ from gonn_core.errors import InputError, SettingError, UserError
 
 SETTING = "RAY_ADDRESS"
 PACKAGES = ("gonn_core", "orchestration")
-"""What a trial imports; sent to the nodes as packages, so that nothing else of the repository (runs/, stores/, games) goes along."""
+"""What a trial imports; sent to the nodes as packages, so that nothing else of the repository (runs/, stores/, games)
+goes along."""
 EXCLUDED = ("**/__pycache__", "**/*.pyc")
 CHECK_SECONDS = 1800
 """Patience with nodes that read a whole store."""
@@ -39,7 +41,8 @@ def shipped() -> dict:
 
 @contextmanager
 def token_in(runs: Path) -> Iterator[str]:
-    """Name of a file in `runs` by which a node tells that it sees the same folder. Raises InputError when it cannot be written."""
+    """Name of a file in `runs` by which a node tells that it sees the same folder. Raises InputError when it cannot be
+    written."""
     path = runs / f".shared-{secrets.token_hex(8)}"
     try:
         runs.mkdir(parents=True, exist_ok=True)
@@ -53,7 +56,8 @@ def token_in(runs: Path) -> Iterator[str]:
 
 
 def node_problem(runs: str, token: str, store: str, digest: str) -> str | None:
-    """Run on a node: why it cannot train trials whose folders these are; None when it can. The store is read and compared with its digest."""
+    """Run on a node: why it cannot train trials whose folders these are; None when it can. The store is read and
+    compared with its digest."""
     from gonn_core.records.store import open_store
 
     try:
@@ -71,7 +75,13 @@ def node_problem(runs: str, token: str, store: str, digest: str) -> str | None:
 
 
 def check_nodes(answers: dict[str, str | None], runs: Path) -> None:
-    """Raise SettingError (GONN_HOME) for the first node that has a problem. `answers`: node's name -> `node_problem`."""
+    """Raise SettingError (GONN_HOME) for the first node that has a problem. `answers`: node's name ->
+    `node_problem`."""
     for node, problem in answers.items():
         if problem is not None:
-            raise SettingError("GONN_HOME", str(runs.parent), f"node {node} {problem}", "a folder that all nodes share under the same path")
+            raise SettingError(
+                "GONN_HOME",
+                str(runs.parent),
+                f"node {node} {problem}",
+                "a folder that all nodes share under the same path",
+            )

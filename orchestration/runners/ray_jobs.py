@@ -9,7 +9,8 @@ from orchestration.runners.queue import JobQueue
 
 
 class RayStudy:
-    """The driver's side: which job is next, what Tune's trials say, how they ended. Knows Tune's trials by their ids."""
+    """The driver's side: which job is next, what Tune's trials say, how they ended. Knows Tune's trials by their
+    ids."""
 
     def __init__(self, queue: JobQueue):
         self.queue = queue

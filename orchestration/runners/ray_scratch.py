@@ -12,7 +12,8 @@ NAME = "gonn-ray-"
 
 @contextmanager
 def scratch(shared: Path | None = None):
-    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under TMPDIR.
+    """A folder for Ray's session and Tune's bookkeeping, removed afterwards. Sockets need a short path: not under
+    TMPDIR.
 
     shared: a folder of the cluster, to which no session belongs.
     """

@@ -1,7 +1,8 @@
-"""Trials under Ray Tune: on this machine's cores, fractions of its GPUs, or a cluster. The only module that imports Ray.
+"""Trials under Ray Tune: on this machine's cores, fractions of its GPUs, or a cluster. The only module that imports
+Ray.
 
-Tune schedules trials, reuses their processes and passes on what they say; it stores and restores nothing. The state of a trial is
-its directory, so Ray's own checkpoints, loggers and result folders stay unused.
+Tune schedules trials, reuses their processes and passes on what they say; it stores and restores nothing. The state of
+a trial is its directory, so Ray's own checkpoints, loggers and result folders stay unused.
 """
 
 import logging
@@ -50,17 +51,21 @@ _ENVIRONMENT = {
 """Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
 
 _TOKEN = secrets.token_hex(32)  # guards the private cluster; of this process alone (Ray reads it once), on no disk
-_OBJECT_STORE_BYTES = 80 * 2**20  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
+_OBJECT_STORE_BYTES = (
+    80 * 2**20
+)  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
 
 
 class RayRunner:
-    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`, of which this machine must be a node."""
+    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`, of which this machine must be
+    a node."""
 
     def __init__(self, address: str | None = None, function: str = RUN_TRIAL):
         self._address, self._function = address, function
 
     def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """See `Runner.run`. On a cluster, the folders of jobs must be shared and absolute, and slots None means all its resources allow."""
+        """See `Runner.run`. On a cluster, the folders of jobs must be shared and absolute, and slots None means all its
+        resources allow."""
         source = distinct(jobs)
         first = next(source, None)
         if first is None:
@@ -78,7 +83,10 @@ class RayRunner:
             sharing = _cluster_slots(slots, first.run.device) if self._address else shared_gpus(where, slots)
             study = RayStudy(JobQueue(chain([first], source), on_event, sharing))
             tune.Tuner(
-                tune.with_resources(_trainable(self._function), lambda config: {"cpu": 1, **({"gpu": config["gpu"]} if config["gpu"] else {})}),
+                tune.with_resources(
+                    _trainable(self._function),
+                    lambda config: {"cpu": 1, **({"gpu": config["gpu"]} if config["gpu"] else {})},
+                ),
                 tune_config=tune.TuneConfig(
                     search_alg=_searcher(study),
                     num_samples=-1,
@@ -105,7 +113,8 @@ def _trainable(function: str):
     from ray import tune
 
     class Trial(tune.Trainable):
-        """Runs a trial in a thread; every step passes on what it said since the last. An error is a result: Tune retries only the dead."""
+        """Runs a trial in a thread; every step passes on what it said since the last. An error is a result: Tune
+        retries only the dead."""
 
         def setup(self, config):
             self._thread = None
@@ -223,11 +232,15 @@ def _check_cluster(job: Job) -> None:
             if node["Alive"] and node["Resources"].get("CPU"):
                 here = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
                 ask = ray.remote(node_problem).options(num_cpus=0, scheduling_strategy=here)
-                asked[f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"] = ask.remote(str(runs), token, str(store), store.name)
+                asked[f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"] = ask.remote(
+                    str(runs), token, str(store), store.name
+                )
         try:
             check_nodes({node: ray.get(answer, timeout=CHECK_SECONDS) for node, answer in asked.items()}, runs)
         except ray.exceptions.RayError as error:
-            raise SettingError(SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})") from None
+            raise SettingError(
+                SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})"
+            ) from None
 
 
 def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
@@ -241,11 +254,14 @@ def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
 
 @contextmanager
 def _cluster(address: str | None, where: Places, folder: Path):
-    """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to `address`."""
+    """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to
+    `address`."""
     root = str(Path(__file__).resolve().parents[2])
     private = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
     private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _TOKEN}
-    private |= {"RAY_worker_niceness": "0"}  # Ray's own is 15: on a machine that does anything else, trials would starve
+    private |= {
+        "RAY_worker_niceness": "0"
+    }  # Ray's own is 15: on a machine that does anything else, trials would starve
     before = {} if address else {name: os.environ.get(name) for name in private}
     os.environ.update({} if address else private)  # the private cluster's processes inherit them
     import ray
@@ -255,7 +271,9 @@ def _cluster(address: str | None, where: Places, folder: Path):
     try:
         if address:
             try:
-                ray.init(address=address, runtime_env={"env_vars": {**_ENVIRONMENT, **ONE_THREAD}, **shipped()}, **common)
+                ray.init(
+                    address=address, runtime_env={"env_vars": {**_ENVIRONMENT, **ONE_THREAD}, **shipped()}, **common
+                )
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise SettingError(SETTING, address, f"no Ray cluster there ({describe(error)})") from None
         else:

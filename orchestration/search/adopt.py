@@ -1,6 +1,8 @@
-"""Learning rates of a study that are not its base's: numbers, or found by a search and resolved to its number before hashing.
+"""Learning rates of a study that are not its base's: numbers, or found by a search and resolved to its number before
+hashing.
 
-The command line names one rate for all arms (LR). Else declarations may: a base for all arms, a card for the arm in which it is not as the base has it.
+The command line names one rate for all arms (LR). Else declarations may: a base for all arms, a card for the arm in
+which it is not as the base has it.
 """
 
 import json
@@ -51,7 +53,12 @@ class Adopter:
             return self._rate(text, "LR")
         unmoved = [card.id for card in self.cards if not card.moves_best_rate]
         if unmoved:
-            raise SettingError("LR", text, f"{unmoved[0]} is not known to move the best learning rate", "an enhancement that is, or found:SEARCH for all arms")
+            raise SettingError(
+                "LR",
+                text,
+                f"{unmoved[0]} is not known to move the best learning rate",
+                "an enhancement that is, or found:SEARCH for all arms",
+            )
         if FIRST_SEED in self.seeds:
             raise SettingError("SEEDS", FIRST_SEED, "the searches of the arms use this seed", "others")
         return None
@@ -71,26 +78,46 @@ class Adopter:
             if place in card.lr:
                 setting = f"cards/{card.system}/{card.id}.yaml.lr.{place}"
                 if design != "add-one":
-                    raise SettingError("DESIGN", design, f"{card.id} has a learning rate for its own arm ({setting}), this design combines arms", "add-one, or LR for all arms")
+                    raise SettingError(
+                        "DESIGN",
+                        design,
+                        f"{card.id} has a learning rate for its own arm ({setting}), this design combines arms",
+                        "add-one, or LR for all arms",
+                    )
                 rates[card.id] = self._rate(str(card.lr[place]), setting)
         return rates
 
     def _refuse_own_rates(self, setting: str, text: str) -> None:
         for card in self.cards:
             if RATE in card.toggles:
-                raise SettingError(setting, text, f"{card.id} changes the learning rate itself", "no LR" if setting == "LR" else "no lr there, or LR")
+                raise SettingError(
+                    setting,
+                    text,
+                    f"{card.id} changes the learning rate itself",
+                    "no LR" if setting == "LR" else "no lr there, or LR",
+                )
 
     def _rate(self, text: str, setting: str) -> AdoptedRate:
         if not text.startswith(FOUND):
             return AdoptedRate(_number(text, setting))
         search = find_search(self.workspace, text.removeprefix(FOUND), setting)
         if (search.base, search.budget) != (self.base.id, self.budget):
-            raise SettingError(setting, text, f"searched for {search.base} under budget {search.budget}", f"a search for {self.base.id} under budget {self.budget}")
+            raise SettingError(
+                setting,
+                text,
+                f"searched for {search.base} under budget {search.budget}",
+                f"a search for {self.base.id} under budget {self.budget}",
+            )
         if search.seed in self.seeds:
             raise SettingError("SEEDS", search.seed, f"search {search.id} chose the rate on this seed", "others")
         report = search_report(search, tried_rates(self.workspace, search))
         if report.rate is None or report.unfinished:
-            raise SettingError(setting, text, f"search {search.id} has {report.unfinished} trials to come", "a finished search; gonn search run goes on with it")
+            raise SettingError(
+                setting,
+                text,
+                f"search {search.id} has {report.unfinished} trials to come",
+                "a finished search; gonn search run goes on with it",
+            )
         return AdoptedRate(report.rate, search.id)
 
 

@@ -40,7 +40,9 @@ def run_search(request: SearchRequest, runner: str, slots: int | None, track: bo
     return 1 if files.report.unfinished else 0
 
 
-def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: Runner, slots: int | None, track: bool) -> SearchFiles:
+def carry_out(
+    workspace: Workspace, search: Search, settings, prepared, engine: Runner, slots: int | None, track: bool
+) -> SearchFiles:
     """Bring a search to its end, or as far as its failures let it come, and write its report."""
     from orchestration.tracking.tracker import Tracker
 
@@ -51,7 +53,9 @@ def carry_out(workspace: Workspace, search: Search, settings, prepared, engine: 
         optimiser = open_journal(workspace, search)
         before = search_report(search, optimiser.tried())
         done = search.trials - before.unfinished
-        aside.print(f"search {search.id}: {search.trials} trials, {done} of them done already; rates {search.rates[0]:g} to {search.rates[1]:g}; data {search.coverage}")
+        aside.print(
+            f"search {search.id}: {search.trials} trials, {done} of them done already; rates {search.rates[0]:g} to {search.rates[1]:g}; data {search.coverage}"
+        )
         if before.unfinished:
             warm_kernels([search.config], prepared, settings.device, aside.print)
         lines = SearchLines(search, done, aside.print)
@@ -92,13 +96,16 @@ def show_search(beginning: str | None) -> None:
             return
         for search in searches[:-1]:
             report = search_report(search, tried_rates(workspace, search))
-            output().print(f"{search.id}: {'no rate yet' if report.rate is None else f'{report.rate:g}'}{f', {report.unfinished} trials to come' if report.unfinished else ''}")
+            output().print(
+                f"{search.id}: {'no rate yet' if report.rate is None else f'{report.rate:g}'}{f', {report.unfinished} trials to come' if report.unfinished else ''}"
+            )
     search = find_search(workspace, beginning) if beginning else searches[-1]
     show_files(write_files_of(workspace, search))
 
 
 def write_files_of(workspace: Workspace, search: Search) -> SearchFiles:
-    """Write a search's report as it stands, with Optuna's plots beside it. Raises InputError when the disk does not take it."""
+    """Write a search's report as it stands, with Optuna's plots beside it. Raises InputError when the disk does not
+    take it."""
     tried = tried_rates(workspace, search)
     files = write_search_report(search_report(search, tried), workspace.out)
     plots = open_journal(workspace, search).plots() if tried else {}

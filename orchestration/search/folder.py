@@ -34,7 +34,9 @@ def all_searches(workspace: Workspace) -> list[Search]:
 
 def find_search(workspace: Workspace, beginning: str, setting: str = "SEARCH") -> Search:
     """The search whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
-    return latest_of(all_searches(workspace), beginning, setting, "no such search", "none yet: make lr-search NAME=… makes one")
+    return latest_of(
+        all_searches(workspace), beginning, setting, "no such search", "none yet: make lr-search NAME=… makes one"
+    )
 
 
 def open_journal(workspace: Workspace, search: Search) -> RateOptimiser:

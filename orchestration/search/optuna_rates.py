@@ -1,8 +1,8 @@
 """Optuna's part of a learning-rate search: which rate is tried next. The only module that imports Optuna.
 
-Ask and tell on a journal file that optuna-dashboard opens. Who trains, and when a trial is given up, is decided elsewhere; Optuna is told how it
-ended. The first rates are spread over the range; then the tree-structured Parzen estimator (TPE) proposes. What it proposes depends
-on the journal and the search's seed alone.
+Ask and tell on a journal file that optuna-dashboard opens. Who trains, and when a trial is given up, is decided
+elsewhere; Optuna is told how it ended. The first rates are spread over the range; then the tree-structured Parzen
+estimator (TPE) proposes. What it proposes depends on the journal and the search's seed alone.
 """
 
 import io
@@ -35,7 +35,9 @@ class RateOptimiser:
         self._trials: dict[float, str] = {}
         journal.parent.mkdir(parents=True, exist_ok=True)
         self._storage = JournalStorage(JournalFileBackend(str(journal)))
-        self._study = optuna.create_study(storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True)
+        self._study = optuna.create_study(
+            storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True
+        )
 
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
@@ -47,7 +49,9 @@ class RateOptimiser:
         if place < len(first) and not any(trial.state == states.WAITING for trial in asked):
             self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})
         # A seed of each question's own: after a kill nothing is asked that was asked before.
-        self._study.sampler = self._optuna.samplers.TPESampler(n_startup_trials=len(first), seed=self._search.seed + len(asked))
+        self._study.sampler = self._optuna.samplers.TPESampler(
+            n_startup_trials=len(first), seed=self._search.seed + len(asked)
+        )
         trial = self._study.ask({_RATE: self._optuna.distributions.FloatDistribution(low, high, log=True)})
         rate = trial.params[_RATE]
         trial.set_user_attr(_TRIAL, self._trial(rate))  # for those who read the journal with other tools
@@ -68,7 +72,8 @@ class RateOptimiser:
         self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
 
     def tell_diverged(self, number: int) -> None:
-        """The trial's loss became no number. Optuna hears of a pruned trial, lest it ask for such a rate again: it ignores failed ones."""
+        """The trial's loss became no number. Optuna hears of a pruned trial, lest it ask for such a rate again: it
+        ignores failed ones."""
         self._storage.set_trial_user_attr(self._key(number), _DIVERGED, True)
         self.tell_pruned(number)
 
@@ -92,7 +97,11 @@ class RateOptimiser:
         pyplot.switch_backend("agg")
         drawn = {}
         with matplotlib.rc_context():  # Optuna sets a style for the whole process
-            values = {"history": optunas.plot_optimization_history, "slice": optunas.plot_slice, "edf": optunas.plot_edf}
+            values = {
+                "history": optunas.plot_optimization_history,
+                "slice": optunas.plot_slice,
+                "edf": optunas.plot_edf,
+            }
             axes = {name: plot(self._study, target_name=_NATS) for name, plot in values.items()}
             axes["intermediate"] = optunas.plot_intermediate_values(self._study)
             axes["intermediate"].set(xlabel="samples", ylabel=_NATS)

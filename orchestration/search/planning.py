@@ -86,17 +86,29 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         config = arms.off if request.arm == "off" else arms.on
         if config == arms.control:
             return Target(arms.base.id, arms.base.title, arms.base, budget, config)
-        word = "without" if request.arm == "off" else "with"  # as a study's arm is called: LR=search goes on with this search
-        return Target(f"{word}-{request.name}-{arms.base.id}", f"{word} {request.name} ({arms.base.id})", arms.base, budget, config)
+        word = (
+            "without" if request.arm == "off" else "with"
+        )  # as a study's arm is called: LR=search goes on with this search
+        return Target(
+            f"{word}-{request.name}-{arms.base.id}",
+            f"{word} {request.name} ({arms.base.id})",
+            arms.base,
+            budget,
+            config,
+        )
     bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
     if request.name not in bases:
         likely = nearest(request.name, [*bases, *registry.cards])[:SHOWN]
         raise SettingError("NAME", request.name, "no such base or enhancement", [*likely, "…"])
     if request.arm is not None:
-        raise SettingError("ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM")
+        raise SettingError(
+            "ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM"
+        )
     stand = registry.base(request.name)
     if request.base is not None and registry.base(request.base) != stand:
-        raise SettingError("BASE", request.base, f"NAME names another base, {stand.id}", "an enhancement as NAME, or no BASE")
+        raise SettingError(
+            "BASE", request.base, f"NAME names another base, {stand.id}", "an enhancement as NAME, or no BASE"
+        )
     config = budget_config(stand, budget, stand.schedule_end if budget.samples == "claim" else budget.samples)
     return Target(stand.id, stand.title, stand, budget, config)
 
@@ -110,7 +122,12 @@ def parse_rates(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         low, high = 0.0, 0.0
     if not 0 < low < high <= 100:
-        raise SettingError("RATES", text, "not a range of learning rates", "two numbers such as 0.01,0.5: above 0, at most 100, the lower first")
+        raise SettingError(
+            "RATES",
+            text,
+            "not a range of learning rates",
+            "two numbers such as 0.01,0.5: above 0, at most 100, the lower first",
+        )
     return low, high
 
 
@@ -122,13 +139,29 @@ def lay_out_search(checked: CheckedSearch, prepared: PreparedData, workspace: Wo
 
 
 def search_of(
-    target: Target, placed: TrialConfig, rates: Sequence[float], trials: int, seed: int, prepared: PreparedData, workspace: Workspace, device: str
+    target: Target,
+    placed: TrialConfig,
+    rates: Sequence[float],
+    trials: int,
+    seed: int,
+    prepared: PreparedData,
+    workspace: Workspace,
+    device: str,
 ) -> tuple[Search, RunSettings]:
     """A search of a target whose configuration, with the view in place, is `placed`."""
     view, wanted = prepared.views["validation"], target.budget.evaluation_positions
-    validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=view.n if wanted == "all" else min(view.n, wanted))
+    validation = EvaluationRequest(
+        split="validation", view=view.digest, minimum_positions=view.n if wanted == "all" else min(view.n, wanted)
+    )
     settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
-    decided = {"config": seeded(placed, seed), "validation": validation, "pruning": PRUNING, "rates": list(rates), "trials": trials, "seed": seed}
+    decided = {
+        "config": seeded(placed, seed),
+        "validation": validation,
+        "pruning": PRUNING,
+        "rates": list(rates),
+        "trials": trials,
+        "seed": seed,
+    }
     tree = {
         "id": search_id(target.name, target.budget.id, prepared.dataset.label, decided),
         "title": target.title,
@@ -136,7 +169,10 @@ def search_of(
         "budget": target.budget.id,
         "data": prepared.dataset.label,
         "coverage": prepared.coverage,
-        **{name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value for name, value in decided.items()},
+        **{
+            name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+            for name, value in decided.items()
+        },
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": settings.commit,
         "dirty": settings.dirty,

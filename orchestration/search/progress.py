@@ -11,7 +11,9 @@ from orchestration.search.run import is_divergence
 class SearchLines:
     """Prints what events say about the trials of a search."""
 
-    def __init__(self, search: Search, ended: int, say: Callable[[str], object], clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, search: Search, ended: int, say: Callable[[str], object], clock: Callable[[], float] = time.monotonic
+    ):
         """ended: trials that need no more work."""
         self._search, self._ended, self._say, self._clock = search, ended, say, clock
         self._progress = StudyProgress(search.id, {}, {})
@@ -22,7 +24,9 @@ class SearchLines:
     def asked(self, tried: Tried) -> None:
         """A rate whose trial begins or goes on."""
         self._rates[tried.trial] = tried.rate
-        self._progress.trials[tried.trial] = TrialLine(f"rate {tried.rate:.4g}", self._search.config.training.samples, max(tried.points, default=0))
+        self._progress.trials[tried.trial] = TrialLine(
+            f"rate {tried.rate:.4g}", self._search.config.training.samples, max(tried.points, default=0)
+        )
 
     def __call__(self, event: dict) -> None:
         line = self._progress.hear(event)
@@ -34,14 +38,25 @@ class SearchLines:
             if line.state == "finished" and line.nats is not None:
                 here = (line.nats, self._rates[event["trial"]])
                 self._best = min(self._best or here, here)
-            words = {"finished": nats or "done", "failed": _failure(line.note), "paused": f"stopped at {line.samples:,} samples, {nats}"}[line.state]
+            words = {
+                "finished": nats or "done",
+                "failed": _failure(line.note),
+                "paused": f"stopped at {line.samples:,} samples, {nats}",
+            }[line.state]
             self._say(f"{line.label}: {words}{self._so_far()}")
         elif line.state == "retried":
             self._say(f"{line.label}: retried: {line.note}")
         elif self._clock() >= self._next:
             self._next = self._clock() + PLAIN_SECONDS
             running = map(describe, self._progress.running())
-            self._say(" | ".join([f"{self._search.id}: {self._ended}/{self._search.trials} trials, ETA {duration(self._seconds_left())}", *running]))
+            self._say(
+                " | ".join(
+                    [
+                        f"{self._search.id}: {self._ended}/{self._search.trials} trials, ETA {duration(self._seconds_left())}",
+                        *running,
+                    ]
+                )
+            )
 
     def _so_far(self) -> str:
         best = f"; best of this run {self._best[0]:.4f} at {self._best[1]:.4g}" if self._best else ""
@@ -51,7 +66,10 @@ class SearchLines:
         """If no further trial is given up."""
         rate = sum(line.rate for line in self._progress.running() if line.rate)
         under_way = sum(line.total - line.samples for line in self._progress.running())
-        to_come = max(0, self._search.trials - self._ended - len(self._progress.running())) * self._search.config.training.samples
+        to_come = (
+            max(0, self._search.trials - self._ended - len(self._progress.running()))
+            * self._search.config.training.samples
+        )
         return (under_way + to_come) / rate if rate else None
 
 

@@ -1,7 +1,7 @@
 """Runs a search: hands jobs to a runner as slots come free, stops hopeless trials, tells the optimiser how each ended.
 
-The journal says which rates were asked for, the trial directories what became of them: a command that follows a killed one tells what
-they know, goes on with what was under way, and asks for the rest.
+The journal says which rates were asked for, the trial directories what became of them: a command that follows a killed
+one tells what they know, goes on with what was under way, and asks for the rest.
 """
 
 import math
@@ -31,9 +31,22 @@ def is_divergence(error: str) -> bool:
 class SearchRun:
     """One command's part in a search: an iterator of jobs, and a listener to their events."""
 
-    def __init__(self, search: Search, settings: RunSettings, optimiser: RateOptimiser, on_event: OnEvent, asked: Callable[[Tried], object]):
+    def __init__(
+        self,
+        search: Search,
+        settings: RunSettings,
+        optimiser: RateOptimiser,
+        on_event: OnEvent,
+        asked: Callable[[Tried], object],
+    ):
         """asked: told each rate whose trial is about to begin or go on, before any of its events."""
-        self._search, self._settings, self._optimiser, self._on_event, self._asked = search, settings, optimiser, on_event, asked
+        self._search, self._settings, self._optimiser, self._on_event, self._asked = (
+            search,
+            settings,
+            optimiser,
+            on_event,
+            asked,
+        )
         self._running: dict[str, Tried] = {}
         self._stopped: set[str] = set()
         self.failures: list[tuple[Tried, str]] = []
@@ -48,7 +61,11 @@ class SearchRun:
 
     def job(self, tried: Tried) -> Job:
         """The trial at a rate."""
-        return Job(config=self._search.at(tried.rate), run=self._settings, labels={"search": self._search.id, "number": str(tried.number)})
+        return Job(
+            config=self._search.at(tried.rate),
+            run=self._settings,
+            labels={"search": self._search.id, "number": str(tried.number)},
+        )
 
     def __call__(self, event: dict) -> bool:
         """Hear an event; False when the trial is to stop."""

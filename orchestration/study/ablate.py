@@ -26,7 +26,8 @@ from orchestration.workspace import Workspace
 
 
 def make_runner(name: str, address: str | None = None) -> Runner:
-    """The runner of that name, on the cluster at `address` or $RAY_ADDRESS if there is one. Raises SettingError (RUNNER, RAY_ADDRESS)."""
+    """The runner of that name, on the cluster at `address` or $RAY_ADDRESS if there is one. Raises SettingError
+    (RUNNER, RAY_ADDRESS)."""
     address = address_of(address, name)
     if name == "ray":
         from orchestration.runners.ray_tune import RayRunner
@@ -52,9 +53,13 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     if request.lr == SEARCH:
         from orchestration.search.arms import search_arms  # which needs this module
 
-        plan = lay_out(checked, plan.prepared, workspace, search_arms(plan, request.device, workspace, engine, slots, track))
+        plan = lay_out(
+            checked, plan.prepared, workspace, search_arms(plan, request.device, workspace, engine, slots, track)
+        )
     study = keep_study(workspace, plan.study)
-    aside.print(f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}")
+    aside.print(
+        f"study {study.id}: {len(study.trials)} trials, {_done(study, workspace)} of them done already; data {study.coverage}"
+    )
     jobs = plainest_first(job for job in plan.jobs if not is_complete(job))
     measure_speeds(workspace, study, request.device, aside.print)
     if jobs:
@@ -80,11 +85,14 @@ def is_complete(job) -> bool:
     from gonn_core.trial.evaluations import find_evaluation
 
     directory = TrialDirectory(Path(job.run.runs) / job.id)
-    return directory.result() is not None and None not in [find_evaluation(directory, job, request) for request in job.run.evaluations]
+    return directory.result() is not None and None not in [
+        find_evaluation(directory, job, request) for request in job.run.evaluations
+    ]
 
 
 def warm_kernels(configs: Sequence[TrialConfig], prepared: PreparedData, device: str, say) -> None:
-    """Compile the kernels of all planes and targets before the workers need them, each of which would compile them anew at the same time."""
+    """Compile the kernels of all planes and targets before the workers need them, each of which would compile them anew
+    at the same time."""
     import torch
 
     from gonn_core.go.jit import is_compiled

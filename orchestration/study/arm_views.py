@@ -13,7 +13,8 @@ from gonn_core.records.views import View
 def on_their_views(arms: tuple[Arm, ...], prepared: PreparedData) -> tuple[tuple[Arm, ...], dict[str, View]]:
     """The arms on the training views that their filters make, and those views by arm.
 
-    Raises UserError for a view without positions, and where two arms come out as the same trial: nothing to compare in these games.
+    Raises UserError for a view without positions, and where two arms come out as the same trial: nothing to compare in
+    these games.
     """
     views = {arm.id: training_view(prepared, arm.config.data.games) for arm in arms}
     placed = tuple(arm.model_copy(update={"config": with_view(arm.config, views[arm.id].digest)}) for arm in arms)
@@ -30,4 +31,6 @@ def coverage_of(prepared: PreparedData, arms: Sequence[Arm], training: dict[str,
     """What is trained on, with the number of positions of each arm where these differ."""
     if len({view.digest for view in training.values()}) == 1:
         return prepared.coverage
-    return f"{prepared.coverage}; training positions: {', '.join(f'{arm.label} {training[arm.id].n:,}' for arm in arms)}"
+    return (
+        f"{prepared.coverage}; training positions: {', '.join(f'{arm.label} {training[arm.id].n:,}' for arm in arms)}"
+    )

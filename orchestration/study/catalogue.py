@@ -31,7 +31,12 @@ def print_list(system: str | None) -> None:
 
 def _wide(cards: Sequence[Enhancement]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, options in (("id", {"no_wrap": True}), ("enhancement", {}), ("first claim", {}), ("base", {"no_wrap": True})):
+    for heading, options in (
+        ("id", {"no_wrap": True}),
+        ("enhancement", {}),
+        ("first claim", {}),
+        ("base", {"no_wrap": True}),
+    ):
         table.add_column(heading, **options)
     for card in cards:
         table.add_row(card.id, card.title, main_claim(card), card.base)
@@ -51,12 +56,19 @@ def print_bases() -> None:
     """All base nets."""
     registry = load_registry()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, options in (("id", {"no_wrap": True}), ("net", {}), ("published parameters", {"justify": "right"}), ("enhancements to compare", {"justify": "right"})):
+    for heading, options in (
+        ("id", {"no_wrap": True}),
+        ("net", {}),
+        ("published parameters", {"justify": "right"}),
+        ("enhancements to compare", {"justify": "right"}),
+    ):
         table.add_column(heading, **options)
     fitting = Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
     for base in registry.bases.values():
         names = ", ".join([base.id, *base.also_called])
-        table.add_row(names, base.title, f"{base.parameters:,}" if base.parameters else "not told", str(fitting[base.id]))
+        table.add_row(
+            names, base.title, f"{base.parameters:,}" if base.parameters else "not told", str(fitting[base.id])
+        )
     output().print(table)
     output().print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`.")
 
@@ -74,8 +86,13 @@ def print_card(name: str) -> None:
         settings.add_row(path, told(toggle.off), told(toggle.on))
     console.print(settings)
     for base, form in card.forms.items():
-        console.print(f"on {base}: " + ", ".join(f"{path} {told(toggle.off)} -> {told(toggle.on)}" for path, toggle in form.items()))
-    console.print(f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}")
+        console.print(
+            f"on {base}: "
+            + ", ".join(f"{path} {told(toggle.off)} -> {told(toggle.on)}" for path, toggle in form.items())
+        )
+    console.print(
+        f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}"
+    )
     for word, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
             console.print(f"{word} {condition.card or f'{condition.path} = {condition.value}'}")

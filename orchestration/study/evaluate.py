@@ -24,9 +24,17 @@ from reports.tables.formats import NONE, level
 
 
 def evaluate_study(
-    study: str, split: str, history: str, positions: int | None, symmetry_averaging: bool, legal_only: bool, metrics: bool, device: str
+    study: str,
+    split: str,
+    history: str,
+    positions: int | None,
+    symmetry_averaging: bool,
+    legal_only: bool,
+    metrics: bool,
+    device: str,
 ) -> int:
-    """Evaluate the finished trials of a study on a split of the very games that it was planned on; prints a line for each.
+    """Evaluate the finished trials of a study on a split of the very games that it was planned on; prints a line for
+    each.
 
     symmetry_averaging, legal_only: read their policies so even where their configurations do not.
     """
@@ -52,10 +60,14 @@ def evaluate_study(
         symmetry_averaging=symmetry_averaging,
         legal_only=legal_only,
     )
-    table = Table("arm", "seed", "nats", "top-1", "top-4", "positions", "games", "trial", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        "arm", "seed", "nats", "top-1", "top-4", "positions", "games", "trial", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     answers: dict[str, list[Evaluation]] = {}
     commit, dirty = commit_and_dirty()
-    settings = RunSettings(runs=str(workspace.runs), store=str(store), device=device, evaluations=(request,), commit=commit, dirty=dirty)
+    settings = RunSettings(
+        runs=str(workspace.runs), store=str(store), device=device, evaluations=(request,), commit=commit, dirty=dirty
+    )
     for trial, job in zip(found.trials, jobs_of(found, settings)):
         if trial.trial not in done:
             continue
@@ -63,15 +75,27 @@ def evaluate_study(
         summary = run_trial(job)["evaluations"][0]
         label = found.arm(trial.arm).label
         shares = (f"{100 * summary[name]:.2f} %" for name in ("top1", "top4"))
-        table.add_row(label, str(trial.seed), f"{summary['nats']:.4f}", *shares, f"{summary['positions']:,}", f"{summary['games']:,}", trial.trial)
-        answers.setdefault(label, []).append(next(each for each in load_evaluations(workspace.runs / trial.trial) if each.summary["id"] == summary["id"]))
+        table.add_row(
+            label,
+            str(trial.seed),
+            f"{summary['nats']:.4f}",
+            *shares,
+            f"{summary['positions']:,}",
+            f"{summary['games']:,}",
+            trial.trial,
+        )
+        answers.setdefault(label, []).append(
+            next(each for each in load_evaluations(workspace.runs / trial.trial) if each.summary["id"] == summary["id"])
+        )
     if split == "test":
         count_look(workspace, found, done, "evaluate")
     output().print(table)
     if metrics:
         output().print(_further(answers))
     if len(done) < len(found.trials):
-        output().print(f"{len(found.trials) - len(done)} of {len(found.trials)} trials are not done yet; gonn status shows them")
+        output().print(
+            f"{len(found.trials) - len(done)} of {len(found.trials)} trials are not done yet; gonn status shows them"
+        )
     return 0
 
 
@@ -81,7 +105,12 @@ def _further(answers: Mapping[str, Sequence[Evaluation]]) -> Table:
     for arm in answers:
         table.add_column(Text(arm))
     for name in FURTHER:
-        values = ([found for each in arm if (found := each.position_values(name)) is not None] for arm in answers.values())
-        means = (level(float(mean([each.mean() for each in found])), METRICS[name].unit) if found else NONE for found in values)
+        values = (
+            [found for each in arm if (found := each.position_values(name)) is not None] for arm in answers.values()
+        )
+        means = (
+            level(float(mean([each.mean() for each in found])), METRICS[name].unit) if found else NONE
+            for found in values
+        )
         table.add_row(METRICS[name].title, *means)
     return table

@@ -1,4 +1,5 @@
-"""`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were shown)."""
+"""`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were
+shown)."""
 
 import hashlib
 import os
@@ -35,11 +36,14 @@ def all_studies(workspace: Workspace) -> list[Study]:
 
 def find_study(workspace: Workspace, beginning: str) -> Study:
     """The study whose id begins so; of several, the latest. Raises SettingError (STUDY)."""
-    return latest_of(all_studies(workspace), beginning, "STUDY", "no such study", "none yet: make ablation NAME=… makes one")
+    return latest_of(
+        all_studies(workspace), beginning, "STUDY", "no such study", "none yet: make ablation NAME=… makes one"
+    )
 
 
 def latest_of(kept: Sequence, beginning: str, setting: str, problem: str, none_yet: str):
-    """Of `kept`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError naming the latest ids."""
+    """Of `kept`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError naming
+    the latest ids."""
     found = [each for each in kept if each.id == beginning] or [each for each in kept if each.id.startswith(beginning)]
     if not found:
         raise SettingError(setting, beginning, problem, [each.id for each in kept][-8:] or none_yet)
@@ -68,7 +72,8 @@ def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict
         known = read_mapping(path)
         if any(arm.id not in known for arm in study.arms):
             say(f"measuring the speed of {len(study.arms)} arms, each alone …")
-            # In turns, all arms in each: what else the machine does then falls on all of them, and their ratios stay true.
+            # In turns, all arms in each: what else the machine does then falls on all of them, and their ratios stay
+            # true.
             turns = [{arm.id: _speed(arm, device) for arm in study.arms} for _ in range(SPEED_TURNS)]
             known = {arm.id: _middle([turn[arm.id] for turn in turns]) for arm in study.arms}
             write_json(path, known)

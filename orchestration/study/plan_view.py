@@ -26,7 +26,8 @@ SEEDS_SHOWN = 4
 
 
 def print_plan(request: Request) -> None:
-    """Check the request, prepare its data, and print the plan. Raises UserError, for arms that cannot be after a table of all of them."""
+    """Check the request, prepare its data, and print the plan. Raises UserError, for arms that cannot be after a table
+    of all of them."""
     try:
         checked = check(request)
     except ImpossibleDesign as error:
@@ -53,7 +54,11 @@ def _cells(cells: Sequence[Cell]) -> Table:
     """A row per arm of a design: the enhancements it has, and why it cannot be, if it cannot."""
     table = Table("arm", "has", "cannot be, because", box=box.SIMPLE_HEAD, pad_edge=False)
     for cell in cells:
-        table.add_row(cell.label, ", ".join(card for card, state in cell.states.items() if state == "on") or "none of them", cell.reason or "")
+        table.add_row(
+            cell.label,
+            ", ".join(card for card, state in cell.states.items() if state == "on") or "none of them",
+            cell.reason or "",
+        )
     return table
 
 
@@ -62,20 +67,34 @@ def _searches(searches: Mapping[str, tuple[SearchReport, AdoptedRate | None]]) -
     table = Table("arm", "searched first", "trials", "rates", "found", box=box.SIMPLE_HEAD, pad_edge=False)
     for arm, (report, rate) in searches.items():
         search = report.search
-        table.add_row(arm, search.id, f"{search.trials - report.unfinished} of {search.trials} done", f"{search.rates[0]:g} to {search.rates[1]:g}", f"{rate.rate:g}" if rate else "not yet")
+        table.add_row(
+            arm,
+            search.id,
+            f"{search.trials - report.unfinished} of {search.trials} done",
+            f"{search.rates[0]:g} to {search.rates[1]:g}",
+            f"{rate.rate:g}" if rate else "not yet",
+        )
     return table
 
 
 def _trials(study: Study, workspace: Workspace) -> Table:
     """A row per arm: each trial with its state where they fit, else how many are in which state."""
     few = len(study.seeds) <= SEEDS_SHOWN
-    table = Table("arm", "settings", *([f"seed {seed}" for seed in study.seeds] if few else ["trials"]), box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        "arm",
+        "settings",
+        *([f"seed {seed}" for seed in study.seeds] if few else ["trials"]),
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for arm in study.arms:
         trials = study.trials_of(arm.id)
         states = {seed: TrialDirectory(workspace.runs / trials[seed]).state() for seed in study.seeds}
         counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
         settings = ", ".join(f"{path} = {value}" for path, value in arm.values.items()) or "the base's"
-        table.add_row(arm.label, settings, *([f"{trials[seed]} {state}" for seed, state in states.items()] if few else [counted]))
+        table.add_row(
+            arm.label, settings, *([f"{trials[seed]} {state}" for seed, state in states.items()] if few else [counted])
+        )
     return table
 
 
@@ -103,7 +122,11 @@ def _time(plan: Plan, left, workspace: Workspace) -> str:
         return "time: none"
     rates = {arm: speed.samples_per_s for arm, speed in read_speeds(study_folder(workspace, study.id)).items()}
     if not rates:
-        same = [path for path in workspace.studies.glob("*/study.json") if f"-{study.base}-{study.budget}-" in path.parent.name]
+        same = [
+            path
+            for path in workspace.studies.glob("*/study.json")
+            if f"-{study.base}-{study.budget}-" in path.parent.name
+        ]
         known = [speed.samples_per_s for path in same for speed in read_speeds(path.parent).values()]
         if not known:
             return "time: unknown until an arm of this base and budget has been measured"

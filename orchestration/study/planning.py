@@ -24,7 +24,8 @@ from orchestration.workspace import Workspace
 from reports.stats.verdicts import Thresholds
 
 EVALUATED = (("test", "full"), ("test", "as_published"))
-"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of validation games."""
+"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of
+validation games."""
 
 
 @dataclass(frozen=True)
@@ -88,22 +89,32 @@ def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
 def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str, design: str) -> None:
     """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot.
 
-    What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse the arm.
+    What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse
+    the arm.
     """
     among = set() if design == "add-one" else {card.id for card in cards}
     for card in cards:
-        others = {kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among) for kind in ("requires", "excludes")}
+        others = {
+            kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among)
+            for kind in ("requires", "excludes")
+        }
         if base not in bases_of(registry, card.model_copy(update=others)):
             resolve(registry, card.id, "smoke", base)  # says what is wrong
             raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
 
 
 def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
-    """That the data set's own filter is one of the two that a card compares, where it is the control. Raises SettingError (DATA)."""
+    """That the data set's own filter is one of the two that a card compares, where it is the control. Raises
+    SettingError (DATA)."""
     for card in cards if request.design == "add-one" else ():
         if filters_of([card]) and card_state(base, card.toggles) == "neither":
             own = ", ".join(f"{name} {getattr(base.data.games, name)}" for name in sorted(filters_of([card])))
-            raise SettingError("DATA", request.data, f"its own filter ({own}) is neither off nor on of {card.id}", "another data set, or DESIGN=leave-one-out")
+            raise SettingError(
+                "DATA",
+                request.data,
+                f"its own filter ({own}) is neither off nor on of {card.id}",
+                "another data set, or DESIGN=leave-one-out",
+            )
 
 
 def check_device(device: str) -> None:
@@ -117,14 +128,24 @@ def check_device(device: str) -> None:
 
 def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
     """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
-    named = {claim.samples for card in registry.cards.values() for claim in card.claims if claim.base == base and claim.samples}
+    named = {
+        claim.samples
+        for card in registry.cards.values()
+        for claim in card.claims
+        if claim.base == base and claim.samples
+    }
     return tuple(sorted(count for count in named if count < samples))
 
 
 def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ...]:
     """The evaluations of a study's trials under a budget."""
     return tuple(
-        EvaluationRequest(split=split, view=view.digest, minimum_positions=_positions(view, budget.evaluation_positions), history=history)
+        EvaluationRequest(
+            split=split,
+            view=view.digest,
+            minimum_positions=_positions(view, budget.evaluation_positions),
+            history=history,
+        )
         for split, history in EVALUATED
         if (view := prepared.views.get(split)) is not None and view.n
     )
@@ -175,7 +196,13 @@ class Checked:
         seeds = ",".join(map(str, self.seeds))
         names = ",".join(card.id for card in self.cards)
         adopted = f"{self.rate.rate:g}, {self.rate.source}" if self.rate else ""
-        rate = f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}" if self.request.lr else f" LR=({adopted})" if adopted else ""
+        rate = (
+            f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}"
+            if self.request.lr
+            else f" LR=({adopted})"
+            if adopted
+            else ""
+        )
         return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}{rate}"
 
 
@@ -201,9 +228,17 @@ def check(request: Request) -> Checked:
     return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate, arm_rates)
 
 
-def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None) -> Plan:
+def lay_out(
+    checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None
+) -> Plan:
     """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
-    request, registry, budget, base_id, seeds = checked.request, checked.registry, checked.budget, checked.base_id, checked.seeds
+    request, registry, budget, base_id, seeds = (
+        checked.request,
+        checked.registry,
+        checked.budget,
+        checked.base_id,
+        checked.seeds,
+    )
     base, formed, samples = checked.base, checked.cards, checked.base.training.samples
     cards = formed
     base = with_values(base, {"data.view": prepared.views["train"].digest})
@@ -214,12 +249,25 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rate
     arms = at_rates(arms, rates or _declared(checked, arms, contrasts))
     requests = evaluation_requests(prepared, budget)
     references = tuple(_reference(prepared, asked) for asked in requests)
-    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
+    trials = tuple(
+        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms
+    )
     thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
     names = [card.id for card in cards]
-    settings = run_settings(workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device, budget)
+    settings = run_settings(
+        workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device, budget
+    )
     study = Study(
-        id=study_id(names, base_id, budget.id, prepared.dataset.label, request.design, [t.trial for t in trials], thresholds, references),
+        id=study_id(
+            names,
+            base_id,
+            budget.id,
+            prepared.dataset.label,
+            request.design,
+            [t.trial for t in trials],
+            thresholds,
+            references,
+        ),
         title=", ".join(card.title for card in cards) + _rates_told(checked, rates),
         cards=tuple(names),
         base=base_id,
@@ -244,7 +292,11 @@ def lay_out(checked: Checked, prepared: PreparedData, workspace: Workspace, rate
 def _declared(checked: Checked, arms: Sequence[Arm], contrasts: Sequence[Contrast]) -> dict[str, AdoptedRate]:
     """Arm id -> rate that a card declares for it: of the two arms of its contrast the one that is not the control."""
     control = arms[0].id
-    return {next(arm for arm in (*each.with_it, *each.without) if arm != control): checked.arm_rates[each.card] for each in contrasts if each.card in checked.arm_rates}
+    return {
+        next(arm for arm in (*each.with_it, *each.without) if arm != control): checked.arm_rates[each.card]
+        for each in contrasts
+        if each.card in checked.arm_rates
+    }
 
 
 def _rates_told(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
@@ -252,7 +304,12 @@ def _rates_told(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> st
     if rates:
         return "; each arm at the learning rate found for it"
     told = [f"; learning rate {checked.rate.rate:g}, {checked.rate.source}"] if checked.rate else []
-    return "".join([*told, *(f"; arm of {card} at {adopted.rate:g}, {adopted.source}" for card, adopted in checked.arm_rates.items())])
+    return "".join(
+        [
+            *told,
+            *(f"; arm of {card} at {adopted.rate:g}, {adopted.source}" for card, adopted in checked.arm_rates.items()),
+        ]
+    )
 
 
 def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
@@ -265,7 +322,9 @@ def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
         labels = {"study": study.id, "arm": trial.arm, "seed": str(trial.seed)}
         jobs.append(Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels=labels))
         if jobs[-1].id != trial.trial:
-            raise UserError(f"study {study.id}: trial {trial.trial} was made by a version with other numerics; make ablation makes the study anew")
+            raise UserError(
+                f"study {study.id}: trial {trial.trial} was made by a version with other numerics; make ablation makes the study anew"
+            )
     return tuple(jobs)
 
 
@@ -274,4 +333,6 @@ def _reference(prepared, asked: EvaluationRequest) -> EvaluationRef:
 
     chosen = subset(prepared.views[asked.split], asked.minimum_positions, asked.subset_seed)
     games = len(set(chosen.games().tolist()))
-    return EvaluationRef(split=asked.split, history=asked.history, view=asked.view, subset=chosen.digest, positions=chosen.n, games=games)
+    return EvaluationRef(
+        split=asked.split, history=asked.history, view=asked.view, subset=chosen.digest, positions=chosen.n, games=games
+    )

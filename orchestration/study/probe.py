@@ -18,15 +18,22 @@ from orchestration.workspace import Workspace
 
 
 def probe(target: str, data: str, data_dir: Path | None, boards: bool) -> int:
-    """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data set."""
+    """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data
+    set."""
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
     dataset = load_dataset(data, data_folder(data_dir))
-    done = [trial] if trial else [ref.trial for ref in study.trials if TrialDirectory(workspace.runs / ref.trial).state() == "done"]
+    done = (
+        [trial]
+        if trial
+        else [ref.trial for ref in study.trials if TrialDirectory(workspace.runs / ref.trial).state() == "done"]
+    )
     if not done:
         raise UserError(f"study {study.id}: none of its {len(study.trials)} trials is done yet; gonn status shows them")
     if trial and TrialDirectory(workspace.runs / trial).result() is None:
-        raise InputError(workspace.runs / trial, f"not trained to the end yet ({TrialDirectory(workspace.runs / trial).state()})")
+        raise InputError(
+            workspace.runs / trial, f"not trained to the end yet ({TrialDirectory(workspace.runs / trial).state()})"
+        )
     suite = _suite(workspace, dataset)
     given = {}
     for number, name in enumerate(done, 1):
@@ -53,7 +60,9 @@ def _find(workspace: Workspace, target: str) -> tuple[Study | None, str | None]:
     trials = sorted(path.parent.name for path in workspace.runs.glob("*/config.json"))
     found = [name for name in trials if name.startswith(target)]
     if len(found) != 1:
-        valid = (found or [study.id for study in all_studies(workspace)][-4:] + trials[-4:])[:8] or "none yet: make ablation NAME=… makes some"
+        valid = (found or [study.id for study in all_studies(workspace)][-4:] + trials[-4:])[
+            :8
+        ] or "none yet: make ablation NAME=… makes some"
         raise SettingError("TARGET", target, "several trials begin so" if found else "no such study or trial", valid)
     return None, found[0]
 
@@ -62,7 +71,9 @@ def _suite(workspace: Workspace, dataset) -> Suite:
     from gonn_core.evaluation.probes.suite import suite_with_ladders
 
     prepared = prepare_shown(dataset, workspace)
-    games = np.unique(np.concatenate([prepared.views[split].games() for split in ("validation", "test")]))  # nothing trained on is asked
+    games = np.unique(
+        np.concatenate([prepared.views[split].games() for split in ("validation", "test")])
+    )  # nothing trained on is asked
     return suite_with_ladders(prepared.store, games)
 
 
@@ -105,7 +116,9 @@ def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:
     from reports.study.results import load_results
 
     results = load_results(study, workspace.runs, study_folder(workspace, study.id))
-    _print(effects_table({contrast.card: group_effects(results, contrast, suite.digest) for contrast in study.contrasts}))
+    _print(
+        effects_table({contrast.card: group_effects(results, contrast, suite.digest) for contrast in study.contrasts})
+    )
 
 
 def _print(table) -> None:

@@ -37,7 +37,16 @@ def parse_values(settings: tuple[str, ...]) -> dict:
     return values
 
 
-def train_base(base: str, data: str, data_dir: Path | None, budget: str, values: tuple[str, ...], seed: int, job: Path | None, device: str) -> int:
+def train_base(
+    base: str,
+    data: str,
+    data_dir: Path | None,
+    budget: str,
+    values: tuple[str, ...],
+    seed: int,
+    job: Path | None,
+    device: str,
+) -> int:
     """Train one trial and print its result; or write its job file."""
     from gonn_core.trial.__main__ import Printer
     from gonn_core.trial.run import run_trial
@@ -54,18 +63,36 @@ def train_base(base: str, data: str, data_dir: Path | None, budget: str, values:
     if job is None:
         check_device(device)
     elif config.data.games != GamesConfig():
-        raise SettingError("--set data.games", config.data.games.model_dump(exclude_defaults=True), "a job file names a data set's own views", "no --job, or no filter")
+        raise SettingError(
+            "--set data.games",
+            config.data.games.model_dump(exclude_defaults=True),
+            "a job file names a data set's own views",
+            "no --job, or no filter",
+        )
     prepared = prepare_shown(dataset, workspace)
     config = seeded(with_view(config, training_view(prepared, config.data.games).digest), seed)
-    settings = run_settings(workspace, prepared, evaluation_requests(prepared, plan), wanted_snapshots(registry, base, samples), device, plan)
-    made = Job(config=config, run=settings, labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)})
+    settings = run_settings(
+        workspace,
+        prepared,
+        evaluation_requests(prepared, plan),
+        wanted_snapshots(registry, base, samples),
+        device,
+        plan,
+    )
+    made = Job(
+        config=config,
+        run=settings,
+        labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)},
+    )
     if job is not None:
         portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
         made = made.model_copy(update={"run": made.run.model_copy(update=portable)})
         write_json(job, made.model_dump(mode="json"))
         recipe = job.with_name(f"{prepared.dataset.label}.recipe.json")
         write_json(recipe, recipe_of(prepared).model_dump(mode="json"))
-        output().print(f"{job}: trial {made.id} of {made.config.training.samples:,} samples; {recipe}: its data. On a machine with the archives:")
+        output().print(
+            f"{job}: trial {made.id} of {made.config.training.samples:,} samples; {recipe}: its data. On a machine with the archives:"
+        )
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
         output().print(f"  python -m gonn_core.trial {job}")
         return 0

@@ -14,5 +14,7 @@ def find_trial(workspace: Workspace, beginning: str, setting: str = "TRIAL") -> 
     found = [name for name in trials if name.startswith(beginning)]
     if len(found) != 1:
         valid = (found or trials)[:_SHOWN] or "none yet: make ablation NAME=… makes some"
-        raise SettingError(setting, beginning, "several trials begin so" if found else f"no such trial in {workspace.runs}", valid)
+        raise SettingError(
+            setting, beginning, "several trials begin so" if found else f"no such trial in {workspace.runs}", valid
+        )
     return workspace.runs / found[0]

@@ -47,7 +47,8 @@ class StudyInfo:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """What a study found: the table as markdown, figures as files (the first is shown first), verdicts and numbers as tags."""
+    """What a study found: the table as markdown, figures as files (the first is shown first), verdicts and numbers as
+    tags."""
 
     table: str
     figures: tuple[Path, ...] = ()
@@ -71,7 +72,8 @@ def study_info(study: Study) -> StudyInfo:
 
 
 def arm_name(study: Study, arm: str) -> str:
-    """`parametric_relu on` or `parametric_relu off` in a study of one enhancement; the arm's label where there are several."""
+    """`parametric_relu on` or `parametric_relu off` in a study of one enhancement; the arm's label where there are
+    several."""
     if len(study.contrasts) > 1:
         return study.arm(arm).label
     contrast = study.contrasts[0]
@@ -91,7 +93,11 @@ def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
 
 def metrics_of(line: Mapping) -> dict[str, float]:
     """The numbers of a progress line by metric name."""
-    numbers = {name: value for name, value in line.items() if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)}
+    numbers = {
+        name: value
+        for name, value in line.items()
+        if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
     return {name if name in TOP_METRICS else f"detail/{name}": value for name, value in numbers.items()}
 
 
@@ -117,11 +123,15 @@ _STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused
 def stamp(folder: Path) -> tuple:
     """Changes whenever `trial_content` would."""
     names = ("config.json", "metrics.jsonl", "result.json", "failure.json", "eval")
-    return (TrialDirectory(folder).state(), *(path.stat().st_mtime_ns if (path := folder / name).exists() else 0 for name in names))
+    return (
+        TrialDirectory(folder).state(),
+        *(path.stat().st_mtime_ns if (path := folder / name).exists() else 0 for name in names),
+    )
 
 
 def trial_content(folder: Path) -> TrialContent | None:
-    """What a trial's directory says now; None before its first session has begun. Raises InputError for files of another version."""
+    """What a trial's directory says now; None before its first session has begun. Raises InputError for files of
+    another version."""
     directory = TrialDirectory(folder)
     state, tree = directory.state(), directory.config()
     if tree is None:
@@ -156,12 +166,15 @@ def trial_content(folder: Path) -> TrialContent | None:
         started=started,
         ended=None if state == "running" else last,
         view=tree["config"]["data"]["view"],
-        files=tuple(path for name in names if (path := folder / name).is_file() and not path.is_symlink()),  # a link may lead anywhere
+        files=tuple(
+            path for name in names if (path := folder / name).is_file() and not path.is_symlink()
+        ),  # a link may lead anywhere
     )
 
 
 def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
-    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on most positions.
+    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on
+    most positions.
 
     usual: how the trial's own configuration reads the policy; evaluations read in another way say so in the name.
     """

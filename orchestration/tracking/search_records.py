@@ -27,14 +27,25 @@ def tracked_report(files: SearchFiles) -> StudyReport:
     report, tags = files.report, {}
     if report.optimum is not None:
         best = min((each for each in report.tried if each.state == "done"), key=lambda each: each.nats)
-        tags = {"best_rate": f"{report.rate:g}", "best_nats": f"{report.optimum.nats:.4f}", "best_trial": best.trial, "best_trial_nats": f"{best.nats:.4f}"}
+        tags = {
+            "best_rate": f"{report.rate:g}",
+            "best_nats": f"{report.optimum.nats:.4f}",
+            "best_trial": best.trial,
+            "best_trial_nats": f"{best.nats:.4f}",
+        }
         if report.optimum.interval:
             tags["best_rate_interval95"] = f"[{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]"
-    return StudyReport(files.markdown.read_text(encoding="utf-8"), files.figures, tags, tuple(_best_so_far(report.search, report.tried)))
+    return StudyReport(
+        files.markdown.read_text(encoding="utf-8"),
+        files.figures,
+        tags,
+        tuple(_best_so_far(report.search, report.tried)),
+    )
 
 
 def _best_so_far(search: Search, tried: Sequence[Tried]) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Best nats and their rate after each trial, in the order of asking, up to the first that is under way: what follows may still change it."""
+    """Best nats and their rate after each trial, in the order of asking, up to the first that is under way: what
+    follows may still change it."""
     began, best = round(1000 * datetime.fromisoformat(search.created).timestamp()), None
     for each in tried:
         if each.state == "running":

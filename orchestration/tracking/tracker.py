@@ -1,9 +1,9 @@
 """MLflow's picture of studies and trials. The only module that imports MLflow.
 
-A mirror, never the truth: whatever it shows is read from trial directories, so it can be late, down or deleted, and `sync` makes
-it whole again. What is there already is asked of MLflow each time, not remembered: writing twice changes nothing, whoever wrote
-first. One process writes at a time (a lock held for each round of writing); a study is an experiment with a parent run and a run
-per trial.
+A mirror, never the truth: whatever it shows is read from trial directories, so it can be late, down or deleted, and
+`sync` makes it whole again. What is there already is asked of MLflow each time, not remembered: writing twice changes
+nothing, whoever wrote first. One process writes at a time (a lock held for each round of writing); a study is an
+experiment with a parent run and a run per trial.
 """
 
 import hashlib
@@ -78,10 +78,12 @@ class _Heard:
 
 
 class Tracker:
-    """Writes studies to MLflow. Nothing that goes wrong there raises, stops training or makes it wait: it is said once, through `say`.
+    """Writes studies to MLflow. Nothing that goes wrong there raises, stops training or makes it wait: it is said once,
+    through `say`.
 
-    While trials run, all writing is done by a thread in the background, with longer and longer pauses when it fails. A server may refuse,
-    die, hang or come back at any moment: what it missed is written as soon as it answers, by the next round or by `gonn sync`.
+    While trials run, all writing is done by a thread in the background, with longer and longer pauses when it fails. A
+    server may refuse, die, hang or come back at any moment: what it missed is written as soon as it answers, by the
+    next round or by `gonn sync`.
     """
 
     def __init__(self, root: Path, runs: Path, say: Callable[[str], None]):
@@ -111,12 +113,14 @@ class Tracker:
         self._studies[study.id] = study
 
     def poll(self) -> None:
-        """Log what is new in the trial directories. When another process is writing, this round is left out: nothing is lost."""
+        """Log what is new in the trial directories. When another process is writing, this round is left out: nothing is
+        lost."""
         self._round(lambda: [self._write_changed(study) for study in list(self._studies.values())], patience=0)
 
     @contextmanager
     def following(self, seconds: float = _POLL_SECONDS):
-        """Poll in the background while trials run; a round that is being written at the end is waited for while the server answers."""
+        """Poll in the background while trials run; a round that is being written at the end is waited for while the
+        server answers."""
         stop = threading.Event()
 
         def follow():
@@ -134,16 +138,22 @@ class Tracker:
             self._wait(thread)
 
     def study_finished(self, study: StudyInfo, report: StudyReport | None) -> bool:
-        """Log what is still missing, the report, and the end of the study. Returns False when MLflow could not be written."""
+        """Log what is still missing, the report, and the end of the study. Returns False when MLflow could not be
+        written."""
         written = []
-        write = threading.Thread(target=lambda: written.append(self._round(lambda: self._write_all(study, report), patience=60)), name="tracking", daemon=True)
+        write = threading.Thread(
+            target=lambda: written.append(self._round(lambda: self._write_all(study, report), patience=60)),
+            name="tracking",
+            daemon=True,
+        )
         write.start()
         if not self._wait(write):
             self._warn(f"{redacted(self.uri)} does not answer")
         return written == [True]
 
     def _wait(self, thread: threading.Thread) -> bool:
-        """Wait for a thread that writes, unless the server says nothing for too long. Whether the thread came to its end."""
+        """Wait for a thread that writes, unless the server says nothing for too long. Whether the thread came to its
+        end."""
         began = time.monotonic()
         while thread.is_alive():
             heard = max(began, self._client.moment if self._client else began)
@@ -153,8 +163,13 @@ class Tracker:
         return True
 
     def sync(self, studies: Sequence[tuple[StudyInfo, StudyReport | None]]) -> bool:
-        """Rebuild everything about `studies` from files, and end runs that a killed command left RUNNING. False when MLflow could not be written."""
-        return self._round(lambda: [self._write_all(*pair) for pair in studies], patience=60, then="`gonn sync` again completes the records")
+        """Rebuild everything about `studies` from files, and end runs that a killed command left RUNNING. False when
+        MLflow could not be written."""
+        return self._round(
+            lambda: [self._write_all(*pair) for pair in studies],
+            patience=60,
+            then="`gonn sync` again completes the records",
+        )
 
     def experiment_url(self, base: str, study: str) -> str | None:
         """Address of a study's charts on the server at `base`, None for a study that was never logged."""
@@ -163,7 +178,8 @@ class Tracker:
         return f"{base}/#/experiments/{found[0].experiment_id}/runs?{mlflow_view.QUERY}" if found and found[0] else None
 
     def _round(self, write: Callable[[], object], patience: float, then: str = _THEN) -> bool:
-        """One round of writing: by this process alone. False when it could not be done; `then`: what is said to come of that."""
+        """One round of writing: by this process alone. False when it could not be done; `then`: what is said to come of
+        that."""
         from sqlalchemy.exc import SQLAlchemyError
 
         exceptions = _mlflow_exceptions()
@@ -171,7 +187,9 @@ class Tracker:
             try:
                 with filelock.FileLock(self._root / "mlflow.db.lock", timeout=patience):
                     if self._client is None:
-                        self._client = _Heard(_new_client(self.uri))  # makes the schema of a new data base, under the lock
+                        self._client = _Heard(
+                            _new_client(self.uri)
+                        )  # makes the schema of a new data base, under the lock
                     write()
                 if self._failures and self._said:
                     self._said = False
@@ -200,7 +218,10 @@ class Tracker:
 
     def _write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
         statuses = self._write_trials(study, study.trials)
-        statuses = ["FINISHED" if trial.id in study.given_up else status for trial, status in zip(study.trials, statuses, strict=True)]
+        statuses = [
+            "FINISHED" if trial.id in study.given_up else status
+            for trial, status in zip(study.trials, statuses, strict=True)
+        ]
         if "RUNNING" in statuses:
             status = "RUNNING"
         elif "FAILED" in statuses:
@@ -219,13 +240,18 @@ class Tracker:
         if found is not None and found.lifecycle_stage == "deleted":
             client.restore_experiment(found.experiment_id)
         if found is not None and self._own and found.artifact_location != location:
-            # The workspace was moved or copied. An experiment keeps its place for artifacts for ever: this one would go on writing
-            # into the folder that the workspace came from. It goes to MLflow's bin, and is made anew from the trial directories.
+            # The workspace was moved or copied. An experiment keeps its place for artifacts for ever: this one would go
+            # on writing into the folder that the workspace came from. It goes to MLflow's bin, and is made anew from
+            # the trial directories.
             client.rename_experiment(found.experiment_id, f"{study.id} (of a folder before, {found.experiment_id})")
             client.delete_experiment(found.experiment_id)
             found = None
         if found is None:
-            kind = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": study.title, mlflow_view.TAG: mlflow_view.view_state()}
+            kind = {
+                "mlflow.experimentKind": "custom_model_development",
+                "mlflow.note.content": study.title,
+                mlflow_view.TAG: mlflow_view.view_state(),
+            }
             return client.create_experiment(study.id, location, tags=kind)
         return found.experiment_id
 
@@ -234,7 +260,11 @@ class Tracker:
         experiment = self._experiment(study)
         run = self._runs_of(experiment).get("study")
         if run is None:
-            run = self._client.create_run(experiment, tags={"study": study.id, "role": "study", "mlflow.source.name": "gonn"}, run_name=study.title)
+            run = self._client.create_run(
+                experiment,
+                tags={"study": study.id, "role": "study", "mlflow.source.name": "gonn"},
+                run_name=study.title,
+            )
         tags = {"commit": study.commit, "dirty": str(study.dirty).lower(), "mlflow.source.git.commit": study.commit}
         self._write_values(run, study.settings, tags)
         self._write_status(run, status, None)
@@ -243,11 +273,14 @@ class Tracker:
     def _runs_of(self, experiment: str) -> dict:
         """Runs of an experiment by trial id; the parent under `study`.
 
-        A request to make a run that was carried out but not answered in time is sent again: of two runs of one trial, one goes to the bin.
+        A request to make a run that was carried out but not answered in time is sent again: of two runs of one trial,
+        one goes to the bin.
         """
         runs, token = {}, None
         while True:
-            page = self._client.search_runs([experiment], max_results=1000, order_by=["attributes.start_time ASC"], page_token=token)
+            page = self._client.search_runs(
+                [experiment], max_results=1000, order_by=["attributes.start_time ASC"], page_token=token
+            )
             for run in page:
                 if runs.setdefault(run.data.tags.get("trial", run.data.tags.get("role")), run) is not run:
                     self._client.delete_run(run.info.run_id)
@@ -279,10 +312,22 @@ class Tracker:
                 self._write_status(run, "KILLED", None)
             return None
         if run is None:
-            tags = {"study": study.id, "trial": trial.id, "role": "trial", "mlflow.parentRunId": parent, "mlflow.source.name": "gonn"}
+            tags = {
+                "study": study.id,
+                "trial": trial.id,
+                "role": "trial",
+                "mlflow.parentRunId": parent,
+                "mlflow.source.name": "gonn",
+            }
             run = self._client.create_run(experiment, content.started, tags, trial.name)
             self._write_dataset(run.info.run_id, study, content)
-        tags = {**content.tags, "arm": trial.arm, "seed": str(trial.seed), "control": str(trial.control).lower(), "mlflow.source.git.commit": content.tags["commit"]}
+        tags = {
+            **content.tags,
+            "arm": trial.arm,
+            "seed": str(trial.seed),
+            "control": str(trial.control).lower(),
+            "mlflow.source.git.commit": content.tags["commit"],
+        }
         self._write_values(run, content.params, tags)
         self._write_points(run, content.points)
         self._write_files(run, content.files)
@@ -309,7 +354,11 @@ class Tracker:
             first = next(iter(metrics))
             if first not in steps:
                 known = first in run.data.metrics
-                steps[first] = {metric.step for metric in self._client.get_metric_history(run.info.run_id, first)} if known else set()
+                steps[first] = (
+                    {metric.step for metric in self._client.get_metric_history(run.info.run_id, first)}
+                    if known
+                    else set()
+                )
             if samples in steps[first]:
                 continue
             if len(batch) + len(metrics) > _METRICS_A_BATCH:
@@ -333,13 +382,20 @@ class Tracker:
         self._client.set_tag(run.info.run_id, _ARTIFACTS, digest.hexdigest()[:16])
 
     def _write_report(self, run, report: StudyReport) -> None:
-        """Table, figures, tags, points; the table also as the description of the run and of the experiment, so that their pages show it."""
-        note = report.table if len(report.table) <= _NOTE_CHARACTERS else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
+        """Table, figures, tags, points; the table also as the description of the run and of the experiment, so that
+        their pages show it."""
+        note = (
+            report.table
+            if len(report.table) <= _NOTE_CHARACTERS
+            else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
+        )
         self._write_values(run, {}, {**report.tags, "mlflow.note.content": note})
         self._client.set_experiment_tag(run.info.experiment_id, "mlflow.note.content", note)
         self._write_points(run, report.points)
         with tempfile.TemporaryDirectory() as folder:
-            files = [Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)]  # first in the list of artifacts
+            files = [
+                Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)
+            ]  # first in the list of artifacts
             for path, copy in zip(report.figures, files, strict=True):
                 shutil.copyfile(path, copy)
             self._write_files(run, files, {"table.md": report.table})

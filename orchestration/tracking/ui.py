@@ -19,8 +19,11 @@ from orchestration.tracking.uri import redacted, tracking_uri
 _START_SECONDS = 90
 
 
-def serve(root: Path, runs: Path, port: int, study: str | None, say: Callable[[str], None], host: str = "127.0.0.1") -> int:
-    """Show the records of the workspace at `root` until interrupted; says the address of the study's charts once it answers.
+def serve(
+    root: Path, runs: Path, port: int, study: str | None, say: Callable[[str], None], host: str = "127.0.0.1"
+) -> int:
+    """Show the records of the workspace at `root` until interrupted; says the address of the study's charts once it
+    answers.
 
     With a tracking server elsewhere, says its address and returns. Raises SettingError for a port in use.
     """
@@ -34,16 +37,35 @@ def serve(root: Path, runs: Path, port: int, study: str | None, say: Callable[[s
     _check_free(host, port)
     base = f"http://{host}:{port}"
     address = _address(tracker, base, study)  # also makes the tables of a new data base
-    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri, "--host", host, "--port", str(port), "--workers", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "mlflow",
+        "server",
+        "--backend-store-uri",
+        uri,
+        "--host",
+        host,
+        "--port",
+        str(port),
+        "--workers",
+        "1",
+    ]
     command += ["--default-artifact-root", (root / "mlartifacts").resolve().as_uri(), "--no-serve-artifacts"]
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
     words = tempfile.TemporaryFile("w+")
-    server = subprocess.Popen(command, env={**os.environ, **quiet}, cwd=root, stdout=words, stderr=words, start_new_session=True)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # its session of its own would outlive a `kill` of this command
+    server = subprocess.Popen(
+        command, env={**os.environ, **quiet}, cwd=root, stdout=words, stderr=words, start_new_session=True
+    )
+    before = signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # its session of its own would outlive a `kill` of this command
     try:
         _wait_until_it_answers(server, words, host, port)
         say(f"{address}  (Ctrl-C ends it)")
-        if sys.stdout.isatty() and (sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        if sys.stdout.isatty() and (
+            sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        ):
             webbrowser.open(address)
         return server.wait()
     except KeyboardInterrupt:
@@ -63,7 +85,9 @@ def _check_free(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise SettingError("PORT", port, f"cannot listen there ({error.strerror})", "a free port, such as PORT=5001") from None
+            raise SettingError(
+                "PORT", port, f"cannot listen there ({error.strerror})", "a free port, such as PORT=5001"
+            ) from None
 
 
 def _wait_until_it_answers(server: subprocess.Popen, words, host: str, port: int) -> None:
@@ -71,7 +95,9 @@ def _wait_until_it_answers(server: subprocess.Popen, words, host: str, port: int
     while time.monotonic() < until:
         if server.poll() is not None:
             words.seek(0)
-            raise UserError(f"the MLflow server ended at once: {redacted((words.read().strip().splitlines() or ['no word why'])[-1])}")
+            raise UserError(
+                f"the MLflow server ended at once: {redacted((words.read().strip().splitlines() or ['no word why'])[-1])}"
+            )
         try:
             connection = http.client.HTTPConnection(host, port, timeout=2)
             connection.request("GET", "/health")

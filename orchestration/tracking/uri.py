@@ -11,17 +11,24 @@ _DRIVERS = "a tracking server's http://…, or, after pip install, postgresql+ps
 
 
 def tracking_uri(root: Path) -> str:
-    """`MLFLOW_TRACKING_URI`, or the data base of the workspace at `root`. Raises SettingError for one that MLflow cannot use."""
+    """`MLFLOW_TRACKING_URI`, or the data base of the workspace at `root`. Raises SettingError for one that MLflow
+    cannot use."""
     uri = os.environ.get("MLFLOW_TRACKING_URI")
     if not uri:
         return f"sqlite:///{root / 'mlflow.db'}"
     if uri.split(":")[0].split("+")[0] not in _SCHEMES or "://" not in uri:
-        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), "not a tracking server or data base", f"a URI that starts with {', '.join(_SCHEMES)}")
+        raise SettingError(
+            "MLFLOW_TRACKING_URI",
+            redacted(uri),
+            "not a tracking server or data base",
+            f"a URI that starts with {', '.join(_SCHEMES)}",
+        )
     return uri
 
 
 def check_driver(uri: str) -> None:
-    """That the Python driver of a data base is installed. Raises SettingError (MLFLOW_TRACKING_URI) that names its package."""
+    """That the Python driver of a data base is installed. Raises SettingError (MLFLOW_TRACKING_URI) that names its
+    package."""
     if uri.startswith(("http:", "https:", "sqlite:")):
         return
     from sqlalchemy.engine import make_url
@@ -30,12 +37,20 @@ def check_driver(uri: str) -> None:
     try:
         make_url(uri).get_dialect().import_dbapi()
     except (ArgumentError, ValueError):  # the latter for a port that is no number
-        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), "not a data base that can be used", f"a URI that starts with {', '.join(_SCHEMES)}") from None
+        raise SettingError(
+            "MLFLOW_TRACKING_URI",
+            redacted(uri),
+            "not a data base that can be used",
+            f"a URI that starts with {', '.join(_SCHEMES)}",
+        ) from None
     except ImportError as error:
-        raise SettingError("MLFLOW_TRACKING_URI", redacted(uri), f"its driver {error.name} is not installed", _DRIVERS) from None
+        raise SettingError(
+            "MLFLOW_TRACKING_URI", redacted(uri), f"its driver {error.name} is not installed", _DRIVERS
+        ) from None
 
 
 def redacted(text: str) -> str:
-    """`text`, printable, with user names and passwords in URIs replaced by ***, and what follows `password=` or a like word in one."""
+    """`text`, printable, with user names and passwords in URIs replaced by ***, and what follows `password=` or a like
+    word in one."""
     text = re.sub(r"://[^/\s]*@", "://***@", text)
     return printable(re.sub(r"(?i)([?&; ](?:password|passwd|pwd|token|sslpassword)=)[^&;\s]+", r"\1***", text))

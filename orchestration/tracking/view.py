@@ -1,7 +1,7 @@
 """The page of a study that MLflow opens: its trials' learning curves, nats first.
 
-MLflow keeps a shared view of an experiment as JSON in a tag of the experiment; the address names the tag. Nothing is lost where a
-version of MLflow does not know it: the page then shows its default.
+MLflow keeps a shared view of an experiment as JSON in a tag of the experiment; the address names the tag. Nothing is
+lost where a version of MLflow does not know it: the page then shows its default.
 """
 
 import json
@@ -17,7 +17,8 @@ _ORDER = ("nats", "train_nats", "top1", "top4", "samples_per_s")
 
 
 def view_state() -> str:
-    """The view: runs of trials alone (the parent has no curves), up to 20 shown, a chart over samples per top-level metric, details folded."""
+    """The view: runs of trials alone (the parent has no curves), up to 20 shown, a chart over samples per top-level
+    metric, details folded."""
     assert set(_ORDER) == set(TOP_METRICS)
     charts = [
         {

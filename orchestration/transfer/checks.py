@@ -1,4 +1,5 @@
-"""What a trial directory from elsewhere must be before it is taken over: everything that can be recomputed from its files agrees.
+"""What a trial directory from elsewhere must be before it is taken over: everything that can be recomputed from its
+files agrees.
 
 Read is a copy of our own (`import_files`), whose contents nobody vouches for.
 """
@@ -56,12 +57,19 @@ class _Request(Strict):
 
 
 def trial_in(config_json: str) -> Job:
-    """The job in the text of a config.json, its id computed anew. Raises Refused for a trial of another version, or of none."""
+    """The job in the text of a config.json, its id computed anew. Raises Refused for a trial of another version, or of
+    none."""
     tree = strict_json(config_json, "config.json")
-    if not isinstance(tree, dict) or tree.get("format") != FORMAT or not {"id", "config", "canonical", "numerics", "run", "labels", "sessions"} <= tree.keys():
+    if (
+        not isinstance(tree, dict)
+        or tree.get("format") != FORMAT
+        or not {"id", "config", "canonical", "numerics", "run", "labels", "sessions"} <= tree.keys()
+    ):
         raise Refused(f"config.json is none of format {FORMAT}")
     if tree["numerics"] != numerics.versions():
-        raise Refused(f"made with numerics {printable(str(tree['numerics']), 100)}; this version has {numerics.versions()}")
+        raise Refused(
+            f"made with numerics {printable(str(tree['numerics']), 100)}; this version has {numerics.versions()}"
+        )
     if printable_tree(tree) != tree:
         raise Refused("config.json holds control characters")
     try:
@@ -98,7 +106,9 @@ def check_trial(folder: Path) -> Checked:
     except RecursionError:
         raise Refused("one of its files is nested too deeply") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{Path(getattr(error, 'filename', None) or 'a file').name} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})") from None
+        raise Refused(
+            f"{Path(getattr(error, 'filename', None) or 'a file').name} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
+        ) from None
 
 
 def _result(directory: TrialDirectory, job: Job) -> dict:
@@ -110,7 +120,11 @@ def _result(directory: TrialDirectory, job: Job) -> dict:
     training = job.config.training
     if result["id"] != job.id or result["samples"] != whole_batches(training.samples, training.batch_size):
         raise Refused(f"result.json is not of {training.samples:,} samples of trial {job.id}")
-    if printable_tree(result) != result or not _number(result["samples_per_s"]) or not _ID.fullmatch(str(result.get("trained_as", job.id))):
+    if (
+        printable_tree(result) != result
+        or not _number(result["samples_per_s"])
+        or not _ID.fullmatch(str(result.get("trained_as", job.id)))
+    ):
         raise Refused("result.json is not what a trial writes")
     return result
 
@@ -153,8 +167,14 @@ def _evaluation(folder: Path, path: Path, digests: dict[int, str]) -> stored.Eva
         raise Refused(f"{name} has no arrays beside it")
     _plain_arrays(path.with_suffix(".npz"))
     evaluation = next(each for each in stored.load_evaluations(folder) if each.path.stem == path.stem)
-    if summary["metric_set"] != METRIC_SET or printable_tree(summary) != summary or not isinstance(summary["requests"], list):
-        raise Refused(f"{name} is of metric set {printable(str(summary['metric_set']), 20)}; this version has {METRIC_SET}")
+    if (
+        summary["metric_set"] != METRIC_SET
+        or printable_tree(summary) != summary
+        or not isinstance(summary["requests"], list)
+    ):
+        raise Refused(
+            f"{name} is of metric set {printable(str(summary['metric_set']), 20)}; this version has {METRIC_SET}"
+        )
     for request in summary["requests"]:
         parse_model(_Request, request, name)
     if digests.get(summary["samples"]) != summary["weights"]:
@@ -163,20 +183,30 @@ def _evaluation(folder: Path, path: Path, digests: dict[int, str]) -> stored.Eva
     if not summary["id"] == path.stem == expected:
         raise Refused(f"{name}: its identity is {expected}")
     scores, rows = evaluation.scores, evaluation.rows
-    lengths = {len(array) for array in (*scores, rows, evaluation.games, evaluation.ply, evaluation.ko) if array is not None}
+    lengths = {
+        len(array) for array in (*scores, rows, evaluation.games, evaluation.ply, evaluation.ko) if array is not None
+    }
     finite = all(np.isfinite(array).all() for array in scores if array is not None)
-    if not len(rows) or lengths != {summary["positions"]} or len(np.unique(evaluation.games)) != summary["games"] or not finite:
+    if (
+        not len(rows)
+        or lengths != {summary["positions"]}
+        or len(np.unique(evaluation.games)) != summary["games"]
+        or not finite
+    ):
         raise Refused(f"{name}: its arrays are not of {summary['positions']} positions of {summary['games']} games")
     if len(np.unique(rows)) < len(rows):
         raise Refused(f"{name}: a position counts twice")
     for metric, mean in scores.means().items():
         if not _number(summary[metric]) or abs(summary[metric] - mean) > _TOLERANCE:
-            raise Refused(f"{name}: {metric} {printable(str(summary[metric]), 30)} is not the mean of its positions, {mean:.6f}")
+            raise Refused(
+                f"{name}: {metric} {printable(str(summary[metric]), 30)} is not the mean of its positions, {mean:.6f}"
+            )
     return evaluation
 
 
 def _plain_arrays(path: Path) -> None:
-    """Whether a .npz file holds what its size says, uncompressed: nothing in it can unfold into more memory than it takes on disk."""
+    """Whether a .npz file holds what its size says, uncompressed: nothing in it can unfold into more memory than it
+    takes on disk."""
     try:
         with zipfile.ZipFile(path) as file:
             for member in file.infolist():
@@ -186,7 +216,11 @@ def _plain_arrays(path: Path) -> None:
                     if np.lib.format.read_magic(array) != (1, 0):
                         raise ValueError("another version of arrays")
                     shape, _, dtype = np.lib.format.read_array_header_1_0(array)
-                    if dtype.kind not in "biuf" or len(shape) != 1 or shape[0] * dtype.itemsize != member.file_size - array.tell():
+                    if (
+                        dtype.kind not in "biuf"
+                        or len(shape) != 1
+                        or shape[0] * dtype.itemsize != member.file_size - array.tell()
+                    ):
                         raise ValueError(f"an array of {printable(str(shape), 40)} {printable(str(dtype), 40)}")
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError) as error:
         raise Refused(f"eval/{path.name} does not hold plain arrays ({printable(str(error), 100)})") from None

@@ -1,4 +1,5 @@
-"""Files of a trial directory that comes from elsewhere: copied one by one, by known names and bounded sizes, links never followed.
+"""Files of a trial directory that comes from elsewhere: copied one by one, by known names and bounded sizes, links
+never followed.
 
 What is copied is what is checked afterwards: whoever changes the source meanwhile changes nothing here.
 """
@@ -24,9 +25,11 @@ LARGEST = (
 )
 """Names that are brought over, and how large such a file may be."""
 
-LEFT = re.compile(r"lease\.(json|lock)|failure\.json|probes/[0-9a-f]{16}\.(json|npz)|(eval/|snapshots/|probes/)?\.[A-Za-z0-9._-]+\.tmp")
-"""Names that a trial directory may hold too, and that stay where they are: who wrote there, half-written files, and answers to
-probes, which `gonn probe` puts anew."""
+LEFT = re.compile(
+    r"lease\.(json|lock)|failure\.json|probes/[0-9a-f]{16}\.(json|npz)|(eval/|snapshots/|probes/)?\.[A-Za-z0-9._-]+\.tmp"
+)
+"""Names that a trial directory may hold too, and that stay where they are: who wrote there, half-written files, and
+answers to probes, which `gonn probe` puts anew."""
 
 FOLDERS = ("snapshots", "eval", "probes")
 MOST_FILES = 5000
@@ -68,7 +71,9 @@ def listed(source: Path) -> Iterator[tuple[str, int]]:
                     continue
                 mode = entry.stat(follow_symlinks=False).st_mode
                 if not stat.S_ISREG(mode):
-                    raise Refused(f"{printable(name, 80)} is a {'link' if stat.S_ISLNK(mode) else 'folder' if stat.S_ISDIR(mode) else 'device or pipe'}")
+                    raise Refused(
+                        f"{printable(name, 80)} is a {'link' if stat.S_ISLNK(mode) else 'folder' if stat.S_ISDIR(mode) else 'device or pipe'}"
+                    )
                 if _largest(name) is None and not LEFT.fullmatch(name):
                     raise Refused(f"{printable(name, 80)} is no file of a trial directory")
                 found.append((name, entry.stat(follow_symlinks=False).st_size))

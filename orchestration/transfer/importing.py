@@ -1,7 +1,9 @@
-"""`gonn import`: trial directories from another machine into this workspace; a trial that is here already stays as it is.
+"""`gonn import`: trial directories from another machine into this workspace; a trial that is here already stays as it
+is.
 
-Nothing in such a folder is believed: files are copied under known names and bounds (`import_files`), the copy is checked against
-itself (`import_checks`), and a random share of its evaluations is made again, on some of their positions, where the games are here.
+Nothing in such a folder is believed: files are copied under known names and bounds (`import_files`), the copy is
+checked against itself (`import_checks`), and a random share of its evaluations is made again, on some of their
+positions, where the games are here.
 """
 
 import math
@@ -24,13 +26,14 @@ SHARE = 0.05
 """Of the evaluations that came, how many are made again; at least one."""
 POSITIONS = 2000
 NATS_APART = 0.001
-"""Mean absolute difference, in nats a position, between an evaluation and its repetition on other hardware that is taken for rounding;
-fp32 on both sides."""
+"""Mean absolute difference, in nats a position, between an evaluation and its repetition on other hardware that is
+taken for rounding; fp32 on both sides."""
 MOST_TRIALS = 10_000
 
 
 def import_trials(folder: Path) -> int:
-    """Take over the trials in `folder`: a trial directory, a folder of them, or a workspace. 1 when one was refused, else 0.
+    """Take over the trials in `folder`: a trial directory, a folder of them, or a workspace. 1 when one was refused,
+    else 0.
 
     Prints one line per trial that was refused, and one for the rest. Raises UserError when there is none.
     """
@@ -67,12 +70,16 @@ def import_trials(folder: Path) -> int:
         output().print(line, soft_wrap=True)
     for store in sorted(missing):
         output().print(f"not evaluated again: their games (store {printable(store, 40)}) are not in {workspace.stores}")
-    output().print(f"{taken} trials taken over into {workspace.runs}, {here + len(staged) - taken} here already, {len(refused)} refused", soft_wrap=True)
+    output().print(
+        f"{taken} trials taken over into {workspace.runs}, {here + len(staged) - taken} here already, {len(refused)} refused",
+        soft_wrap=True,
+    )
     return 1 if refused else 0
 
 
 def candidates(folder: Path) -> list[Path]:
-    """The directories in `folder` that may be trials: itself, or what lies in it or in its `runs`. Raises InputError when there is none."""
+    """The directories in `folder` that may be trials: itself, or what lies in it or in its `runs`. Raises InputError
+    when there is none."""
     if not folder.is_dir():
         raise InputError(folder, "no such folder")
     folder = folder.resolve()
@@ -80,7 +87,11 @@ def candidates(folder: Path) -> list[Path]:
         return [folder]
     for parent in (folder / "runs", folder):
         if parent.is_dir():
-            found = sorted(path for path in parent.iterdir() if not path.name.startswith(".") and os.path.lexists(path / "config.json"))
+            found = sorted(
+                path
+                for path in parent.iterdir()
+                if not path.name.startswith(".") and os.path.lexists(path / "config.json")
+            )
             if found:
                 break
     if not found:
@@ -111,7 +122,8 @@ def _chosen(trials: Sequence[Checked], rng: random.Random) -> dict[str, list]:
 
 
 def _agrees(workspace: Workspace, checked: Checked, evaluation, rng: random.Random) -> bool:
-    """Evaluate some positions again; False when the games are not here. Raises Refused when something else comes out."""
+    """Evaluate some positions again; False when the games are not here. Raises Refused when something else comes
+    out."""
     from gonn_core.evaluation.evaluate import evaluate
     from gonn_core.records.store import open_store
     from gonn_core.records.views import view_digest
@@ -126,7 +138,11 @@ def _agrees(workspace: Workspace, checked: Checked, evaluation, rng: random.Rand
         return False
     store = open_store(store_folder)
     name = f"eval/{summary['id']}"
-    if rows[-1] >= len(store) or (np.diff(rows) <= 0).any() or view_digest(store, rows.astype(np.uint32)) != summary["subset"]:
+    if (
+        rows[-1] >= len(store)
+        or (np.diff(rows) <= 0).any()
+        or view_digest(store, rows.astype(np.uint32)) != summary["subset"]
+    ):
         raise Refused(f"{name}: its positions are not the subset {summary['subset']}")
     if (np.asarray(store.game[rows]) != evaluation.games).any():
         raise Refused(f"{name}: its positions are of other games")
@@ -134,10 +150,20 @@ def _agrees(workspace: Workspace, checked: Checked, evaluation, rng: random.Rand
     reset_torch(1)
     device = choose_device("auto")
     memory_format = MEMORY_FORMATS[checked.job.run.memory_format]
-    maker = PlaneMaker(store, checked.config.features, device, memory_format, ("illegal",) if evaluation.reading.legal_only else ())
+    maker = PlaneMaker(
+        store, checked.config.features, device, memory_format, ("illegal",) if evaluation.reading.legal_only else ()
+    )
     net, _ = snapshot_net(TrialDirectory(checked.folder), checked.config, checked.job.id, summary["samples"])
     try:
-        found = evaluate(net.to(device, memory_format=memory_format), maker, rows[at], summary["history"], 1, None, evaluation.reading)
+        found = evaluate(
+            net.to(device, memory_format=memory_format),
+            maker,
+            rows[at],
+            summary["history"],
+            1,
+            None,
+            evaluation.reading,
+        )
     except (ValueError, RuntimeError) as error:
         raise Refused(f"{name} cannot be made again ({printable(str(error), 120)})") from None
     apart = float(np.abs(found.nats - evaluation.scores.nats[at]).mean(dtype=np.float64))

@@ -54,7 +54,9 @@ def clean(yes: bool, stores: bool) -> int:
     console.print(table)
     total = told(sum(each.bytes for each in found))
     if not yes:
-        console.print(f"{len(found)} folders, {total}; nothing was removed. gonn clean --yes{' --stores' * stores} removes them")
+        console.print(
+            f"{len(found)} folders, {total}; nothing was removed. gonn clean --yes{' --stores' * stores} removes them"
+        )
         return 0
     removed = [each for each in found if _remove(each.path)]
     console.print(f"{len(removed)} folders removed, {told(sum(each.bytes for each in removed))}")
@@ -65,14 +67,17 @@ def clean(yes: bool, stores: bool) -> int:
 
 
 def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
-    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or queued trial refers.
+    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or queued
+    trial refers.
 
     Raises UserError for a study, a search or a match that cannot be read: what it refers to is not known.
     """
     studies, searched = all_studies(workspace), all_searches(workspace)
     searches = {search.id for search in searched}
     kept = {trial.trial for study in studies for trial in study.trials} | queued_trials()
-    kept |= {tried.trial for search in searched for tried in tried_rates(workspace, search)}  # also one that a study trained first
+    kept |= {
+        tried.trial for search in searched for tried in tried_rates(workspace, search)
+    }  # also one that a study trained first
     kept |= _played(workspace)
     trials = list(_trials(workspace, kept, searches))
     found = [each for each in trials if each[1] is not None]
@@ -109,7 +114,13 @@ def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterato
 def _label(labels) -> str:
     from gonn_core.errors import printable
 
-    return printable(", ".join(str(value) for name, value in labels.items() if name in ("study", "search", "base", "arm")), 60) if isinstance(labels, dict) else ""
+    return (
+        printable(
+            ", ".join(str(value) for name, value in labels.items() if name in ("study", "search", "base", "arm")), 60
+        )
+        if isinstance(labels, dict)
+        else ""
+    )
 
 
 def _config(path: Path) -> dict | None:
@@ -134,12 +145,17 @@ def _reports(workspace: Workspace, known: set[str]) -> Iterator[Unused]:
 
 
 def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unused]:
-    """Stores that no trial in use was trained from, and views that neither it nor a study names; both can be built again."""
+    """Stores that no trial in use was trained from, and views that neither it nor a study names; both can be built
+    again."""
     names, views = set(), set()
     for config in configs:
         run = config.get("run", {})
         names.add(Path(str(run.get("store"))).name)
-        views |= {config["config"]["data"].get("view"), run.get("progress_view"), *(asked.get("view") for asked in run.get("evaluations", ()))}
+        views |= {
+            config["config"]["data"].get("view"),
+            run.get("progress_view"),
+            *(asked.get("view") for asked in run.get("evaluations", ())),
+        }
     for study in studies:
         views |= {evaluation.view for evaluation in study.evaluations} | {arm.config.data.view for arm in study.arms}
     for path in _folders(workspace.stores):
@@ -151,11 +167,14 @@ def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unus
 
 
 def _folders(parent: Path) -> list[Path]:
-    return sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink()) if parent.is_dir() else []
+    return (
+        sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink()) if parent.is_dir() else []
+    )
 
 
 def _remove(path: Path) -> bool:
-    """Take a folder out of sight by one rename, then remove it; False for a trial that somebody has begun to work on."""
+    """Take a folder out of sight by one rename, then remove it; False for a trial that somebody has begun to work
+    on."""
     gone = path.with_name(f"{_REMOVING}{path.name.removeprefix(_REMOVING)[:16]}-{secrets.token_hex(4)}")
     if _TRIAL.fullmatch(path.name):
         try:
@@ -171,7 +190,9 @@ def _remove(path: Path) -> bool:
 
 def size(path: Path) -> int:
     """Bytes of the files below a folder; links count nothing."""
-    return sum(file.stat(follow_symlinks=False).st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+    return sum(
+        file.stat(follow_symlinks=False).st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink()
+    )
 
 
 def told(count: int) -> str:

@@ -1,4 +1,5 @@
-"""How the studies and searches of a workspace stand, from files alone: true also while other commands, on any machine, are at work."""
+"""How the studies and searches of a workspace stand, from files alone: true also while other commands, on any machine,
+are at work."""
 
 import time
 from collections import Counter
@@ -19,7 +20,8 @@ from orchestration.study.folder import study_folder
 from orchestration.workspace import Workspace
 
 STATES = ("done", "given up", "running", "waiting", "paused", "failed")
-"""Of a trial. waiting: not begun; paused: can go on from a checkpoint; given up: by a search, before its end or because it diverged."""
+"""Of a trial. waiting: not begun; paused: can go on from a checkpoint; given up: by a search, before its end or because
+it diverged."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ class Standing:
         rates = [trial.rate for trial in self.running if trial.rate]
         if not rates:
             return None
-        left = sum(trial.total - trial.samples for trial in self.trials if trial.state in ("running", "waiting", "paused"))
+        left = sum(
+            trial.total - trial.samples for trial in self.trials if trial.state in ("running", "waiting", "paused")
+        )
         return left / (mean(rates) * len(self.running))
 
 
@@ -107,7 +111,8 @@ class Reader:
         return Standing(search.id, "search", tuple(trials))
 
     def others(self, standings: Iterable[Standing]) -> Counter:
-        """Trials that no study and no search names, such as those brought from elsewhere, by the state of their directories."""
+        """Trials that no study and no search names, such as those brought from elsewhere, by the state of their
+        directories."""
         named = {trial.id for standing in standings for trial in standing.trials}
         folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
         states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
@@ -138,7 +143,9 @@ class Reader:
         rate, age = last.get("samples_per_s"), max(0.0, self._clock() - _written(directory.path / "metrics.jsonl"))
         samples = min(total, last["samples"] + round((rate or 0.0) * age))
         doing = "evaluating" if last["samples"] >= total else "training"
-        return TrialStanding(directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing)
+        return TrialStanding(
+            directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing
+        )
 
 
 def _written(path: Path) -> float:

@@ -1,4 +1,5 @@
-"""`gonn status`: studies and searches with their trials by state, what runs and how long it takes, what failed and why."""
+"""`gonn status`: studies and searches with their trials by state, what runs and how long it takes, what failed and
+why."""
 
 import sys
 
@@ -27,7 +28,9 @@ def print_status() -> None:
     else:
         console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     if others:
-        console.print(f"trials of no study or search: {', '.join(f'{count} {state}' for state, count in others.items())}")
+        console.print(
+            f"trials of no study or search: {', '.join(f'{count} {state}' for state, count in others.items())}"
+        )
     running, failed = each_once(standings, "running"), each_once(standings, "failed")
     if running:
         console.print(_running([trial for _, trial in running]))
@@ -63,7 +66,16 @@ def _running(trials: list[TrialStanding]) -> Table:
         how_far = f"~{trial.samples:,}" if trial.doing == "training" else trial.doing
         left = (trial.total - trial.samples) / trial.rate if trial.rate else None
         nats = f"{trial.nats:.3f}" if trial.nats is not None else ""
-        table.add_row(trial.label, trial.id[:8], how_far, f"{trial.total:,}", _number(trial.rate), duration(left), nats, trial.where)
+        table.add_row(
+            trial.label,
+            trial.id[:8],
+            how_far,
+            f"{trial.total:,}",
+            _number(trial.rate),
+            duration(left),
+            nats,
+            trial.where,
+        )
     return table
 
 
@@ -73,7 +85,11 @@ def _print_failures(console: Console, workspace: Workspace, failed: list[tuple[S
     for standing in dict.fromkeys(standing for standing, _ in failed):
         console.print(f"failed in {standing.id}", style="bold", soft_wrap=whole)
         for trial in [trial for owner, trial in failed if owner is standing]:
-            more = f"; traceback: runs/{trial.id}/failure.json" if (workspace.runs / trial.id / "failure.json").exists() else ""
+            more = (
+                f"; traceback: runs/{trial.id}/failure.json"
+                if (workspace.runs / trial.id / "failure.json").exists()
+                else ""
+            )
             console.print(f"  {trial.label}: {trial.error}{more}", soft_wrap=whole)
 
 

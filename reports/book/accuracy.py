@@ -1,4 +1,5 @@
-"""Where a net is right: accuracy by move number and by number of guesses (Clark & Storkey), and the gap from training to test games."""
+"""Where a net is right: accuracy by move number and by number of guesses (Clark & Storkey), and the gap from training
+to test games."""
 
 from collections.abc import Sequence
 
@@ -34,7 +35,8 @@ def net_title(net: MeasuredNet) -> str:
 
 
 def guesses(net: MeasuredNet) -> np.ndarray | None:
-    """(361,) share of test positions in which 1, 2, … guesses are enough, mean over seeds; None while no trial is evaluated."""
+    """(361,) share of test positions in which 1, 2, … guesses are enough, mean over seeds; None while no trial is
+    evaluated."""
     number = net.evaluation("full")
     trials = () if number is None else net.evaluated(number)
     if not trials:
@@ -44,7 +46,8 @@ def guesses(net: MeasuredNet) -> np.ndarray | None:
 
 
 def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
-    """First move of a bin -> positions, mean top-1 over seeds; empty where the evaluations do not hold the numbers of moves."""
+    """First move of a bin -> positions, mean top-1 over seeds; empty where the evaluations do not hold the numbers of
+    moves."""
     number = net.evaluation("full")
     bins = [] if number is None else [trial.evaluations[number].by_move_number for trial in net.evaluated(number)]
     if not bins or None in bins:
@@ -64,7 +67,17 @@ def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
             cells = {str(k): Cell(f"{100 * shares[k - 1]:.1f}", float(shares[k - 1]), trials, number) for k in GUESSES}
             rows.append(Row(_key(net), {"net": text_cell(net_title(net)), **cells}))
     columns = (Column("net", "net", "left"), *(Column(str(k), str(k)) for k in GUESSES))
-    return Table("guesses", "Accuracy by number of guesses", columns, tuple(rows), ("Share of test positions, in percent, in which so many guesses are enough.",)) if rows else None
+    return (
+        Table(
+            "guesses",
+            "Accuracy by number of guesses",
+            columns,
+            tuple(rows),
+            ("Share of test positions, in percent, in which so many guesses are enough.",),
+        )
+        if rows
+        else None
+    )
 
 
 def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
@@ -78,7 +91,11 @@ def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
         for title, (net, bins) in found.items():
             number = net.evaluation("full")
             trials = tuple(trial.id for trial in net.evaluated(number))
-            cells[title] = Cell(formats.level(bins[first][1], "share"), bins[first][1], trials, number) if first in bins else Cell(formats.NONE)
+            cells[title] = (
+                Cell(formats.level(bins[first][1], "share"), bins[first][1], trials, number)
+                if first in bins
+                else Cell(formats.NONE)
+            )
         rows.append(Row(str(first), cells))
     columns = (Column("moves", "moves"), *(Column(title, title, words=True) for title in found))
     lacking = [net_title(net) for net in nets if net_title(net) not in found]
@@ -96,31 +113,53 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if by_move else 1, 1, squeeze=False)[:, 0]
-        styles = {net_title(net): {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]} for index, (net, _) in enumerate(by_guesses)}
+        styles = {
+            net_title(net): {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]}
+            for index, (net, _) in enumerate(by_guesses)
+        }
         for net, shares in by_guesses:
-            panels[0].plot(range(1, 51), 100 * shares[:50], linewidth=1.6, **styles[net_title(net)], label=printable(net_title(net), 60))
+            panels[0].plot(
+                range(1, 51),
+                100 * shares[:50],
+                linewidth=1.6,
+                **styles[net_title(net)],
+                label=printable(net_title(net), 60),
+            )
         panels[0].set_xscale("log")
         panels[0].set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
         panels[0].minorticks_off()
         panels[0].set(xlabel="guesses", ylabel="move among them (%)", ylim=(0, 100))
         for net, bins in by_move:
             middles = [first + MOVES_A_BIN / 2 - 0.5 for first in bins]
-            panels[1].plot(middles, [100 * share for _, share in bins.values()], marker="o", markersize=3.5, linewidth=1.4, **styles[net_title(net)])
+            panels[1].plot(
+                middles,
+                [100 * share for _, share in bins.values()],
+                marker="o",
+                markersize=3.5,
+                linewidth=1.4,
+                **styles[net_title(net)],
+            )
         if by_move:
             panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="top-1 (%)")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
     size = (WIDTH, (5.8 if by_move else 3.2) + 0.12 * len(by_guesses))
-    lacking = ", ".join(net_title(net) for net, _ in by_guesses if net_title(net) not in {net_title(each) for each, _ in by_move})
+    lacking = ", ".join(
+        net_title(net) for net, _ in by_guesses if net_title(net) not in {net_title(each) for each, _ in by_move}
+    )
     title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
     title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
-    told = [(net_title(net), shares.tolist()) for net, shares in by_guesses], [(net_title(net), bins) for net, bins in by_move]
+    told = (
+        [(net_title(net), shares.tolist()) for net, shares in by_guesses],
+        [(net_title(net), bins) for net, bins in by_move],
+    )
     return Picture("accuracy", title, Drawing((size, *told), lambda: figure_bytes("accuracy", size, paint)))
 
 
 def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
-    """Loss at the end of training beside that on test games, with what is published of such gaps; None while no net has both."""
+    """Loss at the end of training beside that on test games, with what is published of such gaps; None while no net has
+    both."""
     rows = []
     for net in nets:
         number = net.evaluation("full")
@@ -143,7 +182,9 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
         "Training loss: mean over the samples since the last but one progress point, on the weights of that time, as the net sees them then (with dropped history and"
         " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not memory but the difference between the games."
     )
-    return Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
+    return (
+        Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
+    )
 
 
 def _published_gaps(registry: Registry) -> list[str]:
@@ -152,10 +193,20 @@ def _published_gaps(registry: Registry) -> list[str]:
     for row in (row for published in registry.published.values() for row in published.rows):
         data, _, split = row.data.partition(" ")
         if split == "training" and row.top1 is not None:
-            test = next((other.top1 for each in registry.published.values() for other in each.rows if (other.source, other.data) == (row.source, f"{data} test")), None)
+            test = next(
+                (
+                    other.top1
+                    for each in registry.published.values()
+                    for other in each.rows
+                    if (other.source, other.data) == (row.source, f"{data} test")
+                ),
+                None,
+            )
             if test is not None:
                 mark = ", from memory" if row.evidence == "unverified_memory" else ""
-                found.append(f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test games{mark}")
+                found.append(
+                    f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test games{mark}"
+                )
     return [f"Published: {'; '.join(found)}."] if found else []
 
 

@@ -1,4 +1,5 @@
-"""The report over all studies of a workspace: `index.md`, every table as CSV and LaTeX, figures, and the manifest of the trials behind each cell.
+"""The report over all studies of a workspace: `index.md`, every table as CSV and LaTeX, figures, and the manifest of
+the trials behind each cell.
 
 Made from trial directories, study files and the declarations alone: the same trials give the same bytes.
 """
@@ -38,18 +39,28 @@ def write_book(
     played: Played = Played(),
     keys: Path | None = None,
 ) -> Path:
-    """Write the report over the studies whose reports were `written`, over searches for learning rates and over games into `folder`; index.md's path.
+    """Write the report over the studies whose reports were `written`, over searches for learning rates and over games
+    into `folder`; index.md's path.
 
-    `keys`: where it is kept what pictures were drawn from (see reports.figures.cache), None: all are drawn anew. Files of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
+    `keys`: where it is kept what pictures were drawn from (see reports.figures.cache), None: all are drawn anew. Files
+    of an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
     """
     told, left = worth_telling([each.report for each in written])
     curves = [_curves(each) for each in written if each.report in told]
     sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches, played)
-    contents = {"index.md": index(sections, told, left).encode(), "manifest.json": serial.json_bytes(manifest(sections, told, searches, played.ladders))}
+    contents = {
+        "index.md": index(sections, told, left).encode(),
+        "manifest.json": serial.json_bytes(manifest(sections, told, searches, played.ladders)),
+    }
     for section in sections:
         for table in section.all_tables:
-            contents |= {f"{table.name}.csv": serial.csv_text(table).encode(), f"{table.name}.tex": latex_table(table).encode()}
-    drawn = {name for section in sections for picture in section.pictures for name in _write_picture(picture, folder, keys)}
+            contents |= {
+                f"{table.name}.csv": serial.csv_text(table).encode(),
+                f"{table.name}.tex": latex_table(table).encode(),
+            }
+    drawn = {
+        name for section in sections for picture in section.pictures for name in _write_picture(picture, folder, keys)
+    }
     write_files(folder, contents)
     for path in folder.iterdir():
         if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in drawn | contents.keys():
@@ -70,11 +81,19 @@ def _curves(written: ReportFiles) -> Picture | None:
         return None
     name = f"curves-{written.report.study.id}"
     drawn = written.figures
-    return Picture(name, written.report.study.title, Drawing(None, lambda: {f"{name}{path.suffix}": path.read_bytes() for path in drawn}))
+    return Picture(
+        name,
+        written.report.study.title,
+        Drawing(None, lambda: {f"{name}{path.suffix}": path.read_bytes() for path in drawn}),
+    )
 
 
 def book_sections(
-    reports: Sequence[Report], registry: Registry, curves: Sequence[Picture] = (), searches: Sequence[SearchReport] = (), played: Played = Played()
+    reports: Sequence[Report],
+    registry: Registry,
+    curves: Sequence[Picture] = (),
+    searches: Sequence[SearchReport] = (),
+    played: Played = Played(),
 ) -> list[Section]:
     """The report as plain data."""
     nets = measured_nets(reports)
@@ -101,24 +120,52 @@ def _cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Secti
 
 def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Report]) -> str:
     """The text of index.md; `told`: the studies it is made of, `left`: those left out."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
     environment.filters |= {"md": markdown_text, "markdown_table": lambda table: markdown_table(table, brief=True)}
     trials = {trial.id: trial for report in told for trial in report.results.trials}
     finished = sum(trial.result is not None for trial in trials.values())
-    return environment.get_template("index.md.j2").render(sections=sections, told=told, left=left, finished=finished, trials=len(trials))
+    return environment.get_template("index.md.j2").render(
+        sections=sections, told=told, left=left, finished=finished, trials=len(trials)
+    )
 
 
-def manifest(sections: Sequence[Section], reports: Sequence[Report], searches: Sequence[SearchReport] = (), ladders: Sequence[Ladder] = ()) -> dict:
-    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and evaluations, or with its search and rate,
-    or with its ladder."""
+def manifest(
+    sections: Sequence[Section],
+    reports: Sequence[Report],
+    searches: Sequence[SearchReport] = (),
+    ladders: Sequence[Ladder] = (),
+) -> dict:
+    """Trials behind every cell that was computed from some; every trial with its study, arm, seed, weights and
+    evaluations, or with its search and rate, or with its ladder."""
     trials = {trial.id: (report, trial) for report in reports for trial in report.results.trials}
     tables = {}
     for table in (table for section in sections for table in section.all_tables):
-        rows = {row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
+        rows = {
+            row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows
+        }
         tables[table.name] = {key: row for key, row in rows.items() if row}
     used = {trial for rows in tables.values() for row in rows.values() for cell in row.values() for trial in cell}
-    about = {rung.player["trial"]: {"ladder": ladder.file.id, "matches": list(ladder.file.matches)} for ladder in ladders for rung in ladder.file.rungs}
-    about |= {tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state} for found in searches for tried in found.tried}
+    about = {
+        rung.player["trial"]: {"ladder": ladder.file.id, "matches": list(ladder.file.matches)}
+        for ladder in ladders
+        for rung in ladder.file.rungs
+    }
+    about |= {
+        tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state}
+        for found in searches
+        for tried in found.tried
+    }
     about |= {name: {"study": report.study.id, **serial.trial_tree(trial)} for name, (report, trial) in trials.items()}
     studies, searched = sorted(report.study.id for report in reports), sorted(found.search.id for found in searches)
-    return {"format": FORMAT, "studies": studies, "searches": searched, "tables": tables, "trials": {name: about[name] for name in sorted(used)}}
+    return {
+        "format": FORMAT,
+        "studies": studies,
+        "searches": searched,
+        "tables": tables,
+        "trials": {name: about[name] for name in sorted(used)},
+    }

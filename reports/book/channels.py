@@ -1,4 +1,5 @@
-"""Channels before global pooling as heat maps on the documents' positions, as the GoNN document shows them (spec: GoNN 7.7, 7.16, 7.17)."""
+"""Channels before global pooling as heat maps on the documents' positions, as the GoNN document shows them (spec: GoNN
+7.7, 7.16, 7.17)."""
 
 from collections.abc import Sequence
 
@@ -36,7 +37,9 @@ _COLUMNS = (
 
 def published_channels(registry: Registry) -> tuple[PublishedChannel, ...]:
     """Those of all documents."""
-    return tuple(channel for each in registry.published.values() if each.looks is not None for channel in each.looks.channels)
+    return tuple(
+        channel for each in registry.published.values() if each.looks is not None for channel in each.looks.channels
+    )
 
 
 def maps_of(nets: Sequence[MeasuredNet], channels: Sequence[PublishedChannel]) -> list[ChannelMaps]:
@@ -60,7 +63,9 @@ def channels_table(found: Sequence[ChannelMaps], channels: Sequence[PublishedCha
                 "published": text_cell(f"{channel.channel}: {channel.what}"),
                 "points": text_cell(_strongest({point(name): value for name, value in channel.high.items()})),
                 "ours": Cell(f"{near.chosen[0]} of {maps.maps.shape[2]}", int(near.chosen[0]), maps.trials[:1]),
-                "strongest": text_cell(_strongest(dict(enumerate(own * np.sign(near.likeness[0, near.chosen[0]]))), 5), maps.trials[:1]),
+                "strongest": text_cell(
+                    _strongest(dict(enumerate(own * np.sign(near.likeness[0, near.chosen[0]]))), 5), maps.trials[:1]
+                ),
                 "likeness": Cell(_with_range(near.best), best, maps.trials),
                 "untrained": Cell(formats.minus(f"{before:.1f}"), before),
             }
@@ -90,7 +95,9 @@ def channel_pictures(found: Sequence[ChannelMaps], channels: Sequence[PublishedC
 def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture:
     study = maps.net.study
     name = f"channels-{study.base}-{study.budget}-{study.data}"
-    marks = {(int(near.chosen[0]), channel.position): channel for channel in channels for near in [maps.nearest(channel)]}
+    marks = {
+        (int(near.chosen[0]), channel.position): channel for channel in channels for near in [maps.nearest(channel)]
+    }
     shown = _chosen(maps.maps[0], [channel for channel, _ in marks])
     across = len(maps.positions)
 
@@ -101,7 +108,9 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
             for place, (axes, each) in enumerate(zip(row, maps.positions)):
                 _board(axes, maps.maps[0, place, channel].reshape(SIZE, SIZE), each, reach)
                 for name in marks[channel, each.case.name].high if (channel, each.case.name) in marks else ():
-                    axes.add_patch(Circle(_place(point(name)), 0.5, fill=False, edgecolor=_MARK, linewidth=1.3, zorder=5))
+                    axes.add_patch(
+                        Circle(_place(point(name)), 0.5, fill=False, edgecolor=_MARK, linewidth=1.3, zorder=5)
+                    )
             row[0].set_ylabel(f"channel {channel}\n±{reach:.2g}")
         for axes, each in zip(panels[0], maps.positions):
             colour = "Black" if each.case.position.mover == BLACK else "White"
@@ -112,11 +121,16 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
         " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on the channel of ours that comes nearest to it"
     )
     told = (name, core_code(), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
-    return Picture(name, title, Drawing(told, lambda: figure_bytes(name, (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown)), paint, dpi=130)))
+    return Picture(
+        name,
+        title,
+        Drawing(told, lambda: figure_bytes(name, (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown)), paint, dpi=130)),
+    )
 
 
 def _chosen(maps: np.ndarray, first: Sequence[int]) -> list[int]:
-    """The channels to draw, rising: those of `first`, then those that vary most over the boards. maps: (positions, channels, 361)."""
+    """The channels to draw, rising: those of `first`, then those that vary most over the boards. maps: (positions,
+    channels, 361)."""
     busiest = np.argsort(-maps.std(-1).mean(0), kind="stable")
     return sorted(list(dict.fromkeys([*first, *map(int, busiest)]))[:SHOWN])
 
@@ -132,7 +146,16 @@ def _board(axes, values: np.ndarray, each, reach: float) -> None:
     axes.vlines(range(SIZE), 0, SIZE - 1, color=_LINE, linewidth=0.35, zorder=2)
     for p, colour in enumerate(Board(each.case.position.stones).colours()):
         if colour != EMPTY:
-            axes.add_patch(Circle(_place(p), 0.36, facecolor="#1a1a1a" if colour == BLACK else "white", edgecolor="#1a1a1a", linewidth=0.5, zorder=3))
+            axes.add_patch(
+                Circle(
+                    _place(p),
+                    0.36,
+                    facecolor="#1a1a1a" if colour == BLACK else "white",
+                    edgecolor="#1a1a1a",
+                    linewidth=0.5,
+                    zorder=3,
+                )
+            )
     for last in each.case.position.history[:1]:
         axes.plot(*_place(last), marker="+", markersize=4, markeredgewidth=1.0, color="#E69F00", zorder=4)
     axes.set(xlim=(-0.6, SIZE - 0.4), ylim=(SIZE - 0.4, -0.6), aspect="equal")

@@ -53,7 +53,8 @@ class _Found:
 
 
 def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
-    """Counts, the forest of all effects with the claims marked, a table a system of what was measured, folded tables of what was not."""
+    """Counts, the forest of all effects with the claims marked, a table a system of what was measured, folded tables of
+    what was not."""
     best = _best(reports)
     measured, waiting = [], []
     for system, title in SYSTEMS.items():
@@ -62,9 +63,17 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
         done = [_measured_row(best[card.id, claim.id]) for card, claim in pairs if _tested(best, card, claim)]
         if done:
             measured.append(Table(f"claims-{system}", f"Claims: {title}", _MEASURED, tuple(done)))
-        rows = [row for card in cards for row in _open_rows(card, [claim for claim in card.claims if not _tested(best, card, claim)], best, reports)]
+        rows = [
+            row
+            for card in cards
+            for row in _open_rows(
+                card, [claim for claim in card.claims if not _tested(best, card, claim)], best, reports
+            )
+        ]
         if rows:
-            waiting.append(Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows)))
+            waiting.append(
+                Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows))
+            )
     sentences = (
         "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then samples, then seeds. “Not tested here”: net, planes or"
         " samples are not those of the claim. The section of the document and the reason of every verdict are in the CSV files.",
@@ -72,7 +81,13 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
         " told beside the verdict, not weighed.",
     )
     lines = summary_lines(reports, registry)
-    return Section("Claims", sentences, _forests(lines), (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),), tuple(waiting))
+    return Section(
+        "Claims",
+        sentences,
+        _forests(lines),
+        (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),),
+        tuple(waiting),
+    )
 
 
 def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
@@ -80,7 +95,10 @@ def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
     title = "Effects on the loss, with what the documents claim"
     parts = {"forest": (lines, title)}
     if len(lines) > FOREST_AT_MOST:
-        parts = {f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}") for system, name in SYSTEMS.items()}
+        parts = {
+            f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}")
+            for system, name in SYSTEMS.items()
+        }
     drawn = [forest(chosen, name, title) for name, (chosen, title) in parts.items()]
     return tuple(picture for picture in drawn if picture is not None)
 
@@ -126,19 +144,32 @@ def _measured_row(found: _Found) -> Row:
         "document": text_cell(claim.document),
         "source": text_cell(source_text(claim)),
         "study": text_cell(found.report.study.id),
-        "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),
+        "note": text_cell(
+            "; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)
+        ),
     }
     return Row(finding.name, cells)
 
 
-def _open_rows(card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _Found], reports: Sequence[Report]) -> list[Row]:
+def _open_rows(
+    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _Found], reports: Sequence[Report]
+) -> list[Row]:
     """Claims of a card without a number, those that the same thing would measure in one row."""
     by_way: dict[str, list[str]] = {}
     for claim in claims:
         by_way.setdefault(_way(card, claim, best.get((card.id, claim.id)), reports), []).append(claimed_text(claim))
     rows = []
     for number, (way, texts) in enumerate(by_way.items(), 1):
-        rows.append(Row(f"{card.id} {number}", {"card": text_cell(card.id), "claimed": text_cell("; ".join(dict.fromkeys(texts))), "how": text_cell(way)}))
+        rows.append(
+            Row(
+                f"{card.id} {number}",
+                {
+                    "card": text_cell(card.id),
+                    "claimed": text_cell("; ".join(dict.fromkeys(texts))),
+                    "how": text_cell(way),
+                },
+            )
+        )
     return rows
 
 
@@ -146,7 +177,9 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
     """What has to be done for a number: the command, unless a finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
-        then = {"probe": f", then gonn probe {card.id}", "win_rate": f", then gonn play {card.id}"}.get(claim.metric, "")
+        then = {"probe": f", then gonn probe {card.id}", "win_rate": f", then gonn play {card.id}"}.get(
+            claim.metric, ""
+        )
         return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
     if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
         return f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} BUDGET={study.study.budget}"
@@ -156,7 +189,11 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
 def _games(card: Enhancement, claim: Claim) -> str:
     """The data set that a claim is about; of one that holds for any games that of the card's other claims."""
     about = [claim, *card.claims] if claim.data == "any" else [claim]
-    return "gogod" if any("GoGoD" in each.data for each in about) and not any("KGS" in each.data for each in about) else "kgs"
+    return (
+        "gogod"
+        if any("GoGoD" in each.data for each in about) and not any("KGS" in each.data for each in about)
+        else "kgs"
+    )
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table:
@@ -166,7 +203,18 @@ def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table
         claims = [(card, claim) for card in cards for claim in card.claims]
         tested = [best[card.id, claim.id].finding for card, claim in claims if _tested(best, card, claim)]
         verdicts = Counter(finding.verdict for finding in tested)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda each: (-each[1], each[0])))
+        told = ", ".join(
+            f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda each: (-each[1], each[0]))
+        )
         numbers = {"cards": len(cards), "claims": len(claims), "measured": len(tested)}
-        rows.append(Row(system, {"system": text_cell(title), "verdicts": text_cell(told or formats.NONE), **{key: Cell(str(value), value) for key, value in numbers.items()}}))
+        rows.append(
+            Row(
+                system,
+                {
+                    "system": text_cell(title),
+                    "verdicts": text_cell(told or formats.NONE),
+                    **{key: Cell(str(value), value) for key, value in numbers.items()},
+                },
+            )
+        )
     return Table("claims", "Claims by system", _COUNTS, tuple(rows))

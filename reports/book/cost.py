@@ -34,7 +34,8 @@ AXES = {"flops": "FLOPs per sample, with : without", "time": "training time per 
 
 @dataclass(frozen=True)
 class Gain:
-    """One effect on the loss and its price: ratios with : without (time: None where speeds were not measured), parameters as a difference."""
+    """One effect on the loss and its price: ratios with : without (time: None where speeds were not measured),
+    parameters as a difference."""
 
     card: str
     report: Report
@@ -64,7 +65,16 @@ def gains(reports: Sequence[Report]) -> list[Gain]:
             speeds = (on.samples_per_s, off.samples_per_s)
             time = None if None in speeds else speeds[1] / speeds[0]
             trials = used_trials(report.results, contrast, effect, MAIN)
-            gain = Gain(contrast.card, report, effect.delta, effect.interval95, on.flops / off.flops, time, on.parameters - off.parameters, trials)
+            gain = Gain(
+                contrast.card,
+                report,
+                effect.delta,
+                effect.interval95,
+                on.flops / off.flops,
+                time,
+                on.parameters - off.parameters,
+                trials,
+            )
             key = (*gain.group, gain.card)
             if key not in found or effect.n > found[key][0]:
                 found[key] = (effect.n, gain)
@@ -72,9 +82,13 @@ def gains(reports: Sequence[Report]) -> list[Gain]:
 
 
 def front(chosen: Sequence[Gain], cost: str) -> list[Gain]:
-    """Of gains of one group those that lower the loss and that none as cheap or cheaper lowers more: the Pareto front, by rising cost."""
+    """Of gains of one group those that lower the loss and that none as cheap or cheaper lowers more: the Pareto front,
+    by rising cost."""
     lowest, found = 0.0, []
-    for gain in sorted((gain for gain in chosen if getattr(gain, cost) is not None), key=lambda gain: (getattr(gain, cost), gain.delta, gain.card)):
+    for gain in sorted(
+        (gain for gain in chosen if getattr(gain, cost) is not None),
+        key=lambda gain: (getattr(gain, cost), gain.delta, gain.card),
+    ):
         if gain.delta < lowest:
             lowest = gain.delta
             found.append(gain)
@@ -83,7 +97,10 @@ def front(chosen: Sequence[Gain], cost: str) -> list[Gain]:
 
 def cost_table(found: Sequence[Gain]) -> Table:
     """One row per effect, the largest gain first within its base."""
-    fronts = {cost: [gain for group in dict.fromkeys(gain.group for gain in found) for gain in front(_of(found, group), cost)] for cost in AXES}
+    fronts = {
+        cost: [gain for group in dict.fromkeys(gain.group for gain in found) for gain in front(_of(found, group), cost)]
+        for cost in AXES
+    }
     rows = []
     for gain in found:
         on = [words for cost, words in (("flops", "FLOPs"), ("time", "time")) if gain in fronts[cost]]
@@ -123,7 +140,9 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
             axes.axhline(0.0, color="0.35", linewidth=0.9)
             axes.axvline(1.0, color="0.8", linewidth=0.9, zorder=0)
             for index, group in enumerate(groups):
-                _draw_group(axes, _of(found, group), cost, COLOURS[index % len(COLOURS)], f"{group[0]}, {group[1]} budget")
+                _draw_group(
+                    axes, _of(found, group), cost, COLOURS[index % len(COLOURS)], f"{group[0]}, {group[1]} budget"
+                )
             axes.set_yscale("symlog", linthresh=0.05, linscale=1.5)
             axes.minorticks_off()
             axes.set_yticks([tick for tick in TICKS if _between(tick, axes.get_ylim())])
@@ -148,7 +167,10 @@ def _between(value: float, ends: tuple[float, float]) -> bool:
 def _named(chosen: list[Gain], cost: str, total: int) -> list[tuple[float, float, str]]:
     """Points to be named, as (x, y, name): all of a few, else those on the front; more would hide the points."""
     shown = [gain for gain in chosen if getattr(gain, cost) is not None]
-    return [(getattr(gain, cost), gain.delta, printable(gain.card, 40)) for gain in (shown if total <= NAMED_AT_MOST else front(shown, cost))]
+    return [
+        (getattr(gain, cost), gain.delta, printable(gain.card, 40))
+        for gain in (shown if total <= NAMED_AT_MOST else front(shown, cost))
+    ]
 
 
 def _draw_group(axes, chosen: list[Gain], cost: str, colour: str, label: str) -> None:
@@ -162,11 +184,20 @@ def _draw_group(axes, chosen: list[Gain], cost: str, colour: str, label: str) ->
             axes.plot([x, x], [gain.interval95.low, gain.interval95.high], color=colour, linewidth=0.9, alpha=0.6)
     best = front(shown, cost)
     if best:
-        axes.step([getattr(gain, cost) for gain in best], [gain.delta for gain in best], where="post", color=colour, linewidth=1.2, alpha=0.5)
+        axes.step(
+            [getattr(gain, cost) for gain in best],
+            [gain.delta for gain in best],
+            where="post",
+            color=colour,
+            linewidth=1.2,
+            alpha=0.5,
+        )
 
 
 def _label(axes, points: list[tuple[float, float, str]]) -> None:
-    """Names beside points (x, y, name), pushed down where they would lie on another or on a point; a thin line leads to each."""
+    """Names beside points (x, y, name), pushed down where they would lie on another or on a point; a thin line leads to
+    each."""
+
     def place(x: float, y: float) -> tuple[float, float]:
         return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
 
@@ -177,12 +208,26 @@ def _label(axes, points: list[tuple[float, float, str]]) -> None:
         width = _LETTER * len(name)
         right = across + width + 0.03 < 1
         start = across + 0.02 if right else across - 0.02 - width
-        while clash := [low for left, end, low in taken if left < start + width and start < end and abs(low - height) < _LINE]:
+        while clash := [
+            low for left, end, low in taken if left < start + width and start < end and abs(low - height) < _LINE
+        ]:
             height = min(clash) - 1.01 * _LINE  # beyond rounding: else it would clash for ever
         taken.append((start, start + width, height))
         arrow = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
         end = start if right else start + width
-        axes.annotate(name, (x, y), xytext=(end, height), textcoords="axes fraction", fontsize=7.5, color="0.25", ha="left" if right else "right", va="center", arrowprops=arrow, bbox=_PLATE, zorder=1.5)
+        axes.annotate(
+            name,
+            (x, y),
+            xytext=(end, height),
+            textcoords="axes fraction",
+            fontsize=7.5,
+            color="0.25",
+            ha="left" if right else "right",
+            va="center",
+            arrowprops=arrow,
+            bbox=_PLATE,
+            zorder=1.5,
+        )
 
 
 _PLATE = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0}

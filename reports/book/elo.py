@@ -1,4 +1,5 @@
-"""Accuracy, loss and playing strength: the published correspondence, the ladders rated here, and where other nets would stand in them."""
+"""Accuracy, loss and playing strength: the published correspondence, the ladders rated here, and where other nets would
+stand in them."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +15,12 @@ from reports.play.ladder_table import ladder_table, ladder_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-_PUBLISHED = (Column("top1", "GoGoD top-1"), Column("nats", "GoGoD nats"), Column("perplexity", "perplexity"), Column("elo", "relative Elo"))
+_PUBLISHED = (
+    Column("top1", "GoGoD top-1"),
+    Column("nats", "GoGoD nats"),
+    Column("perplexity", "perplexity"),
+    Column("elo", "relative Elo"),
+)
 _READ = (Column("net", "net", "left"), Column("nats", "nats"), Column("elo", "relative Elo, interpolated"))
 TO_RATE = (
     "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: make elo BASE=gonn-b5 DATA=kgs plays them,"
@@ -23,7 +29,8 @@ TO_RATE = (
 
 
 def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequence[Ladder] = ()) -> Section:
-    """The published table and those of our ladders, both in one picture; other losses of ours read from them; how ladders are made."""
+    """The published table and those of our ladders, both in one picture; other losses of ours read from them; how
+    ladders are made."""
     points = [point for published in registry.published.values() for point in published.correspondence]
     rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
     words, tables = [], []
@@ -40,7 +47,13 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
         words.append(TO_RATE)
     if len(points) < 3 and not rated:
         return Section("Elo correspondence", tuple(words))
-    pictures = (Picture("elo", "Loss and strength: as published" + (", and as rated here" if rated else ""), elo_picture(points, rated)),)
+    pictures = (
+        Picture(
+            "elo",
+            "Loss and strength: as published" + (", and as rated here" if rated else ""),
+            elo_picture(points, rated),
+        ),
+    )
     return Section("Elo correspondence", tuple(words), pictures, tuple(tables))
 
 
@@ -57,7 +70,10 @@ def _published(points: Sequence[EloPoint]) -> Table:
     rows = []
     for point in points:
         cells = {"top1": Cell(f"{100 * point.top1:.0f} %", point.top1), "nats": Cell(f"{point.nats:.2f}", point.nats)}
-        cells |= {"perplexity": Cell(f"{math.exp(point.nats):.1f}", math.exp(point.nats)), "elo": Cell(f"{'≈ ' if point.elo else ''}{point.elo:.0f}", point.elo)}
+        cells |= {
+            "perplexity": Cell(f"{math.exp(point.nats):.1f}", math.exp(point.nats)),
+            "elo": Cell(f"{'≈ ' if point.elo else ''}{point.elo:.0f}", point.elo),
+        }
         rows.append(Row(f"{point.nats:g}", cells))
     return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows))
 
@@ -66,12 +82,31 @@ def _read_tables(points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Se
     """Losses of nets that no games rate, each read from the correspondences of its own data set."""
     tables = []
     if len(points) >= 3:
-        tables.append(_read("elo-ours", "Losses measured here, read from the published correspondence", points, None, [net for net in nets if net.study.data == "gogod"]))
+        tables.append(
+            _read(
+                "elo-ours",
+                "Losses measured here, read from the published correspondence",
+                points,
+                None,
+                [net for net in nets if net.study.data == "gogod"],
+            )
+        )
     for ladder in ladders:
         if len(ladder.curve()) >= 3:
-            own = [RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number])) for number in ladder.curve()]
+            own = [
+                RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number]))
+                for number in ladder.curve()
+            ]
             alike = [net for net in nets if net.study.data == ladder.file.data]
-            tables.append(_read(f"elo-read-{ladder.file.id}", f"Losses measured here, read from the ladder {ladder.file.title}", own, ladder.covariance(), alike))
+            tables.append(
+                _read(
+                    f"elo-read-{ladder.file.id}",
+                    f"Losses measured here, read from the ladder {ladder.file.title}",
+                    own,
+                    ladder.covariance(),
+                    alike,
+                )
+            )
     return [table for table in tables if table.rows]
 
 
@@ -84,9 +119,18 @@ def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequ
             continue
         strength = elo_of_nats(points, found.mean, found.interval95, covariance)
         trials = tuple(trial.id for trial in net.evaluated(number))
-        text = "outside the table" if strength is None else f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, {formats.minus(f'{strength.high:.0f}')}]"
-        cells = {"net": text_cell(f"{net.name} ({net.study.budget})"), "nats": Cell(f"{found.mean:.4f}", found.mean, trials, number)}
-        cells["elo"] = Cell(text, None if strength is None else [strength.elo, strength.low, strength.high], trials, number)
+        text = (
+            "outside the table"
+            if strength is None
+            else f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, {formats.minus(f'{strength.high:.0f}')}]"
+        )
+        cells = {
+            "net": text_cell(f"{net.name} ({net.study.budget})"),
+            "nats": Cell(f"{found.mean:.4f}", found.mean, trials, number),
+        }
+        cells["elo"] = Cell(
+            text, None if strength is None else [strength.elo, strength.low, strength.high], trials, number
+        )
         rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
     note = (
         "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and who sees no last moves, or only lost them now and"

@@ -1,4 +1,5 @@
-"""Looks inside the bases' nets: where they are right, slopes, kernels, channels before pooling; published figures beside ours."""
+"""Looks inside the bases' nets: where they are right, slopes, kernels, channels before pooling; published figures
+beside ours."""
 
 from collections.abc import Sequence
 
@@ -29,8 +30,16 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
         book_taps.taps_picture(weights, looks),
         *book_channels.channel_pictures(maps, channels),
     )
-    tables = (book_accuracy.guesses_table(bases), book_accuracy.gap_table(bases, registry), book_channels.channels_table(maps, channels))
-    folded = (book_slopes.slopes_table(weights, looks), book_taps.taps_table(weights, looks), book_accuracy.moves_table(bases))
+    tables = (
+        book_accuracy.guesses_table(bases),
+        book_accuracy.gap_table(bases, registry),
+        book_channels.channels_table(maps, channels),
+    )
+    folded = (
+        book_slopes.slopes_table(weights, looks),
+        book_taps.taps_table(weights, looks),
+        book_accuracy.moves_table(bases),
+    )
     kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
     sentences = ["Of the bases as they stand, over all their seeds."]
     seen, drawn = ([each.net for each in found] for found in (weights, maps))
@@ -39,7 +48,9 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
         sentences.append(f"Without looks at their weights, for their snapshots are not here: {_titles(gone)}.")
     older = [net for net in seen if pools(net) and net not in drawn]
     if older:
-        sentences.append(f"Without channels, for this version computes other numbers than the one that trained them: {_titles(older)}.")
+        sentences.append(
+            f"Without channels, for this version computes other numbers than the one that trained them: {_titles(older)}."
+        )
     return Section(TITLE, tuple(sentences), *kept)
 
 

@@ -21,7 +21,8 @@ from reports.tables.cells import Cell
 
 @dataclass(frozen=True)
 class MeasuredNet:
-    """One configuration with its trials, by seed. `study`: the first that has it; `base`: it is the study's base as it stands."""
+    """One configuration with its trials, by seed. `study`: the first that has it; `base`: it is the study's base as it
+    stands."""
 
     study: Study
     label: str
@@ -39,7 +40,11 @@ class MeasuredNet:
 
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
-        found = (number for number, each in enumerate(self.study.evaluations) if (each.split, each.history) == ("test", history))
+        found = (
+            number
+            for number, each in enumerate(self.study.evaluations)
+            if (each.split, each.history) == ("test", history)
+        )
         return next(found, None)
 
     def evaluated(self, number: int) -> tuple[TrialResult, ...]:
@@ -68,8 +73,12 @@ def measured_nets(reports: Sequence[Report]) -> list[MeasuredNet]:
                 trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
                 found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
-                found[key] = MeasuredNet(report.study, arm.label, not arm.values, arm.config, trials, report.results.kept)
-    return sorted(found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label))
+                found[key] = MeasuredNet(
+                    report.study, arm.label, not arm.values, arm.config, trials, report.results.kept
+                )
+    return sorted(
+        found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
+    )
 
 
 def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
@@ -89,7 +98,9 @@ def _level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     if n == 1:
         return Level(float(means.mean()), None)
     noise = evaluation_noise([(1.0, result.sums)], result.counts)
-    return Level(float(means.mean()), spread(float(means.var(ddof=1)) / n, n - 1, noise).interval(float(means.mean()), 0.95))
+    return Level(
+        float(means.mean()), spread(float(means.var(ddof=1)) / n, n - 1, noise).interval(float(means.mean()), 0.95)
+    )
 
 
 def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
@@ -101,7 +112,11 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     text, value = formats.level(found.mean, unit), [found.mean]
     if found.interval95 is not None:
         ends = [found.interval95.low, found.interval95.high]
-        text += " [" + ", ".join(formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends) + "]"
+        text += (
+            " ["
+            + ", ".join(formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends)
+            + "]"
+        )
         value += ends
     return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)
 
@@ -138,6 +153,7 @@ def subset_text(reference: EvaluationRef) -> str:
 
 
 def worth_telling(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
-    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any other's."""
+    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any
+    other's."""
     real = [report for report in reports if report.study.budget != "smoke"]
     return (real, [report for report in reports if report.study.budget == "smoke"]) if real else (list(reports), [])

@@ -19,4 +19,8 @@ def play_section(played: Played, studies: Sequence[Study]) -> Section:
         return Section("Games with engines", (TO_PLAY,))
     identities = {player_id(identity): identity for match in matches for identity in match.players.values()}
     names = player_names(identities, trial_names(studies))
-    return Section("Games with engines", ("Whole games through the Go Text Protocol, colours alternating.",), tables=(match_table(sorted(matches, key=lambda match: match.id), names),))
+    return Section(
+        "Games with engines",
+        ("Whole games through the Go Text Protocol, colours alternating.",),
+        tables=(match_table(sorted(matches, key=lambda match: match.id), names),),
+    )

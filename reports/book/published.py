@@ -55,10 +55,14 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
         f"{_LEGEND} Each published row's document, section and remarks are in comparison.csv.",
     ]
     if played.with_engines:
-        notes.append("GoNN's published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how.")
+        notes.append(
+            "GoNN's published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how."
+        )
     if not ours:
         notes.insert(1, "Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs.")
-    table = Table("comparison", "Comparison with published results", _COMPARISON, tuple(row for _, row in rows), tuple(notes))
+    table = Table(
+        "comparison", "Comparison with published results", _COMPARISON, tuple(row for _, row in rows), tuple(notes)
+    )
     marked = (
         f"Rows that begin with “{HERE}” are ours: bases of this project as they stand, scaled down as their budget says; the others are as published."
         if ours
@@ -77,7 +81,9 @@ def _published_rows(registry: Registry) -> list[tuple[_Accuracies, Row]]:
     nets: dict[tuple, dict[str, list[tuple[Published, PublishedRow]]]] = {}
     for published in registry.published.values():
         for row in published.rows:
-            column = next((key for key, word in (("kgs", "KGS"), ("gogod", "GoGoD")) if row.data in (word, f"{word} test")), None)
+            column = next(
+                (key for key, word in (("kgs", "KGS"), ("gogod", "GoGoD")) if row.data in (word, f"{word} test")), None
+            )
             ablation = row.source.endswith("ablation")
             draft = bool(row.note and row.note.startswith("draft"))
             if column is not None and not ablation and (row.top1 or row.gnugo or row.pachi):
@@ -101,9 +107,13 @@ def _published_row(key: tuple, columns: Mapping[str, list[tuple[Published, Publi
     for opponent in ("gnugo", "pachi"):
         told = list(dict.fromkeys(getattr(row, opponent) for _, row in found if getattr(row, opponent)))
         cells[opponent] = text_cell(", ".join(told) or formats.NONE)
-    where = dict.fromkeys(f"{published.document}, {published.section}" + (f"; {row.note}" if row.note else "") for published, row in found)
+    where = dict.fromkeys(
+        f"{published.document}, {published.section}" + (f"; {row.note}" if row.note else "") for published, row in found
+    )
     cells["where"] = text_cell(" | ".join(where))
-    return (best["kgs"], best["gogod"]), Row(f"{found[0][0].id}: {source}, {structure_}, {'/'.join(steps)} {evidence}", cells)
+    return (best["kgs"], best["gogod"]), Row(
+        f"{found[0][0].id}: {source}, {structure_}, {'/'.join(steps)} {evidence}", cells
+    )
 
 
 def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]:
@@ -113,7 +123,11 @@ def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]
     found = None if number is None else level(net, number, "top1")
     cells = {**_own_start(net), "kgs": Cell(formats.NONE), "gogod": Cell(formats.NONE)}
     trials = {trial.id: trial.result["samples"] for trial in net.trials}
-    cells |= {column: level_cell(net, number, "top1"), "gnugo": against_engine(played, trials, "GNU Go"), "pachi": against_engine(played, trials, "Pachi")}
+    cells |= {
+        column: level_cell(net, number, "top1"),
+        "gnugo": against_engine(played, trials, "GNU Go"),
+        "pachi": against_engine(played, trials, "Pachi"),
+    }
     cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {net.study.coverage}")
     mean = found.mean if found else None
     return (mean, None) if column == "kgs" else (None, mean), Row(_key(net), cells)
@@ -147,28 +161,48 @@ def _coverage_notes(nets: Sequence[MeasuredNet]) -> list[str]:
         number = _as_published(net)
         if number is not None:
             reference = net.study.evaluations[number]
-            history = "history dropped as in the published test rows" if reference.history == "as_published" else "full history"
+            history = (
+                "history dropped as in the published test rows"
+                if reference.history == "as_published"
+                else "full history"
+            )
             told = f"{net.study.budget} budget, {net.study.coverage}, tested on {subset_text(reference)} ({history})"
             about.setdefault(told, []).append(net.study.base)
-    notes = [f"Ours: {', '.join(dict.fromkeys(bases))}: {told}; in brackets 95 % intervals for new seeds and new games." for told, bases in about.items()]
+    notes = [
+        f"Ours: {', '.join(dict.fromkeys(bases))}: {told}; in brackets 95 % intervals for new seeds and new games."
+        for told, bases in about.items()
+    ]
     return notes
 
 
 def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
-    """Structure, data set, parameters, top-1, top-4, nats, perplexity, steps: published, and every arm measured here."""
+    """Structure, data set, parameters, top-1, top-4, nats, perplexity, steps: published, and every arm measured
+    here."""
     published = [row for each in registry.published.values() for row in each.rows if row.nats is not None]
     rows = [_published_stats(row) for row in published] + [_own_stats(net) for net in nets]
     notes = ("Perplexity is exp(nats): of how many equally likely moves the net is as unsure.", *_full_coverage(nets))
     arms = len(nets)
-    told = f"Published nets of which the loss is told, then the {arms} nets measured here, read with their full history." if nets else "Published nets of which the loss is told."
+    told = (
+        f"Published nets of which the loss is told, then the {arms} nets measured here, read with their full history."
+        if nets
+        else "Published nets of which the loss is told."
+    )
     return Section("Other stats", (told,), tables=(Table("stats", "Other stats", _STATS, tuple(rows), notes),))
 
 
 def _published_stats(row: PublishedRow) -> Row:
     mark = _MARKS[row.evidence]
-    cells = {"source": text_cell(row.source + mark), "structure": text_cell(row.structure), "data": text_cell(row.data), "parameters": _count(row.parameters)}
+    cells = {
+        "source": text_cell(row.source + mark),
+        "structure": text_cell(row.structure),
+        "data": text_cell(row.data),
+        "parameters": _count(row.parameters),
+    }
     cells |= {"top1": _share(row.top1), "top4": _share(row.top4), "nats": Cell(f"{row.nats:.3f}", row.nats)}
-    cells |= {"perplexity": Cell(f"{math.exp(row.nats):.2f}", math.exp(row.nats)), "steps": text_cell(row.steps or formats.NONE)}
+    cells |= {
+        "perplexity": Cell(f"{math.exp(row.nats):.2f}", math.exp(row.nats)),
+        "steps": text_cell(row.steps or formats.NONE),
+    }
     return Row(f"{row.source}, {row.structure}, {row.data}, {row.steps}", cells)
 
 
@@ -179,7 +213,9 @@ def _own_stats(net: MeasuredNet) -> Row:
         found = None if number is None else level(net, number, metric)
         unit = "nats" if metric == "nats" else "share"
         trials = () if number is None else tuple(trial.id for trial in net.evaluated(number))
-        cells[metric] = Cell(formats.NONE) if found is None else Cell(formats.level(found.mean, unit), found.mean, trials, number)
+        cells[metric] = (
+            Cell(formats.NONE) if found is None else Cell(formats.level(found.mean, unit), found.mean, trials, number)
+        )
     return Row(_key(net), cells)
 
 

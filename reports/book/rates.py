@@ -62,7 +62,9 @@ def _row(found: SearchReport) -> Row:
         "rate": Cell(formats.NONE if found.rate is None else f"{found.rate:g}", found.rate, behind),
         "interval": Cell(formats.NONE if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]", ends, behind),
         "own": Cell(f"{search.own_rate:g}", search.own_rate),
-        "nats": Cell(formats.NONE if optimum is None else formats.level(optimum.nats), optimum and optimum.nats, behind),
+        "nats": Cell(
+            formats.NONE if optimum is None else formats.level(optimum.nats), optimum and optimum.nats, behind
+        ),
         "gain": Cell(formats.NONE if gain is None else formats.signed(gain), gain, behind),
         "search": Cell(search.id, search.id, words=True),
     }

@@ -8,8 +8,8 @@ from reports.tables.cells import Table
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture that is drawn when its files are asked for. `shown`: all that it is drawn from, plain data whose text stands for it; None: it is not
-    worth keeping."""
+    """A picture that is drawn when its files are asked for. `shown`: all that it is drawn from, plain data whose text
+    stands for it; None: it is not worth keeping."""
 
     shown: tuple | None
     draw: Callable[[], Mapping[str, bytes]]

@@ -15,25 +15,43 @@ from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.weights.layers import NetWeights, short_name
 from reports.weights.statistics import POOLED_SLOPES
 
-_SLOPES = (Column("net", "net", "left"), Column("layer", "layer", "left"), Column("mean", "mean slope"), Column("sd", "sd over channels"))
+_SLOPES = (
+    Column("net", "net", "left"),
+    Column("layer", "layer", "left"),
+    Column("mean", "mean slope"),
+    Column("sd", "sd over channels"),
+)
 
 
 def slopes_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Table | None:
-    """Mean and spread over the channels of every layer of parametric ReLUs, the published ones below; None when no net has any."""
+    """Mean and spread over the channels of every layer of parametric ReLUs, the published ones below; None when no net
+    has any."""
     rows = []
     for each in found:
         for layer in each.slope_layers:
             values = each.slopes(layer)
-            numbers = {"mean": float(values.mean(dtype=np.float64)), "sd": float(values.std(axis=1, dtype=np.float64).mean())}
+            numbers = {
+                "mean": float(values.mean(dtype=np.float64)),
+                "sd": float(values.std(axis=1, dtype=np.float64).mean()),
+            }
             cells = {key: Cell(formats.minus(f"{value:.3f}"), value, each.trials) for key, value in numbers.items()}
-            rows.append(Row(f"{each.title} {layer}", {"net": text_cell(each.title), "layer": text_cell(layer), **cells}))
+            rows.append(
+                Row(f"{each.title} {layer}", {"net": text_cell(each.title), "layer": text_cell(layer), **cells})
+            )
     if not rows:
         return None
     for each in looks:
         for told in each.slopes:
-            cells = {"net": text_cell(f"published: {each.net}"), "layer": text_cell(told.layers), "mean": _told(told.mean), "sd": _told(told.sd)}
+            cells = {
+                "net": text_cell(f"published: {each.net}"),
+                "layer": text_cell(told.layers),
+                "mean": _told(told.mean),
+                "sd": _told(told.sd),
+            }
             rows.append(Row(f"published: {each.net}, {told.layers}", cells))
-    return Table("slopes", "Slopes of parametric ReLUs", _SLOPES, tuple(rows), ("Means over seeds. A plain ReLU has slope 0.",))
+    return Table(
+        "slopes", "Slopes of parametric ReLUs", _SLOPES, tuple(rows), ("Means over seeds. A plain ReLU has slope 0.",)
+    )
 
 
 def _told(ends: tuple[float, float] | None) -> Cell:
@@ -44,7 +62,8 @@ def _told(ends: tuple[float, float] | None) -> Cell:
 
 
 def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
-    """Mean slope by layer, bars of one standard deviation over channels, bands where the published means lie; a panel a net."""
+    """Mean slope by layer, bars of one standard deviation over channels, bands where the published means lie; a panel a
+    net."""
     shown = [(each, each.slope_layers) for each in found]
     shown = [(each, layers) for each, layers in shown if layers]
     if not shown:
@@ -56,15 +75,29 @@ def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] 
     def paint(figure: Figure) -> None:
         for axes, (name, layers, means, sds) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
             axes.axhline(0.0, color="0.35", linewidth=0.9)
-            axes.errorbar(range(len(layers)), means, yerr=sds, marker="o", markersize=4.5, linewidth=1.2, elinewidth=1.0, capsize=2, color=COLOURS[0])
+            axes.errorbar(
+                range(len(layers)),
+                means,
+                yerr=sds,
+                marker="o",
+                markersize=4.5,
+                linewidth=1.2,
+                elinewidth=1.0,
+                capsize=2,
+                color=COLOURS[0],
+            )
             _published_bands(axes, layers, published)
             axes.set_xticks(range(len(layers)), [short_name(layer) for layer in layers], rotation=35, ha="right")
             axes.set_title(printable(name, 80), loc="left")
             axes.set_ylabel("slope")
 
-    title = "Slopes of parametric ReLUs by layer: mean over channels and seeds, bars one standard deviation over channels"
+    title = (
+        "Slopes of parametric ReLUs by layer: mean over channels and seeds, bars one standard deviation over channels"
+    )
     title += "; orange: between which the published nets' means lie" if any(look.slopes for look in looks) else ""
-    return Picture("slopes", title, Drawing((panels, published), lambda: figure_bytes("slopes", (WIDTH, 2.7 * len(panels)), paint)))
+    return Picture(
+        "slopes", title, Drawing((panels, published), lambda: figure_bytes("slopes", (WIDTH, 2.7 * len(panels)), paint))
+    )
 
 
 def _means_and_sds(layers: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:
@@ -77,4 +110,12 @@ def _published_bands(axes, layers: Sequence[str], told: Sequence[PublishedSlopes
         places = [place for place, layer in enumerate(layers) if (layer == POOLED_SLOPES) == each.pooled]
         if places:
             low, high = each.mean
-            axes.fill_between([min(places) - 0.3, max(places) + 0.3], low - 0.006, high + 0.006, color=COLOURS[4], alpha=0.35, linewidth=0, zorder=0)
+            axes.fill_between(
+                [min(places) - 0.3, max(places) + 0.3],
+                low - 0.006,
+                high + 0.006,
+                color=COLOURS[4],
+                alpha=0.35,
+                linewidth=0,
+                zorder=0,
+            )

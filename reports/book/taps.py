@@ -24,7 +24,8 @@ _TAPS = (
 
 
 def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Table | None:
-    """Root mean square of the corner, edge and centre taps of every 3x3 kernel in the blocks, the published ones below; None when no net has such kernels."""
+    """Root mean square of the corner, edge and centre taps of every 3x3 kernel in the blocks, the published ones below;
+    None when no net has such kernels."""
     rows = []
     for each in found:
         for layer in each.kernels:
@@ -33,8 +34,13 @@ def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()
     if not rows:
         return None
     for each in looks:
-        rows += [_taps_row(f"published: {each.net}", told.layer, {name: getattr(told, name) for name in TAP_GROUPS}) for told in each.taps]
-    notes = ["Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: compare the taps of one kernel."]
+        rows += [
+            _taps_row(f"published: {each.net}", told.layer, {name: getattr(told, name) for name in TAP_GROUPS})
+            for told in each.taps
+        ]
+    notes = [
+        "Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: compare the taps of one kernel."
+    ]
     notes += [f"Published: {each.note}." for each in looks if each.taps and each.note]
     return Table("taps", "Kernels by tap", _TAPS, tuple(rows), tuple(notes))
 
@@ -48,10 +54,16 @@ def _taps_row(title: str, layer: str, numbers: Mapping[str, float], trials: tupl
 
 def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
     """Every 3x3 kernel as a map of its nine taps, relative to the mean of its edge taps; published ones last."""
-    shown = [(each.title, {layer: _relative(each.tap_map(layer)) for layer in layers[:_KERNELS_AT_MOST]}) for each in found if (layers := each.kernels)]
+    shown = [
+        (each.title, {layer: _relative(each.tap_map(layer)) for layer in layers[:_KERNELS_AT_MOST]})
+        for each in found
+        if (layers := each.kernels)
+    ]
     if not shown:
         return None
-    shown += [(f"published: {each.net}", {told.layer: _told_map(told) for told in each.taps}) for each in looks if each.taps]
+    shown += [
+        (f"published: {each.net}", {told.layer: _told_map(told) for told in each.taps}) for each in looks if each.taps
+    ]
     heights = [-(-len(maps) // _ACROSS) for _, maps in shown]
 
     def paint(figure: Figure) -> None:
@@ -66,7 +78,11 @@ def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
 
     title = "3×3 kernels by tap: root mean square over channels, as a multiple of the edge taps' mean"
     told = [(name, {layer: taps.tolist() for layer, taps in maps.items()}) for name, maps in shown]
-    return Picture("taps", title, Drawing((told,), lambda: figure_bytes("taps", (WIDTH, sum(1.35 * height + 0.35 for height in heights)), paint)))
+    return Picture(
+        "taps",
+        title,
+        Drawing((told,), lambda: figure_bytes("taps", (WIDTH, sum(1.35 * height + 0.35 for height in heights)), paint)),
+    )
 
 
 _ACROSS, _KERNELS_AT_MOST = 6, 24
@@ -86,5 +102,13 @@ def _told_map(told: PublishedTaps) -> np.ndarray:
 def _draw_taps(axes, taps: np.ndarray, title: str) -> None:
     axes.imshow(taps, cmap="cividis", vmin=0.8, vmax=1.8)
     for (row, column), value in np.ndenumerate(taps):
-        axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color="black" if value > 1.35 else "white")
+        axes.text(
+            column,
+            row,
+            f"{value:.2f}",
+            ha="center",
+            va="center",
+            fontsize=7,
+            color="black" if value > 1.35 else "white",
+        )
     axes.set_title(printable(title, 26), fontsize=7.5)

@@ -62,7 +62,9 @@ class ClaimFinding:
         return self.verdict != NOT_MEASURED
 
 
-def find_claims(results: StudyResults, registry: Registry, analyses: Mapping[str, StudyAnalysis]) -> tuple[ClaimFinding, ...]:
+def find_claims(
+    results: StudyResults, registry: Registry, analyses: Mapping[str, StudyAnalysis]
+) -> tuple[ClaimFinding, ...]:
     """Every claim of the study's cards that the registry still has; `analyses`: by metric, of the main evaluation."""
     findings = []
     for contrast in results.study.contrasts:
@@ -70,13 +72,17 @@ def find_claims(results: StudyResults, registry: Registry, analyses: Mapping[str
             continue
         card = registry.card(contrast.card).on_base(results.study.base, results.study.budget)
         for claim in card.claims:
-            setting = Setting(results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim))
+            setting = Setting(
+                results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim)
+            )
             measured = MEASURES[claim.metric](setting)
             findings.append(ClaimFinding(card.id, claim, measured, measured.trials))
     return tuple(findings)
 
 
-def differs(results: StudyResults, registry: Registry, card: Enhancement, contrast: Contrast, claim: Claim) -> tuple[str, ...]:
+def differs(
+    results: StudyResults, registry: Registry, card: Enhancement, contrast: Contrast, claim: Claim
+) -> tuple[str, ...]:
     """In what the study's comparison differs from the claim's conditions, in words."""
     found = differences(registry, card, results.study.arm(contrast.without[0]).config, claim)
     if len(contrast.without) > 1:
@@ -94,7 +100,12 @@ def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> di
         for claim in registry.cards[name].claims if name in registry.cards else ():
             ends = [end for end in claim.bounds or () if math.isfinite(end)]
             size = abs(sum(ends) / len(ends)) if ends else 0.0
-            if claim.metric == metric and claim.quantity == "difference" and claim.evidence != "unverified_memory" and size:
+            if (
+                claim.metric == metric
+                and claim.quantity == "difference"
+                and claim.evidence != "unverified_memory"
+                and size
+            ):
                 sizes[name] = min(size, sizes.get(name, math.inf))
     return sizes
 
@@ -102,7 +113,11 @@ def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> di
 def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> Table:
     """One row per claim: claimed, ours, verdict; conditions, source and the reason of the verdict."""
     notes = []
-    missing = [contrast.card for contrast in results.study.contrasts if contrast.card not in {finding.card for finding in findings}]
+    missing = [
+        contrast.card
+        for contrast in results.study.contrasts
+        if contrast.card not in {finding.card for finding in findings}
+    ]
     if missing:
         notes.append(f"No claims are declared for: {', '.join(missing)}.")
     rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
@@ -118,7 +133,9 @@ def _row(finding: ClaimFinding, several: bool) -> Row:
         "verdict": text_cell(measured.verdict, measured.trials),
         "conditions": text_cell(conditions_text(claim)),
         "source": text_cell(source_text(claim)),
-        "note": text_cell("; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)),
+        "note": text_cell(
+            "; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)
+        ),
     }
     return Row(finding.name, cells)
 

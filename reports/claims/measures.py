@@ -29,7 +29,8 @@ _UNITS = {"top1": "share", "top4": "share", "probability": "share"}
 
 @dataclass(frozen=True)
 class Setting:
-    """One claim of a card, and all that a measure looks at. `differs`: conditions in which the study differs from the claim's."""
+    """One claim of a card, and all that a measure looks at. `differs`: conditions in which the study differs from the
+    claim's."""
 
     results: StudyResults
     registry: Registry
@@ -47,7 +48,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Measured:
-    """What stands in the columns `ours` and `verdict`; `value`: numbers of the former, `note`: the reason of the latter."""
+    """What stands in the columns `ours` and `verdict`; `value`: numbers of the former, `note`: the reason of the
+    latter."""
 
     text: str
     verdict: str
@@ -73,7 +75,9 @@ def _effect(setting: Setting) -> Measured:
     ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
     trials = used_trials(setting.results, setting.contrast, effect, MAIN)
     note = "; ".join(part for part in (judged.note, _on_the_way(setting, effect)) if part)
-    return Measured(text, str(judged.verdict), note, [effect.delta, *ends], trials, None if metric == "train_nats" else MAIN)
+    return Measured(
+        text, str(judged.verdict), note, [effect.delta, *ends], trials, None if metric == "train_nats" else MAIN
+    )
 
 
 def _on_the_way(setting: Setting, effect: Effect) -> str:
@@ -89,7 +93,8 @@ def _on_the_way(setting: Setting, effect: Effect) -> str:
 
 
 def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndarray]:
-    """Samples -> differences in nats on the validation progress subset, of the seeds of which all arms got that far, by rising seed."""
+    """Samples -> differences in nats on the validation progress subset, of the seeds of which all arms got that far, by
+    rising seed."""
     points: dict[int, dict[int, dict[str, float]]] = {}
     arms = (*contrast.with_it, *contrast.without)
     for arm in arms:
@@ -101,7 +106,10 @@ def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndar
     for count in sorted(points):
         whole = [values for _, values in sorted(points[count].items()) if len(values) == len(arms)]
         if whole:
-            sides = [np.mean([[values[arm] for arm in side] for values in whole], axis=1) for side in (contrast.with_it, contrast.without)]
+            sides = [
+                np.mean([[values[arm] for arm in side] for values in whole], axis=1)
+                for side in (contrast.with_it, contrast.without)
+            ]
             curve[count] = sides[0] - sides[1]
     return curve
 
@@ -122,7 +130,10 @@ def _parameters(setting: Setting) -> Measured:
         note = "direction only: no value is claimed"
     else:
         right = claim.bounds[0] <= on - off <= claim.bounds[1]
-    here = mean_cost(setting.results, setting.contrast.with_it).parameters - mean_cost(setting.results, setting.contrast.without).parameters
+    here = (
+        mean_cost(setting.results, setting.contrast.with_it).parameters
+        - mean_cost(setting.results, setting.contrast.without).parameters
+    )
     if here != on - off:
         small = f"on the arms of this study ({study.budget} budget): {formats.signed_count(here)}"
         note = f"{note}; {small}" if note else small
@@ -131,7 +142,9 @@ def _parameters(setting: Setting) -> Measured:
 
 def _speed(setting: Setting) -> Measured:
     """The ratio of speeds alone: stated beside the claim, never judged, for the document's device is not ours."""
-    on, off = (mean_cost(setting.results, side).samples_per_s for side in (setting.contrast.with_it, setting.contrast.without))
+    on, off = (
+        mean_cost(setting.results, side).samples_per_s for side in (setting.contrast.with_it, setting.contrast.without)
+    )
     if on is None or off is None:
         return Measured(formats.NONE, NOT_MEASURED, "the speed of the arms alone was not measured")
     device = setting.results.speeds[setting.contrast.with_it[0]].device
@@ -141,7 +154,8 @@ def _speed(setting: Setting) -> Measured:
 
 
 def _weights(setting: Setting) -> Measured:
-    """A statistic of the final weights by layer: the range over layers of the means over seeds, beside that of the untrained nets."""
+    """A statistic of the final weights by layer: the range over layers of the means over seeds, beside that of the
+    untrained nets."""
     claim = setting.claim
     if claim.quantity == "difference":
         return Measured(formats.NONE, NOT_MEASURED, "differences of weight statistics are not computed")
@@ -156,11 +170,18 @@ def _weights(setting: Setting) -> Measured:
     if not trained:
         return Measured(formats.NONE, NOT_MEASURED, f"{', '.join(arms)} has no such weights")
     study = setting.results.study
-    start = _by_layer([untrained_statistic(claim.statistic, seeded(study.arm(trial.arm).config, trial.seed), setting.results.kept) for trial in trials])
+    start = _by_layer(
+        [
+            untrained_statistic(claim.statistic, seeded(study.arm(trial.arm).config, trial.seed), setting.results.kept)
+            for trial in trials
+        ]
+    )
     text = f"{_range(trained)} over {len(trained)} layer{'s' if len(trained) > 1 else ''} (untrained {_range(start)})"
     verdict, note = _judge_layers(claim, trained, start, setting.differs, study_thresholds(study).claim_share)
     note = f"{note}; {len(trials)} trials"
-    return Measured(text, str(verdict), note, [min(trained.values()), max(trained.values())], tuple(trial.id for trial in trials))
+    return Measured(
+        text, str(verdict), note, [min(trained.values()), max(trained.values())], tuple(trial.id for trial in trials)
+    )
 
 
 def _last_snapshot(trial: TrialResult) -> Path:
@@ -179,7 +200,8 @@ def _range(values: Mapping[str, float]) -> str:
 
 
 def _judge_layers(claim: Claim, trained, start, differs, share: float) -> tuple[ClaimVerdict, str]:
-    """A range over layers is replicated when ours lies within the claimed one ± `share` of its size; no interval stands behind it."""
+    """A range over layers is replicated when ours lies within the claimed one ± `share` of its size; no interval stands
+    behind it."""
     moved = [np.sign(trained[layer] - start[layer]) for layer in trained]
     wanted = {"increase": 1, "decrease": -1, "no_change": 0}[claim.direction]
     agreeing = sum(move == wanted for move in moved)
@@ -200,7 +222,8 @@ def _judge_layers(claim: Claim, trained, start, differs, share: float) -> tuple[
 
 
 def _probe(setting: Setting) -> Measured:
-    """The probability of a move in a test position of the documents, from the answers that `gonn probe` left in the trials."""
+    """The probability of a move in a test position of the documents, from the answers that `gonn probe` left in the
+    trials."""
     from gonn_core.evaluation.probes.published import picture_cases  # with numba: only when a claim needs it
     from gonn_core.go.points import point
     from reports.probes.effects import probability_effect
@@ -222,39 +245,64 @@ def _probe(setting: Setting) -> Measured:
 
 
 def _probe_level(setting: Setting, case: str, move: int) -> Measured:
-    """The probability in one arm: replicated when its mean lies within the claim ± its share; no interval stands behind it."""
+    """The probability in one arm: replicated when its mean lies within the claim ± its share; no interval stands behind
+    it."""
     from reports.probes.effects import level
 
     claim, contrast = setting.claim, setting.contrast
-    values, trials = level(setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move, claim.probe.head)
+    values, trials = level(
+        setting.results, contrast.with_it if claim.quantity == "on" else contrast.without, case, move, claim.probe.head
+    )
     if not values:
         return Measured(formats.NONE, NOT_MEASURED, UNASKED)
     mean = float(np.mean(values))
-    text, note = f"{100 * mean:.1f} % at {formats.samples(setting.samples)} samples", f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} %"
+    text, note = (
+        f"{100 * mean:.1f} % at {formats.samples(setting.samples)} samples",
+        f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} %",
+    )
     if claim.evidence == "unverified_memory":
         return Measured(text, str(ClaimVerdict.COMPARED), f"claim from unverified memory; {note}", mean, trials)
     if setting.differs:
-        return Measured(text, str(ClaimVerdict.NOT_TESTED), f"differs from the claim in {', '.join(setting.differs)}; {note}", mean, trials)
+        return Measured(
+            text,
+            str(ClaimVerdict.NOT_TESTED),
+            f"differs from the claim in {', '.join(setting.differs)}; {note}",
+            mean,
+            trials,
+        )
     if claim.bounds is None or len(values) < study_thresholds(setting.results.study).min_seeds:
         return Measured(text, str(ClaimVerdict.INCONCLUSIVE), note, mean, trials)
-    margin = study_thresholds(setting.results.study).margin("probe", max(abs(end) for end in claim.bounds if np.isfinite(end)))
+    margin = study_thresholds(setting.results.study).margin(
+        "probe", max(abs(end) for end in claim.bounds if np.isfinite(end))
+    )
     inside = claim.bounds[0] - margin <= mean <= claim.bounds[1] + margin
     return Measured(text, str(ClaimVerdict.REPLICATED if inside else ClaimVerdict.INCONCLUSIVE), note, mean, trials)
 
 
 def _win_rate(setting: Setting) -> Measured:
     """Games of the arms with each other, moves chosen as published; an effect of 0 is a win rate of 50 %."""
-    found = next((rate for rate in win_rates(setting.results) if (rate.card, rate.choice) == (setting.contrast.card, PUBLISHED)), None)
+    found = next(
+        (rate for rate in win_rates(setting.results) if (rate.card, rate.choice) == (setting.contrast.card, PUBLISHED)),
+        None,
+    )
     if found is None:
         return Measured(formats.NONE, NOT_MEASURED, UNPLAYED)
     claim, effect = setting.claim, found.effect
     thresholds = study_thresholds(setting.results.study)
     low, high = claim.bounds or (None, None)
     claimed = ClaimedEffect(claim.direction, low, high, setting.differs, claim.evidence == "unverified_memory")
-    judged = judge_claim(effect, claimed, max(SMALLEST_WIN_RATE, thresholds.claim_share * (claimed.size or 0.0)), thresholds)
+    judged = judge_claim(
+        effect, claimed, max(SMALLEST_WIN_RATE, thresholds.claim_share * (claimed.size or 0.0)), thresholds
+    )
     text = f"{formats.with_interval(effect.delta, effect.interval95, 'share')} points from 50 % at {formats.samples(setting.samples)} samples"
     ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
-    return Measured(text, str(judged.verdict), f"{judged.note}; {found.games:,} games of {effect.n} seeds", [effect.delta, *ends], found.trials)
+    return Measured(
+        text,
+        str(judged.verdict),
+        f"{judged.note}; {found.games:,} games of {effect.n} seeds",
+        [effect.delta, *ends],
+        found.trials,
+    )
 
 
 MEASURES: Mapping[str, Callable[[Setting], Measured]] = {

@@ -1,4 +1,5 @@
-"""A figure is drawn again only when something in it, or the code that draws it, has changed: drawing takes longer than all the rest."""
+"""A figure is drawn again only when something in it, or the code that draws it, has changed: drawing takes longer than
+all the rest."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,11 @@ from reports.study.report import Report
 NAMES = ("figure.png", "figure.svg")
 
 
-def kept_figure(folder: Path, keys: Path, report: Report, numbers: bytes, draw: Callable[[], Mapping[str, bytes] | None]) -> dict[str, bytes]:
-    """The files of a report's figure by name, empty when there is nothing to draw; see `kept_files`. numbers: all of the report's, as text."""
+def kept_figure(
+    folder: Path, keys: Path, report: Report, numbers: bytes, draw: Callable[[], Mapping[str, bytes] | None]
+) -> dict[str, bytes]:
+    """The files of a report's figure by name, empty when there is nothing to draw; see `kept_files`. numbers: all of
+    the report's, as text."""
     return kept_files(folder, keys / f"{report.study.id}.figure", NAMES, _inputs(report, numbers), draw)
 
 
@@ -23,10 +27,18 @@ def kept_picture(folder: Path, keys: Path, picture: Picture) -> Mapping[str, byt
     if not isinstance(picture.made, Drawing) or picture.made.shown is None:
         return picture.files
     names = (f"{picture.name}.png", f"{picture.name}.svg")
-    return kept_files(folder, keys / f"report.{picture.name}.picture", names, _code() + repr(picture.made.shown).encode(), picture.made.draw)
+    return kept_files(
+        folder,
+        keys / f"report.{picture.name}.picture",
+        names,
+        _code() + repr(picture.made.shown).encode(),
+        picture.made.draw,
+    )
 
 
-def kept_files(folder: Path, note: Path, names: Sequence[str], inputs: bytes, draw: Callable[[], Mapping[str, bytes] | None]) -> dict[str, bytes]:
+def kept_files(
+    folder: Path, note: Path, names: Sequence[str], inputs: bytes, draw: Callable[[], Mapping[str, bytes] | None]
+) -> dict[str, bytes]:
     """The files of these names in `folder` when they are as `draw` would make them, else what it makes.
 
     note: file with a digest of what they were drawn from (`inputs`), and of them.
@@ -47,7 +59,8 @@ def _key(inputs: bytes, files: dict[str, bytes]) -> bytes:
 
 
 def _inputs(report: Report, numbers: bytes) -> bytes:
-    """Digest of all that a figure could show: the report's numbers, the study as it was written down, the trials' curves."""
+    """Digest of all that a figure could show: the report's numbers, the study as it was written down, the trials'
+    curves."""
     digest = hashlib.sha256(_code() + numbers)
     digest.update(report.study.model_dump_json().encode())
     for trial in report.results.trials:

@@ -28,7 +28,10 @@ def draw_curves(axes, results: StudyResults) -> None:
     """A thin line per seed, a thick one for the mean of the seeds that got that far."""
     shown = []
     for index, arm in enumerate(results.study.arms):
-        lines = [[(line["samples"], line["nats"]) for line in trial.curve if "nats" in line] for trial in results.of_arm(arm.id)]
+        lines = [
+            [(line["samples"], line["nats"]) for line in trial.curve if "nats" in line]
+            for trial in results.of_arm(arm.id)
+        ]
         by_samples: dict[int, list[float]] = {}
         for points in lines:
             if points:
@@ -44,13 +47,16 @@ def draw_curves(axes, results: StudyResults) -> None:
     axes.set(ylabel="nats (validation games)", xlabel="samples")
     _fit(axes, shown, below=0.1, above=0.6)
     if len(results.study.arms) > 4:  # too many to find room beside the curves
-        axes.legend(loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2)
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2
+        )
     else:
         axes.legend(loc="upper right")
 
 
 def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:
-    """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games, then the claims."""
+    """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games,
+    then the claims."""
     axes.axhline(0.0, color="0.35", linewidth=0.9)
     study, handles = results.study, []
     shown = [0.0, *(end for finding in claims for end in claim_ends(finding))]
@@ -65,9 +71,13 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
             halves = np.array([_half_width(deltas) for deltas in curve.values()])
             axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
             late = np.array(counts) >= places.total / 2
-            told = late & (np.array([len(deltas) for deltas in curve.values()]) > 2)  # two seeds: a band so wide that it would hide all else
+            told = late & (
+                np.array([len(deltas) for deltas in curve.values()]) > 2
+            )  # two seeds: a band so wide that it would hide all else
             shown += [*means[late], *(means - halves)[told], *(means + halves)[told]]
-            handles.append(Line2D([], [], linewidth=1.8, label=f"{printable(contrast.card, 40)}: with − without", **style))
+            handles.append(
+                Line2D([], [], linewidth=1.8, label=f"{printable(contrast.card, 40)}: with − without", **style)
+            )
         effect = nats.effect(contrast.card)
         if effect is not None:
             _draw_effect(axes, places.next(), effect, style["color"])
@@ -100,7 +110,8 @@ class _Margin:
 def _fit(axes, values: list[float], below: float, above: float) -> None:
     """Limits of the vertical axis around `values`, with shares of their range as room; what lies outside is cut off.
 
-    The values are those of late training: its first steps, with losses many times the last one, would press all else into one line.
+    The values are those of late training: its first steps, with losses many times the last one, would press all else
+    into one line.
     """
     if values:
         room = max(values) - min(values) or 0.1
@@ -114,7 +125,8 @@ def _draw_effect(axes, x: float, effect, colour: str) -> None:
 
 
 def _draw_claims(axes, results: StudyResults, claims: list[ClaimFinding], places: _Margin) -> list[Line2D]:
-    """Marks at the claimed samples, in the margin when those are not reached or not told; hollow when the conditions differ."""
+    """Marks at the claimed samples, in the margin when those are not reached or not told; hollow when the conditions
+    differ."""
     handles = []
     cards = [contrast.card for contrast in results.study.contrasts]
     for index, finding in enumerate(claims):
@@ -124,7 +136,14 @@ def _draw_claims(axes, results: StudyResults, claims: list[ClaimFinding], places
         low, high = claim_ends(finding)
         filled, marker = same_conditions(finding), MARKERS[index % len(MARKERS)]
         axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
-        axes.plot([x], [(low + high) / 2], marker=marker, markersize=7, color=colour, markerfacecolor=colour if filled else "white")
+        axes.plot(
+            [x],
+            [(low + high) / 2],
+            marker=marker,
+            markersize=7,
+            color=colour,
+            markerfacecolor=colour if filled else "white",
+        )
         whose = f"{printable(finding.card, 40)} " if len(cards) > 1 else ""
         handles.append(_marker(marker, colour, filled, whose + _claim_label(finding)))
     axes.set_xlim(0, places.end)
@@ -138,7 +157,15 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
     for row, card in enumerate(cards):
         effect = nats.effect(card)
         if effect is None:
-            axes.annotate("no results yet", (0, row), xytext=(4, 0), textcoords="offset points", va="center", color="0.4", fontsize=8)
+            axes.annotate(
+                "no results yet",
+                (0, row),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                color="0.4",
+                fontsize=8,
+            )
             continue
         axes.plot([effect.delta], [row], marker="o", markersize=5, color=COLOURS[0])
         if effect.interval95:
@@ -147,7 +174,14 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
     for finding in claims:
         row, (low, high), filled = cards.index(finding.card) + 0.28, claim_ends(finding), same_conditions(finding)
         axes.plot([low, high], [row, row], color=COLOURS[1], linewidth=1.2)
-        axes.plot([(low + high) / 2], [row], marker="D", markersize=5, color=COLOURS[1], markerfacecolor=COLOURS[1] if filled else "white")
+        axes.plot(
+            [(low + high) / 2],
+            [row],
+            marker="D",
+            markersize=5,
+            color=COLOURS[1],
+            markerfacecolor=COLOURS[1] if filled else "white",
+        )
         kinds[filled] = "claimed, under these conditions" if filled else "claimed, under other conditions"
     axes.set_yticks(range(len(cards)), [printable(card, 40) for card in cards])
     axes.set_ylim(len(cards) - 0.4, -0.6)
@@ -189,7 +223,9 @@ def _claim_label(finding: ClaimFinding) -> str:
 
 def _marker(marker: str, colour: str, filled: bool, label: str) -> Line2D:
     face = colour if filled else "white"
-    return Line2D([], [], linestyle="none", marker=marker, color=colour, markerfacecolor=face, markersize=6, label=label)
+    return Line2D(
+        [], [], linestyle="none", marker=marker, color=colour, markerfacecolor=face, markersize=6, label=label
+    )
 
 
 def total_samples(results: StudyResults) -> int:

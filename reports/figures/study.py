@@ -1,6 +1,8 @@
-"""The figure of a study: the arms' loss over samples, and below it the paired difference, or a forest of effects when there are many.
+"""The figure of a study: the arms' loss over samples, and below it the paired difference, or a forest of effects when
+there are many.
 
-The same results give the same bytes: no dates, no user settings of matplotlib, a fixed salt for the identifiers of the SVG.
+The same results give the same bytes: no dates, no user settings of matplotlib, a fixed salt for the identifiers of the
+SVG.
 """
 
 import io
@@ -49,8 +51,11 @@ def figure_style() -> dict:
     return dict(_STYLE)
 
 
-def figure_bytes(name: str, size: tuple[float, float], paint: Callable[[Figure], None], dpi: int = DPI) -> dict[str, bytes]:
-    """`<name>.png` and `<name>.svg` of a figure of `size` inches that `paint` fills, whatever the user's settings of matplotlib are."""
+def figure_bytes(
+    name: str, size: tuple[float, float], paint: Callable[[Figure], None], dpi: int = DPI
+) -> dict[str, bytes]:
+    """`<name>.png` and `<name>.svg` of a figure of `size` inches that `paint` fills, whatever the user's settings of
+    matplotlib are."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": name})
@@ -61,7 +66,10 @@ def figure_bytes(name: str, size: tuple[float, float], paint: Callable[[Figure],
 
 def figure_files(figure: Figure, name: str, dpi: int = DPI) -> dict[str, bytes]:
     """`<name>.png` and `<name>.svg`, without dates."""
-    return {f"{name}.png": _bytes(figure, "png", dpi, {"Software": None}), f"{name}.svg": _bytes(figure, "svg", dpi, {"Date": None, "Creator": None})}
+    return {
+        f"{name}.png": _bytes(figure, "png", dpi, {"Software": None}),
+        f"{name}.svg": _bytes(figure, "svg", dpi, {"Date": None, "Creator": None}),
+    }
 
 
 def _bytes(figure: Figure, kind: str, dpi: int, metadata: dict) -> bytes:
@@ -103,5 +111,8 @@ def _title(results: StudyResults) -> str:
     study = results.study
     finished = len(results.trials) - len(results.unfinished)
     state = "" if not results.unfinished else f" – unfinished: {finished} of {len(results.trials)} trials"
-    lines = [printable(study.title, 160), printable(f"{study.base}, {study.budget} budget, {study.coverage}{state}", 200)]
+    lines = [
+        printable(study.title, 160),
+        printable(f"{study.base}, {study.budget} budget, {study.coverage}{state}", 200),
+    ]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 88))

@@ -22,7 +22,9 @@ class Played:
     @property
     def with_engines(self) -> list[Match]:
         """Matches with games in which an engine took part."""
-        return [match for match in self.matches if match.games and not all(is_net(match.players[side]) for side in SIDES)]
+        return [
+            match for match in self.matches if match.games and not all(is_net(match.players[side]) for side in SIDES)
+        ]
 
 
 def load_played(matches_folder: Path, elo_folder: Path) -> Played:
@@ -41,14 +43,18 @@ def trial_names(studies: Sequence[Study]) -> dict[str, str]:
 
 
 def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Cell:
-    """`level 1: 35 % (14/40), argmax` of nets after their last sample (trial -> samples) with an engine whose name begins so, strongest level
-    first; their points are added up. A dash without games."""
+    """`level 1: 35 % (14/40), argmax` of nets after their last sample (trial -> samples) with an engine whose name
+    begins so, strongest level first; their points are added up. A dash without games."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     used = set()
     for match in played.with_engines:
         for side, other in zip(SIDES, reversed(SIDES)):
             ours, theirs = match.players[side], match.players[other]
-            if is_net(ours) and trials.get(ours["trial"]) == ours["samples"] and str(theirs.get("name", "")).lower().startswith(engine.lower()):
+            if (
+                is_net(ours)
+                and trials.get(ours["trial"]) == ours["samples"]
+                and str(theirs.get("name", "")).lower().startswith(engine.lower())
+            ):
                 key = (engine_level(theirs) or "", choice_text(ours))
                 points, games = sums.get(key, (0.0, 0))
                 sums[key] = (points + match.points(side), games + len(match.games))

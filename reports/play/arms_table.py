@@ -37,7 +37,13 @@ def _row(rate: WinRate) -> Row:
     cells = {
         "card": text_cell(rate.card),
         "rate": Cell(_per_cent(share), share, rate.trials),
-        "interval": Cell(formats.NONE if ends is None else f"[{_per_cent(max(0.0, 0.5 + ends.low))}, {_per_cent(min(1.0, 0.5 + ends.high))}]", None if ends is None else [0.5 + ends.low, 0.5 + ends.high], rate.trials),
+        "interval": Cell(
+            formats.NONE
+            if ends is None
+            else f"[{_per_cent(max(0.0, 0.5 + ends.low))}, {_per_cent(min(1.0, 0.5 + ends.high))}]",
+            None if ends is None else [0.5 + ends.low, 0.5 + ends.high],
+            rate.trials,
+        ),
         "games": Cell(formats.count(rate.games), rate.games, rate.trials),
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
         "choice": text_cell(rate.choice or "as published"),

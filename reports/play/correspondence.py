@@ -1,8 +1,9 @@
-"""Nats to playing strength by a correspondence of the two, published (spec: GoNN 4.9) or from games rated here: straight lines between its points.
+"""Nats to playing strength by a correspondence of the two, published (spec: GoNN 4.9) or from games rated here:
+straight lines between its points.
 
-How far that can be trusted is taken from the points themselves: each inner one is left out in turn and read from its neighbours, and the root
-mean square of these errors is the uncertainty of the lines. Ours: the document gives none. Where the points are ratings with a covariance,
-the variance of the rating read from them is added.
+How far that can be trusted is taken from the points themselves: each inner one is left out in turn and read from its
+neighbours, and the root mean square of these errors is the uncertainty of the lines. Ours: the document gives none.
+Where the points are ratings with a covariance, the variance of the rating read from them is added.
 """
 
 from collections.abc import Sequence
@@ -31,16 +32,19 @@ class RatedPoint:
 
 @dataclass(frozen=True)
 class Strength:
-    """Relative Elo of a loss; `low`, `high`: one uncertainty of the correspondence beyond the ends of the loss's interval."""
+    """Relative Elo of a loss; `low`, `high`: one uncertainty of the correspondence beyond the ends of the loss's
+    interval."""
 
     elo: float
     low: float
     high: float
 
 
-def elo_of_nats(points: Sequence[Point], nats: float, interval: Interval | None = None, covariance: np.ndarray | None = None) -> Strength | None:
-    """Elo at a loss in nats on the games of the correspondence; None outside it, for it says nothing of such nets. Ends of `interval` beyond it are
-    cut to it. covariance: (n, n) in Elo² of the points' Elo, in their order."""
+def elo_of_nats(
+    points: Sequence[Point], nats: float, interval: Interval | None = None, covariance: np.ndarray | None = None
+) -> Strength | None:
+    """Elo at a loss in nats on the games of the correspondence; None outside it, for it says nothing of such nets. Ends
+    of `interval` beyond it are cut to it. covariance: (n, n) in Elo² of the points' Elo, in their order."""
     losses, elos, order = _curve(points)
     if not losses[0] <= nats <= losses[-1]:
         return None
@@ -59,11 +63,17 @@ def uncertainty(points: Sequence[Point]) -> float:
     losses, elos, _ = _curve(points)
     if len(losses) < 3:
         raise ValueError("the uncertainty of a correspondence needs 3 points")
-    errors = [np.interp(losses[i], np.delete(losses, i), np.delete(elos, i)) - elos[i] for i in range(1, len(losses) - 1)]
+    errors = [
+        np.interp(losses[i], np.delete(losses, i), np.delete(elos, i)) - elos[i] for i in range(1, len(losses) - 1)
+    ]
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
 def _curve(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Losses, rising, their Elo, and the numbers of the points in that order."""
     order = np.array(sorted(range(len(points)), key=lambda number: points[number].nats))
-    return np.array([points[number].nats for number in order]), np.array([points[number].elo for number in order]), order
+    return (
+        np.array([points[number].nats for number in order]),
+        np.array([points[number].elo for number in order]),
+        order,
+    )

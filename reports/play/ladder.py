@@ -1,6 +1,8 @@
-"""Elo ladders: snapshots of trained nets of rising strength, each playing its neighbours. `elo/<id>/elo.json` says who and in which matches.
+"""Elo ladders: snapshots of trained nets of rising strength, each playing its neighbours. `elo/<id>/elo.json` says who
+and in which matches.
 
-The file holds what was decided and what the nets are worth on test games; ratings are made from the matches each time they are asked for.
+The file holds what was decided and what the nets are worth on test games; ratings are made from the matches each time
+they are asked for.
 """
 
 import hashlib
@@ -61,7 +63,8 @@ class Settings(Strict):
 
 
 class Link(Strict):
-    """How the ladder is tied to an engine. player: the engine's identity, None where no level of it gave results away from 0 and 100 %."""
+    """How the ladder is tied to an engine. player: the engine's identity, None where no level of it gave results away
+    from 0 and 100 %."""
 
     player: dict | None
     rung: str
@@ -69,7 +72,8 @@ class Link(Strict):
 
 
 class LadderFile(Strict):
-    """elo.json: rungs from the weakest net on test games to the strongest, and the matches between neighbours and with an engine."""
+    """elo.json: rungs from the weakest net on test games to the strongest, and the matches between neighbours and with
+    an engine."""
 
     format: Literal[1] = FORMAT
     id: str
@@ -108,19 +112,27 @@ class Ladder:
         return sum(len(match.games) for match in self.matches)
 
     def neighbours(self) -> list[tuple[float, float | None]]:
-        """For each rung but the last: games with the next one, and half of the 95 % interval between them in Elo (None: no games link them)."""
+        """For each rung but the last: games with the next one, and half of the 95 % interval between them in Elo (None:
+        no games link them)."""
         found = []
         for lower in range(len(self.file.rungs) - 1):
             difference = self.ratings.difference(lower + 1, lower)
-            found.append((float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1]))
+            found.append(
+                (float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
+            )
         return found
 
     def rated(self) -> list[int]:
         """Numbers of the rungs that games link to the first."""
-        return [number for number in range(len(self.file.rungs)) if self.ratings.component[number] == self.ratings.component[0]]
+        return [
+            number
+            for number in range(len(self.file.rungs))
+            if self.ratings.component[number] == self.ratings.component[0]
+        ]
 
     def curve(self) -> list[int]:
-        """Numbers of the rated rungs that choose moves as the first does: strength against loss is drawn through these."""
+        """Numbers of the rated rungs that choose moves as the first does: strength against loss is drawn through
+        these."""
         first = self.file.rungs[0].player["choice"]
         return [number for number in self.rated() if self.file.rungs[number].player["choice"] == first]
 
@@ -136,7 +148,8 @@ def ladder_id(rungs: list[dict], seed: int) -> str:
 
 
 def read_ladder(path: Path, matches_folder: Path) -> Ladder:
-    """The ladder of an elo.json, with its matches. Raises InputError for files that are missing, damaged or of another version."""
+    """The ladder of an elo.json, with its matches. Raises InputError for files that are missing, damaged or of another
+    version."""
     tree = printable_tree(read_record(path, FORMAT, _KEYS))
     if tree is None:
         raise InputError(path, "no such ladder")

@@ -13,7 +13,8 @@ PAGE = "elo.md"
 
 
 def write_ladders(ladders: Sequence[Ladder], registry: Registry, folder: Path) -> Path:
-    """Write elo.md, elo.png and a CSV file per table into `folder`; elo.md's path. Raises InputError when the disk does not take it."""
+    """Write elo.md, elo.png and a CSV file per table into `folder`; elo.md's path. Raises InputError when the disk does
+    not take it."""
     write_files(folder, ladder_files(ladders, registry))
     return folder / PAGE
 
@@ -26,4 +27,8 @@ def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, byt
     for table in section.all_tables:
         parts += [f"## {markdown_text(table.title)}", markdown_table(table), *map(markdown_text, table.notes)]
     tables = {f"{table.name}.csv": csv_text(table).encode() for table in section.all_tables}
-    return {PAGE: ("\n\n".join(parts) + "\n").encode(), f"{picture.name}.png": picture.files[f"{picture.name}.png"], **tables}
+    return {
+        PAGE: ("\n\n".join(parts) + "\n").encode(),
+        f"{picture.name}.png": picture.files[f"{picture.name}.png"],
+        **tables,
+    }

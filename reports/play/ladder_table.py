@@ -31,7 +31,12 @@ def ladder_table(ladder: Ladder) -> Table:
         identity = ladder.tally.identities[ladder.tally.ids[number]]
         if not is_net(identity) and identity == (ladder.file.link.player if ladder.file.link else None):
             blank = {key: Cell(formats.NONE) for key in ("structure", "top1", "nats")}
-            rows.append(Row(ladder.tally.ids[number], {"net": text_cell(engine_text(identity)), **blank, **_strength(ladder, number)}))
+            rows.append(
+                Row(
+                    ladder.tally.ids[number],
+                    {"net": text_cell(engine_text(identity)), **blank, **_strength(ladder, number)},
+                )
+            )
     tested = ladder.file.rungs[0]
     note = f"Top-1 and nats on {tested.positions:,} test positions of {tested.test_games:,} games ({ladder.file.coverage}), with {ladder.file.history} history. Elo: 95 % intervals of the difference to the first row."
     return Table(f"elo-{ladder.file.id}", f"Rated here: {ladder.file.title}", _COLUMNS, tuple(rows), (note,))
@@ -51,11 +56,21 @@ def ladder_text(ladder: Ladder) -> list[str]:
     file, neighbours = ladder.file, ladder.neighbours()
     halves = [half for _, half in neighbours if half is not None]
     played = f"Ladder {file.title}: {formats.count(ladder.games)} games here, neighbours against each other"
-    wanted = f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
-    done = all(games >= file.settings.most or (half is not None and half <= file.settings.within) for games, half in neighbours)
-    sure = f", until there were {wanted}; the widest is ±{max(halves):.0f}." if done else f". Not finished: it is to go on until there are {wanted}; so far the widest is ±{max(halves):.0f}."
+    wanted = (
+        f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
+    )
+    done = all(
+        games >= file.settings.most or (half is not None and half <= file.settings.within) for games, half in neighbours
+    )
+    sure = (
+        f", until there were {wanted}; the widest is ±{max(halves):.0f}."
+        if done
+        else f". Not finished: it is to go on until there are {wanted}; so far the widest is ±{max(halves):.0f}."
+    )
     choices = ", ".join(f"{key} {value}" for key, value in file.rungs[0].player["choice"].items())
     texts = [f"{played}{sure} Moves: {choices}. Rules: {rules_text(ladder.matches[0].rules)}."]
     unlinked = len(file.rungs) - len(ladder.rated())
-    texts += [f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet."] if unlinked else []
+    texts += (
+        [f"{unlinked} of the {len(file.rungs)} rungs are not linked to the first by games yet."] if unlinked else []
+    )
     return texts + [file.link.note if file.link else "No link to GNU Go: no games with it were played for this ladder."]

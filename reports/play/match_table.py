@@ -27,16 +27,25 @@ _COLUMNS = (
     Column("match", "match", "left"),
 )
 _ENDS = ("passes", "resign", "illegal", "length")
-_WORDS = {"passes": "by two passes", "resign": "by resignation", "illegal": "by a refused move", "length": "at the move limit"}
+_WORDS = {
+    "passes": "by two passes",
+    "resign": "by resignation",
+    "illegal": "by a refused move",
+    "length": "at the move limit",
+}
 
 
 def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
     """A row per match, from A's side. names: player id -> name."""
     rows = tuple(_row(match, names) for match in sorted(matches, key=lambda match: _order(match, names)))
-    notes = ["Share of points, a draw counting half, with Wilson's 95 % interval: it is for further games of these players."]
+    notes = [
+        "Share of points, a draw counting half, with Wilson's 95 % interval: it is for further games of these players."
+    ]
     notes += [f"Rules: {text}." for text in sorted({rules_text(match.rules) for match in matches})]
     if voided := sum(match.voided for match in matches):
-        notes.append(f"{formats.count(voided)} game{'s were' if voided > 1 else ' was'} voided because an engine failed, and played anew.")
+        notes.append(
+            f"{formats.count(voided)} game{'s were' if voided > 1 else ' was'} voided because an engine failed, and played anew."
+        )
     if refused := _refused(matches, names):
         notes.append(f"Refused moves, each of which lost its game: {refused}.")
     return Table("matches", "Matches", _COLUMNS, rows, tuple(notes))
@@ -59,10 +68,15 @@ def _row(match: Match, names: Mapping[str, str]) -> Row:
         "games": Cell(formats.count(games), games),
         "points": Cell(f"{points:g}", points),
         "share": Cell(_per_cent(points / games) if games else formats.NONE, points / games if games else None),
-        "interval": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]" if games else formats.NONE, [low, high] if games else None),
+        "interval": Cell(
+            f"[{_per_cent(low)}, {_per_cent(high)}]" if games else formats.NONE, [low, high] if games else None
+        ),
         "black": _of(match.games, "A"),
         "white": _of(match.games, "B"),
-        "ends": Cell(", ".join(f"{ends[end]} {_WORDS[end]}" for end in _ENDS if ends[end]) or formats.NONE, " ".join(f"{end} {ends[end]}" for end in _ENDS if ends[end])),
+        "ends": Cell(
+            ", ".join(f"{ends[end]} {_WORDS[end]}" for end in _ENDS if ends[end]) or formats.NONE,
+            " ".join(f"{end} {ends[end]}" for end in _ENDS if ends[end]),
+        ),
         "moves": Cell(f"{median(moves):.0f}" if moves else formats.NONE, median(moves) if moves else None),
         "voided": Cell(formats.count(match.voided), match.voided),
         "match": text_cell(match.id),

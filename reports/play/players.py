@@ -12,7 +12,8 @@ _CHOICE_WORDS = {"symmetries": "symmetries {}", "history": "history {}"}
 
 
 def player_names(identities: Mapping[str, dict], nets: Mapping[str, str]) -> dict[str, str]:
-    """Player id -> name; who shares a name with another has the beginning of its id behind it. nets: trial -> what it is, such as `gonn-b5 s1`."""
+    """Player id -> name; who shares a name with another has the beginning of its id behind it. nets: trial -> what it
+    is, such as `gonn-b5 s1`."""
     plain = {player: _name(identity, nets) for player, identity in identities.items()}
     shared = {name for name in plain.values() if list(plain.values()).count(name) > 1}
     return {player: f"{name} #{player[:4]}" if name in shared else name for player, name in plain.items()}
@@ -27,7 +28,14 @@ def choice_text(identity: Mapping) -> str:
     """How a net chooses where that is not the published way: `argmax, history none`; empty for the published one."""
     choice = identity.get("choice", {})
     words = [str(choice["kind"])] if choice.get("kind", "biased") != PUBLISHED_CHOICE["kind"] else []
-    return ", ".join(words + [form.format(choice[key]) for key, form in sorted(_CHOICE_WORDS.items()) if choice.get(key, PUBLISHED_CHOICE[key]) != PUBLISHED_CHOICE[key]])
+    return ", ".join(
+        words
+        + [
+            form.format(choice[key])
+            for key, form in sorted(_CHOICE_WORDS.items())
+            if choice.get(key, PUBLISHED_CHOICE[key]) != PUBLISHED_CHOICE[key]
+        ]
+    )
 
 
 def engine_text(identity: Mapping) -> str:
@@ -56,7 +64,11 @@ def _name(identity: Mapping, nets: Mapping[str, str]) -> str:
     name = nets.get(trial, trial[:8])
     name += f" @{_about(samples)}" if isinstance(samples, int) else ""
     passing = identity.get("choice", {}).get("passing", ORDINARY_PASSING)
-    return ", ".join(part for part in (name, choice_text(identity), "" if passing == ORDINARY_PASSING else f"passing {passing}") if part)
+    return ", ".join(
+        part
+        for part in (name, choice_text(identity), "" if passing == ORDINARY_PASSING else f"passing {passing}")
+        if part
+    )
 
 
 def _about(samples: int) -> str:

@@ -27,13 +27,38 @@ _RATINGS = (
 
 
 def rating_tables(tally: Tally, ratings: Ratings, names: Mapping[str, str], matches: Sequence[Match]) -> list[Table]:
-    """The strongest first, group by group where no games link them all, the one that played most before the others: ratings; likelihood of
-    superiority; points against each other."""
-    played = [float(tally.games[ratings.component == ratings.component[player]].sum()) for player in range(len(tally.ids))]
-    order = sorted(range(len(tally.ids)), key=lambda player: (-played[player], int(ratings.component[player]), -ratings.elo[player], tally.ids[player]))
-    tables = [Table("ratings", "Ratings", _RATINGS, _rating_rows(tally, ratings, names, order), rating_notes(tally, ratings, names, matches))]
-    tables += _against(order, tally, "superiority", "Likelihood of superiority: of the row's player over the column's, in %", lambda one, other: _superiority(ratings, one, other))
-    tables += _against(order, tally, "cross-table", "Cross-table: points of the row's player of all games with the column's", lambda one, other: _points(tally, one, other))
+    """The strongest first, group by group where no games link them all, the one that played most before the others:
+    ratings; likelihood of superiority; points against each other."""
+    played = [
+        float(tally.games[ratings.component == ratings.component[player]].sum()) for player in range(len(tally.ids))
+    ]
+    order = sorted(
+        range(len(tally.ids)),
+        key=lambda player: (-played[player], int(ratings.component[player]), -ratings.elo[player], tally.ids[player]),
+    )
+    tables = [
+        Table(
+            "ratings",
+            "Ratings",
+            _RATINGS,
+            _rating_rows(tally, ratings, names, order),
+            rating_notes(tally, ratings, names, matches),
+        )
+    ]
+    tables += _against(
+        order,
+        tally,
+        "superiority",
+        "Likelihood of superiority: of the row's player over the column's, in %",
+        lambda one, other: _superiority(ratings, one, other),
+    )
+    tables += _against(
+        order,
+        tally,
+        "cross-table",
+        "Cross-table: points of the row's player of all games with the column's",
+        lambda one, other: _points(tally, one, other),
+    )
     return tables
 
 
@@ -41,15 +66,27 @@ def rating_notes(tally: Tally, ratings: Ratings, names: Mapping[str, str], match
     """What the ratings rest on, in sentences."""
     anchors = [names[tally.ids[anchor]] for anchor in ratings.anchors]
     anchor = anchors[0] if len(anchors) == 1 else "each group's own player at 0"
-    notes = [f"Elo relative to {anchor}, with 95 % intervals of the difference to it; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."]
+    notes = [
+        f"Elo relative to {anchor}, with 95 % intervals of the difference to it; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."
+    ]
     if len(anchors) > 1:
-        notes.append(f"No games link all players: they are {len(anchors)} groups that cannot be compared with each other, with these at 0: {', '.join(anchors)}.")
+        notes.append(
+            f"No games link all players: they are {len(anchors)} groups that cannot be compared with each other, with these at 0: {', '.join(anchors)}."
+        )
     if ratings.colour is not None:
-        notes.append(f"Black's advantage before the first move: {elo_text(ratings.colour[0], signed=True)} ± {NORMAL_95 * ratings.colour[1]:.0f} Elo.")
+        notes.append(
+            f"Black's advantage before the first move: {elo_text(ratings.colour[0], signed=True)} ± {NORMAL_95 * ratings.colour[1]:.0f} Elo."
+        )
     rules = {rules_text(match.rules) for match in matches if match.games}
     notes += [f"Rules: {'; in some matches: '.join(sorted(rules))}."] if rules else []
     voided = sum(match.voided for match in matches)
-    notes += [f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); voided games count nothing."] if voided else []
+    notes += (
+        [
+            f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); voided games count nothing."
+        ]
+        if voided
+        else []
+    )
     return tuple(notes)
 
 
@@ -79,7 +116,9 @@ def _rating_rows(tally: Tally, ratings: Ratings, names: Mapping[str, str], order
             "elo": Cell(elo_text(ratings.elo[player]), float(ratings.elo[player])),
             "interval": Cell("anchor" if player in ratings.anchors else f"{half:.0f}", half),
             "games": Cell(formats.count(int(games)), int(games)),
-            "share": Cell(f"{100 * points / games:.1f} %" if games else formats.NONE, points / games if games else None),
+            "share": Cell(
+                f"{100 * points / games:.1f} %" if games else formats.NONE, points / games if games else None
+            ),
             "superior": Cell(formats.NONE if superior is None else _per_cent(superior), superior),
         }
         rows.append(Row(tally.ids[player], cells))
@@ -87,11 +126,15 @@ def _rating_rows(tally: Tally, ratings: Ratings, names: Mapping[str, str], order
 
 
 def _against(order: Sequence[int], tally: Tally, name: str, title: str, cell) -> list[Table]:
-    """Tables of every player against every other, by their numbers in the ratings, so many opponents beside each other as fit."""
+    """Tables of every player against every other, by their numbers in the ratings, so many opponents beside each other
+    as fit."""
     tables = []
     for start in range(0, len(order), COLUMNS_A_TABLE):
         across = order[start : start + COLUMNS_A_TABLE]
-        columns = (Column("number", "#"), *(Column(str(place + 1), f"#{place + 1}") for place in range(start, start + len(across))))
+        columns = (
+            Column("number", "#"),
+            *(Column(str(place + 1), f"#{place + 1}") for place in range(start, start + len(across))),
+        )
         rows = []
         for place, one in enumerate(order):
             cells = {str(start + number + 1): cell(one, other) for number, other in enumerate(across)}
@@ -103,7 +146,11 @@ def _against(order: Sequence[int], tally: Tally, name: str, title: str, cell) ->
 
 def _superiority(ratings: Ratings, one: int, other: int) -> Cell:
     found = ratings.superiority(one, other)
-    return Cell("" if one == other else formats.NONE) if found is None else Cell(">99" if found > 0.995 else "<1" if found < 0.005 else f"{100 * found:.0f}", found)
+    return (
+        Cell("" if one == other else formats.NONE)
+        if found is None
+        else Cell(">99" if found > 0.995 else "<1" if found < 0.005 else f"{100 * found:.0f}", found)
+    )
 
 
 def _points(tally: Tally, one: int, other: int) -> Cell:

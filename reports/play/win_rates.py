@@ -1,8 +1,8 @@
 """Enhancements judged by play: games of the arm with one against the arm without it, seed by seed.
 
-A win rate is that of the side that has the enhancement, and its effect is what it has above one half. Nets of the same seed meet, so that seeds
-are pairs as everywhere; the interval is made of the seeds' win rates, which hold the chance of their games too, and is never narrower than the
-chance of the games alone allows.
+A win rate is that of the side that has the enhancement, and its effect is what it has above one half. Nets of the same
+seed meet, so that seeds are pairs as everywhere; the interval is made of the seeds' win rates, which hold the chance of
+their games too, and is never narrower than the chance of the games alone allows.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ from reports.study.compare import study_thresholds
 from reports.study.results import StudyResults
 
 SMALLEST_WIN_RATE = 0.04
-"""Win rates nearer to one half are as good as even. Ours: half of the 95 % interval of 600 games, the most that a document rests such a claim on."""
+"""Win rates nearer to one half are as good as even. Ours: half of the 95 % interval of 600 games, the most that a
+document rests such a claim on."""
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""
 
@@ -58,11 +59,14 @@ class WinRate:
 
 
 def win_rates(results: StudyResults) -> list[WinRate]:
-    """Of every card and choice with games, in the order of the study; p adjusted by Holm over the cards of each choice."""
+    """Of every card and choice with games, in the order of the study; p adjusted by Holm over the cards of each
+    choice."""
     found = []
     for contrast in results.study.contrasts:
         for choice, seeds in _games(results, contrast).items():
-            found.append(WinRate(contrast.card, choice, seeds, win_rate_effect(contrast.card, seeds), EffectVerdict.UNDERPOWERED))
+            found.append(
+                WinRate(contrast.card, choice, seeds, win_rate_effect(contrast.card, seeds), EffectVerdict.UNDERPOWERED)
+            )
     return [_judged(results, each, [other for other in found if other.choice == each.choice]) for each in found]
 
 
@@ -75,7 +79,8 @@ def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> W
 
 
 def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGames, ...]]:
-    """Choice -> games by seed, of final nets with the same choice on both sides. Empty for a contrast of several arms a side."""
+    """Choice -> games by seed, of final nets with the same choice on both sides. Empty for a contrast of several arms a
+    side."""
     if len(contrast.with_it) > 1 or len(contrast.without) > 1:
         return {}
     pairs = {}
@@ -84,7 +89,11 @@ def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGam
     for one in with_it:
         other = others.get(one.seed)
         if other is not None and one.result is not None and other.result is not None:
-            pairs[frozenset(((one.id, one.result["samples"]), (other.id, other.result["samples"])))] = (one.seed, one.id, other.id)
+            pairs[frozenset(((one.id, one.result["samples"]), (other.id, other.result["samples"])))] = (
+                one.seed,
+                one.id,
+                other.id,
+            )
     sums: dict[str, dict[int, SeedGames]] = {}
     for match in results.played:
         pair = pairs.get(_net_pair(match))
@@ -115,7 +124,9 @@ def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
     chance = likely * (1 - likely) / whole
     between = float(rates.var(ddof=1)) / n if n > 1 else None
     spread = None
-    if between is not None:  # seeds that happen to agree would make an interval that further games of the same nets leave
+    if (
+        between is not None
+    ):  # seeds that happen to agree would make an interval that further games of the same nets leave
         both = (Spread(float(np.sqrt(between)), n - 1), Spread(float(np.sqrt(chance)), whole - 1))
         spread = max(both, key=lambda each: each.se * quantile(0.975, each.df))
     return Effect(

@@ -20,8 +20,9 @@ _WOOD, _LINE, _HEAT = "#f3e3c3", "#8a7a5c", "#d62728"
 
 
 def draw_policy(each: Published, policy: np.ndarray, title: str) -> bytes:
-    """PNG of a position: stones, last move (ring), ko (square), the policy (361,) in red with the likeliest moves in percent; right moves
-    have a green frame, wrong ones a dark one. Published figures stand below. The same policy gives the same bytes."""
+    """PNG of a position: stones, last move (ring), ko (square), the policy (361,) in red with the likeliest moves in
+    percent; right moves have a green frame, wrong ones a dark one. Published figures stand below. The same policy gives
+    the same bytes."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"font.size": 8, "text.parse_math": False})
@@ -32,7 +33,10 @@ def draw_policy(each: Published, policy: np.ndarray, title: str) -> bytes:
         _stones(axes, each)
         _frames(axes, each)
         colour = "Black" if each.case.position.mover == BLACK else "White"
-        axes.set_title("\n".join(printable(line, 110) for line in (title, f"{each.case.name}: {each.what}; {colour} to play")), fontsize=8.5)
+        axes.set_title(
+            "\n".join(printable(line, 110) for line in (title, f"{each.case.name}: {each.what}; {colour} to play")),
+            fontsize=8.5,
+        )
         axes.set_xlabel("\n".join(_published_lines(each)) or "no published policy", fontsize=7)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
@@ -64,7 +68,16 @@ def _heat(axes, policy: np.ndarray) -> None:
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=_HEAT, alpha=strength, linewidth=0, zorder=2))
     for point in order[:SHOWN]:
         x, y = _place(int(point))
-        axes.text(x, y, f"{100 * policy[point]:.0f}" if policy[point] >= 0.01 else "<1", ha="center", va="center", fontsize=7, weight="bold", zorder=5)
+        axes.text(
+            x,
+            y,
+            f"{100 * policy[point]:.0f}" if policy[point] >= 0.01 else "<1",
+            ha="center",
+            va="center",
+            fontsize=7,
+            weight="bold",
+            zorder=5,
+        )
 
 
 def _stones(axes, each: Published) -> None:
@@ -77,19 +90,27 @@ def _stones(axes, each: Published) -> None:
         axes.add_patch(Circle(_place(last), 0.22, fill=False, edgecolor="#1f9ed8", linewidth=1.8, zorder=4))
     if position.ko >= 0:
         x, y = _place(position.ko)
-        axes.add_patch(Rectangle((x - 0.25, y - 0.25), 0.5, 0.5, fill=False, edgecolor="black", linewidth=1.2, zorder=4))
+        axes.add_patch(
+            Rectangle((x - 0.25, y - 0.25), 0.5, 0.5, fill=False, edgecolor="black", linewidth=1.2, zorder=4)
+        )
 
 
 def _frames(axes, each: Published) -> None:
     for moves, colour in ((each.case.right, "#1a8f3c"), (each.case.wrong, "#222222")):
         for move in moves:
             x, y = _place(move)
-            axes.add_patch(Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, fill=False, edgecolor=colour, linewidth=2, zorder=6))
+            axes.add_patch(
+                Rectangle((x - 0.48, y - 0.48), 0.96, 0.96, fill=False, edgecolor=colour, linewidth=2, zorder=6)
+            )
 
 
 def _published_lines(each: Published) -> list[str]:
     lines = []
     for name, moves in each.pictures.items():
         if moves:
-            lines.append(f"published {name}: " + "  ".join(f"{point_name(move)} {100 * share:.1f}" for move, share in list(moves.items())[:6]) + " %")
+            lines.append(
+                f"published {name}: "
+                + "  ".join(f"{point_name(move)} {100 * share:.1f}" for move, share in list(moves.items())[:6])
+                + " %"
+            )
     return lines

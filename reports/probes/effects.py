@@ -1,4 +1,5 @@
-"""What probes say about a study's enhancements: scores by group with intervals, and probabilities in the documents' positions."""
+"""What probes say about a study's enhancements: scores by group with intervals, and probabilities in the documents'
+positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from reports.study.results import StudyResults, TrialResult
 
 @dataclass(frozen=True)
 class GroupEffect:
-    """A group's score with and without an enhancement. interval95: over seeds and cases; with one seed over cases alone; None with one cluster."""
+    """A group's score with and without an enhancement. interval95: over seeds and cases; with one seed over cases
+    alone; None with one cluster."""
 
     group: str
     seeds: tuple[int, ...]
@@ -46,8 +48,11 @@ def common_suite(results: StudyResults) -> str | None:
     return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
 
 
-def by_seed(results: StudyResults, arms: tuple[str, ...], suite: str | None = None) -> dict[int, list[tuple[TrialResult, ProbeAnswers]]]:
-    """Seed -> a trial with answers for each of the arms, of the seeds that have all of them; to the given suite, or to any."""
+def by_seed(
+    results: StudyResults, arms: tuple[str, ...], suite: str | None = None
+) -> dict[int, list[tuple[TrialResult, ProbeAnswers]]]:
+    """Seed -> a trial with answers for each of the arms, of the seeds that have all of them; to the given suite, or to
+    any."""
     found: dict[int, list] = {}
     for arm in arms:
         for trial in results.of_arm(arm):
@@ -59,38 +64,60 @@ def by_seed(results: StudyResults, arms: tuple[str, ...], suite: str | None = No
 
 
 def group_effects(results: StudyResults, contrast: Contrast, suite: str) -> list[GroupEffect]:
-    """The effect of a card on the score of every group, from the seeds of which all arms answered the suite; none without such a seed."""
+    """The effect of a card on the score of every group, from the seeds of which all arms answered the suite; none
+    without such a seed."""
     sides = [by_seed(results, arms, suite) for arms in (contrast.without, contrast.with_it)]
     seeds = tuple(sorted(sides[0].keys() & sides[1].keys()))
     if not seeds:
         return []
     example = sides[0][seeds[0]][0][1]
     # (side, seed, case): shares, as means over the arms of a side
-    values = np.array([[np.mean([answers.arrays["share"] for _, answers in side[seed]], axis=0) for seed in seeds] for side in sides])
+    values = np.array(
+        [[np.mean([answers.arrays["share"] for _, answers in side[seed]], axis=0) for seed in seeds] for side in sides]
+    )
     effects = []
     for number, group in enumerate(example.summary["groups"]):
         inside = (example.arrays["group"] == number) & ~np.isnan(example.arrays["chance"])
         if inside.any():
-            scores = np.array([[rescaled(seed[inside], example.arrays["chance"][inside]) for seed in side] for side in values])
+            scores = np.array(
+                [[rescaled(seed[inside], example.arrays["chance"][inside]) for seed in side] for side in values]
+            )
             off, on = scores.mean(axis=(1, 2))
             clusters = example.arrays["cluster"][inside]
-            effects.append(GroupEffect(group["name"], seeds, int(inside.sum()), float(off), float(on), _interval(scores[1] - scores[0], clusters)))
+            effects.append(
+                GroupEffect(
+                    group["name"],
+                    seeds,
+                    int(inside.sum()),
+                    float(off),
+                    float(on),
+                    _interval(scores[1] - scores[0], clusters),
+                )
+            )
     return effects
 
 
 def _interval(differences: np.ndarray, clusters: np.ndarray) -> Interval | None:
-    """95 % interval of the mean of (seeds, cases) differences: variance between seeds, and between clusters of cases."""
+    """95 % interval of the mean of (seeds, cases) differences: variance between seeds, and between clusters of
+    cases."""
     sums, counts = sums_by_game(differences, clusters)
     seeds = len(differences)
     if len(counts) < 2:
         return None
     noise = evaluation_noise([(1.0, sums)], counts)
-    found = Spread(float(np.sqrt(noise.total)), len(counts) - 1) if seeds == 1 else spread(float(differences.mean(1).var(ddof=1)) / seeds, seeds - 1, noise)
+    found = (
+        Spread(float(np.sqrt(noise.total)), len(counts) - 1)
+        if seeds == 1
+        else spread(float(differences.mean(1).var(ddof=1)) / seeds, seeds - 1, noise)
+    )
     return found.interval(float(differences.mean()), 0.95)
 
 
-def probability_effect(results: StudyResults, contrast: Contrast, case: str, move: int) -> tuple[Effect | None, tuple[str, ...]]:
-    """The effect on the probability of a move in one of the documents' positions, paired by seed, and the trials behind it.
+def probability_effect(
+    results: StudyResults, contrast: Contrast, case: str, move: int
+) -> tuple[Effect | None, tuple[str, ...]]:
+    """The effect on the probability of a move in one of the documents' positions, paired by seed, and the trials behind
+    it.
 
     Noise is that between these seeds alone: the position is the claim's own, none was drawn.
     """
@@ -103,7 +130,9 @@ def probability_effect(results: StudyResults, contrast: Contrast, case: str, mov
     return paired_effect(contrast.card, seeds, deltas), trials
 
 
-def _probabilities(found: Mapping[int, list], case: str, move: int, head: str = "policy") -> dict[int, tuple[float, list[str]]]:
+def _probabilities(
+    found: Mapping[int, list], case: str, move: int, head: str = "policy"
+) -> dict[int, tuple[float, list[str]]]:
     probabilities = {}
     for seed, each in found.items():
         maps = [answers.policy(case) if head == "policy" else answers.laddered(case) for _, answers in each]
@@ -140,7 +169,12 @@ def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effe
     )
 
 
-def level(results: StudyResults, arms: tuple[str, ...], case: str, move: int, head: str = "policy") -> tuple[list[float], tuple[str, ...]]:
-    """Probability of a move by seed, as a mean over arms, and the trials behind it; head: as in `ablations.schema.Probe`."""
+def level(
+    results: StudyResults, arms: tuple[str, ...], case: str, move: int, head: str = "policy"
+) -> tuple[list[float], tuple[str, ...]]:
+    """Probability of a move by seed, as a mean over arms, and the trials behind it; head: as in
+    `ablations.schema.Probe`."""
     found = _probabilities(by_seed(results, arms), case, move, head)
-    return [found[seed][0] for seed in sorted(found)], tuple(trial for seed in sorted(found) for trial in found[seed][1])
+    return [found[seed][0] for seed in sorted(found)], tuple(
+        trial for seed in sorted(found) for trial in found[seed][1]
+    )

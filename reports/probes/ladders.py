@@ -1,4 +1,5 @@
-"""Table of a ladder head's answers: how often it is right by distance to the deciding stone, and the documents' two positions."""
+"""Table of a ladder head's answers: how often it is right by distance to the deciding stone, and the documents' two
+positions."""
 
 import numpy as np
 
@@ -17,7 +18,8 @@ _NOTE = (
 
 
 def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
-    """One row for all pairs, one per class of distance, one per stone of the documents' positions; None for a net without a ladder head."""
+    """One row for all pairs, one per class of distance, one per stone of the documents' positions; None for a net
+    without a ladder head."""
     head = answers.ladder_head
     if head is None:
         return None
@@ -31,9 +33,20 @@ def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
         for stone, published in stones.items():
             share = float(answers.laddered(case)[stone])
             cell = Cell(f"{_percent(share)} (published {_percent(published)})", share)
-            rows.append(Row(f"{case} {point_name(stone)}", {"pairs": Cell(f"{case} {point_name(stone)}"), f"p_{side}": cell}))
-    columns = [Column("pairs", "ladder head", "left"), Column("cases", "pairs"), Column("right", "right"), Column("right_works", "where it works")]
-    columns += [Column("right_fails", "where it fails"), Column("p_works", "P(laddered), works"), Column("p_fails", "P(laddered), fails")]
+            rows.append(
+                Row(f"{case} {point_name(stone)}", {"pairs": Cell(f"{case} {point_name(stone)}"), f"p_{side}": cell})
+            )
+    columns = [
+        Column("pairs", "ladder head", "left"),
+        Column("cases", "pairs"),
+        Column("right", "right"),
+        Column("right_works", "where it works"),
+    ]
+    columns += [
+        Column("right_fails", "where it fails"),
+        Column("p_works", "P(laddered), works"),
+        Column("p_fails", "P(laddered), fails"),
+    ]
     blank = {column.key: Cell("") for column in columns}
     return Table("ladder_head", title, tuple(columns), tuple(Row(row.key, blank | row.cells) for row in rows), (_NOTE,))
 
@@ -43,7 +56,12 @@ def _pairs_row(key: str, name: str, head, chosen: np.ndarray) -> Row:
     cells = {"pairs": Cell(name), "cases": Cell(f"{len(works):,}", len(works))}
     if len(works):
         right = {"right_works": (works > 0.5).mean(), "right_fails": (fails <= 0.5).mean()}
-        shares = {"right": (right["right_works"] + right["right_fails"]) / 2, **right, "p_works": works.mean(), "p_fails": fails.mean()}
+        shares = {
+            "right": (right["right_works"] + right["right_fails"]) / 2,
+            **right,
+            "p_works": works.mean(),
+            "p_fails": fails.mean(),
+        }
         cells |= {name: Cell(_percent(share), float(share)) for name, share in shares.items()}
     return Row(key, cells)
 

@@ -23,11 +23,22 @@ def groups_table(answers: ProbeAnswers, title: str) -> Table:
     arrays, rows = answers.arrays, []
     for number, group in enumerate(answers.summary["groups"]):
         inside = (arrays["group"] == number) & ~np.isnan(arrays["chance"])
-        classes = [(f"{low}–{high} away", inside & (arrays["distance"] >= low) & (arrays["distance"] <= high)) for low, high in _CLASSES]
-        for name, chosen in ((group["name"].replace("_", " "), inside), *(each for each in classes if group["name"] != "published")):
+        classes = [
+            (f"{low}–{high} away", inside & (arrays["distance"] >= low) & (arrays["distance"] <= high))
+            for low, high in _CLASSES
+        ]
+        for name, chosen in (
+            (group["name"].replace("_", " "), inside),
+            *(each for each in classes if group["name"] != "published"),
+        ):
             if chosen.any():
                 rows.append(_group_row(f"{group['name']} {name}", name, answers, chosen))
-    columns = [Column("group", "probes", "left"), *(Column(key, key) for key in ("cases", "found", "score")), Column("right", "P(right)"), Column("wrong", "P(wrong)")]
+    columns = [
+        Column("group", "probes", "left"),
+        *(Column(key, key) for key in ("cases", "found", "score")),
+        Column("right", "P(right)"),
+        Column("wrong", "P(wrong)"),
+    ]
     return Table("probes", title, tuple(columns), tuple(rows), (_NOTE,))
 
 
@@ -36,7 +47,14 @@ def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -
     shares = {"found": found.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
     shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
     cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}
-    return Row(key, {"group": Cell(("  " if "away" in name else "") + name), "cases": Cell(f"{chosen.sum():,}", int(chosen.sum())), **cells})
+    return Row(
+        key,
+        {
+            "group": Cell(("  " if "away" in name else "") + name),
+            "cases": Cell(f"{chosen.sum():,}", int(chosen.sum())),
+            **cells,
+        },
+    )
 
 
 def positions_table(answers: ProbeAnswers, positions: tuple[Published, ...]) -> Table:
@@ -44,12 +62,24 @@ def positions_table(answers: ProbeAnswers, positions: tuple[Published, ...]) -> 
     rows = []
     for each in positions:
         policy = answers.policy(each.case.name)
-        best = ", ".join(f"{point_name(int(move))} {_percent(policy[move])}" for move in np.argsort(-policy, kind="stable")[:3])
+        best = ", ".join(
+            f"{point_name(int(move))} {_percent(policy[move])}" for move in np.argsort(-policy, kind="stable")[:3]
+        )
         named = [*((move, "right") for move in each.case.right), *((move, "wrong") for move in each.case.wrong)]
         ours = ", ".join(f"{point_name(move)} ({word}) {_percent(policy[move])}" for move, word in named)
-        cells = {"position": Cell(each.case.name), "named": Cell(ours), "published": Cell("; ".join(_published(each, named))), "best": Cell(best)}
+        cells = {
+            "position": Cell(each.case.name),
+            "named": Cell(ours),
+            "published": Cell("; ".join(_published(each, named))),
+            "best": Cell(best),
+        }
         rows.append(Row(each.case.name, cells))
-    columns = (Column("position", "position", "left"), Column("named", "named move", "left"), Column("published", "published nets", "left"), Column("best", "likeliest here", "left"))
+    columns = (
+        Column("position", "position", "left"),
+        Column("named", "named move", "left"),
+        Column("published", "published nets", "left"),
+        Column("best", "likeliest here", "left"),
+    )
     return Table("positions", "Test positions of the documents", columns, tuple(rows))
 
 
@@ -58,18 +88,26 @@ def _published(each: Published, named: list[tuple[int, str]]) -> list[str]:
     for picture, moves in each.pictures.items():
         if moves:
             shown = [move for move, _ in named] or [next(iter(moves))]
-            figures = (f"{point_name(move)} {_percent(moves[move]) if move in moves else 'not among its best'}" for move in shown)
+            figures = (
+                f"{point_name(move)} {_percent(moves[move]) if move in moves else 'not among its best'}"
+                for move in shown
+            )
             texts.append(f"{picture} {', '.join(figures)}")
     return texts
 
 
 def study_table(results: StudyResults) -> Table | None:
-    """Scores by card and group of the suite that most trials of a study answered; None when no card has both its arms answered.
+    """Scores by card and group of the suite that most trials of a study answered; None when no card has both its arms
+    answered.
 
     A shared control may have been probed for another study: that alone is no comparison.
     """
     suite = common_suite(results)
-    effects = {} if suite is None else {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    effects = (
+        {}
+        if suite is None
+        else {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    )
     return effects_table(effects) if any(effects.values()) else None
 
 
@@ -79,10 +117,24 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
     for card, groups in effects.items():
         for each in groups:
             delta = formats.with_interval(each.delta, each.interval95, "share")
-            cells = {"card": Cell(card), "group": Cell(each.group.replace("_", " ")), "cases": Cell(f"{each.cases:,}", each.cases)}
-            cells |= {"off": Cell(_percent(each.off), each.off), "on": Cell(_percent(each.on), each.on), "delta": Cell(delta, each.delta), "n": Cell(str(len(each.seeds)))}
+            cells = {
+                "card": Cell(card),
+                "group": Cell(each.group.replace("_", " ")),
+                "cases": Cell(f"{each.cases:,}", each.cases),
+            }
+            cells |= {
+                "off": Cell(_percent(each.off), each.off),
+                "on": Cell(_percent(each.on), each.on),
+                "delta": Cell(delta, each.delta),
+                "n": Cell(str(len(each.seeds))),
+            }
             rows.append(Row(f"{card} {each.group}", cells))
-    columns = [Column("card", "enhancement", "left"), Column("group", "probes", "left"), Column("cases", "cases"), Column("off", "score without")]
+    columns = [
+        Column("card", "enhancement", "left"),
+        Column("group", "probes", "left"),
+        Column("cases", "cases"),
+        Column("off", "score without"),
+    ]
     columns += [Column("on", "with"), Column("delta", "Δ points, 95 %"), Column("n", "seeds")]
     alone = any(len(each.seeds) == 1 for groups in effects.values() for each in groups)
     notes = ("An interval of one seed is over cases alone.",) if alone else ()

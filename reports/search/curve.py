@@ -1,8 +1,8 @@
 """Nats over learning rate: a smooth curve through the trials of a search, its lowest point, and how sure that is.
 
-The curve is a parabola in the logarithm of the rate, fitted by least squares to the better half of the finished trials (at least 5 of them):
-near the optimum loss is one, far from it it rises more steeply to the right than to the left. The interval is a bootstrap over
-trials. The rule is ours.
+The curve is a parabola in the logarithm of the rate, fitted by least squares to the better half of the finished trials
+(at least 5 of them): near the optimum loss is one, far from it it rises more steeply to the right than to the left. The
+interval is a bootstrap over trials. The rule is ours.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,8 @@ class Optimum:
 
 
 def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, float], seed: int = 0) -> Optimum | None:
-    """The optimum of (rate, nats) pairs of finished trials in any order; None when there are none. searched: lowest and highest rate."""
+    """The optimum of (rate, nats) pairs of finished trials in any order; None when there are none. searched: lowest and
+    highest rate."""
     if not tried:
         return None
     pairs = np.array(sorted(tried))
@@ -59,7 +60,9 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
             lowest.append(place)
             bends.append(resampled)
         # Rounded outward: the rate told lies inside, and so does a mere rounding of it.
-        interval = Interval(*(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at))))
+        interval = Interval(
+            *(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at)))
+        )
         if bent is not None:
             fitted = x[_better(y)]
             grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
@@ -68,7 +71,9 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
             low, high = np.quantile(around, [0.025, 0.975], axis=0)
     ends, width = np.log(searched), np.log(searched[1] / searched[0])
     at_edge = bool(min(at - ends[0], ends[1] - at) < 0.05 * width)
-    return Optimum(float(np.exp(at)), interval, level, (float(pairs[best, 0]), float(y[best])), at_edge, rates, curve, low, high)
+    return Optimum(
+        float(np.exp(at)), interval, level, (float(pairs[best, 0]), float(y[best])), at_edge, rates, curve, low, high
+    )
 
 
 def _better(y: np.ndarray) -> np.ndarray:
@@ -77,7 +82,8 @@ def _better(y: np.ndarray) -> np.ndarray:
 
 
 def _lowest(x: np.ndarray, y: np.ndarray, times: np.ndarray) -> tuple[float, np.ndarray | None]:
-    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends upward.
+    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends
+    upward.
 
     times: how often each trial counts.
     """

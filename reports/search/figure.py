@@ -25,7 +25,9 @@ def draw_search(report: SearchReport) -> dict[str, bytes]:
         matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": report.search.id})
         figure = Figure(figsize=(WIDTH, 7.4), layout="constrained")
         upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
-        title = printable(f"Learning rate of {report.search.title}, {report.search.budget} budget, {report.search.coverage}", 200)
+        title = printable(
+            f"Learning rate of {report.search.title}, {report.search.budget} budget, {report.search.coverage}", 200
+        )
         figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
         _rates(upper.subplots(), report)
         ways, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
@@ -45,19 +47,44 @@ def _rates(axes, report: SearchReport) -> None:
     axes.set(xlabel="learning rate", ylabel="nats (validation games)")
     if optimum is not None:
         if optimum.interval:
-            axes.axvspan(optimum.interval.low, optimum.interval.high, color=_ORANGE, alpha=0.12, linewidth=0, label="95 % interval of the best rate")
+            axes.axvspan(
+                optimum.interval.low,
+                optimum.interval.high,
+                color=_ORANGE,
+                alpha=0.12,
+                linewidth=0,
+                label="95 % interval of the best rate",
+            )
         if len(optimum.rates):
             axes.fill_between(optimum.rates, optimum.low, optimum.high, color=_BLUE, alpha=0.18, linewidth=0)
             axes.plot(optimum.rates, optimum.curve, color=_BLUE, linewidth=1.8, label="curve, 95 % band")
         axes.axvline(optimum.rate, color=_ORANGE, linewidth=1.2, label=f"best rate {report.rate:g}")
-        axes.plot([each.rate for each in done], [each.nats for each in done], "o", color=_BLUE, markersize=4.5, label="trials, done")
+        axes.plot(
+            [each.rate for each in done],
+            [each.nats for each in done],
+            "o",
+            color=_BLUE,
+            markersize=4.5,
+            label="trials, done",
+        )
         _limits(axes, [each.nats for each in done])
-    axes.axvline(search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=f"without a search: {search.own_rate:g}")
+    axes.axvline(
+        search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=f"without a search: {search.own_rate:g}"
+    )
     top = axes.get_xaxis_transform()
     for state, marker, label in (("pruned", "|", "given up"), ("diverged", "x", "diverged")):
         rates = [each.rate for each in report.tried if each.state == state]
         if rates:
-            axes.plot(rates, [0.97] * len(rates), marker, color=_GREY, markersize=6, transform=top, linestyle="none", label=label)
+            axes.plot(
+                rates,
+                [0.97] * len(rates),
+                marker,
+                color=_GREY,
+                markersize=6,
+                transform=top,
+                linestyle="none",
+                label=label,
+            )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
 
 

@@ -53,7 +53,9 @@ def search_report(search: Search, tried: Sequence[Tried]) -> SearchReport:
 def sentences(report: SearchReport) -> list[str]:
     """What was found, in a few sentences."""
     search, optimum = report.search, report.optimum
-    said = [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
+    said = (
+        [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
+    )
     if optimum is None:
         return [*said, "No trial is done: nothing is known of the best rate."]
     done = [each for each in report.tried if each.state == "done"]
@@ -63,11 +65,15 @@ def sentences(report: SearchReport) -> list[str]:
     said.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
     own = next((each for each in done if rounded(each.rate) == rounded(search.own_rate)), None)
     if own is not None:
-        said.append(f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, {formats.signed(own.nats - optimum.nats)} against the curve.")
+        said.append(
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, {formats.signed(own.nats - optimum.nats)} against the curve."
+        )
     if optimum.interval is None:
         said.append(f"No interval: it takes {LEAST} finished trials, there are {len(done)}.")
     if optimum.at_edge:
-        said.append(f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to {_rate(search.rates[1])}): a better one may lie beyond.")
+        said.append(
+            f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to {_rate(search.rates[1])}): a better one may lie beyond."
+        )
     return said
 
 
@@ -108,7 +114,10 @@ def notes(search: Search) -> list[str]:
 def markdown(report: SearchReport, figure: bool) -> str:
     """The text of report.md."""
     search = report.search
-    parts = [f"# Learning rate of {markdown_text(search.title)}", f"`{search.id}`: {markdown_text(search.base)}, {markdown_text(search.budget)} budget"]
+    parts = [
+        f"# Learning rate of {markdown_text(search.title)}",
+        f"`{search.id}`: {markdown_text(search.base)}, {markdown_text(search.budget)} budget",
+    ]
     parts += ["\n".join(f"* {markdown_text(each)}" for each in sentences(report))]
     parts += ["![Nats over learning rate, and each trial's way](figure.png)"] if figure else []
     parts += [markdown_table(table_of(report)), "\n".join(f"* {markdown_text(note)}" for note in notes(search))]
@@ -132,7 +141,11 @@ def write_search_report(report: SearchReport, out_folder: Path) -> SearchFiles:
 
     pictures = draw_search(report) if any(each.points for each in report.tried) else {}
     folder = Path(out_folder) / report.search.id
-    contents = {"report.md": markdown(report, bool(pictures)).encode(), "trials.csv": serial.csv_text(table_of(report)).encode(), **pictures}
+    contents = {
+        "report.md": markdown(report, bool(pictures)).encode(),
+        "trials.csv": serial.csv_text(table_of(report)).encode(),
+        **pictures,
+    }
     write_files(folder, contents)
     return SearchFiles(report, folder / "report.md", tuple(folder / name for name in pictures))
 

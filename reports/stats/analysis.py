@@ -15,8 +15,10 @@ from reports.stats.verdicts import Better, EffectVerdict, Thresholds, judge_effe
 class TableAnalysis:
     """All toggles of one table on one metric, in the order given.
 
-    margins: the delta of each toggle's `no effect`; differences: of the paired toggles, for the pool of later tables (`earlier`);
-    pool: None when nothing could be pooled; correlation: of the arms without and with over seeds, pooled over the paired toggles;
+    margins: the delta of each toggle's `no effect`; differences: of the paired toggles, for the pool of later tables
+    (`earlier`);
+    pool: None when nothing could be pooled; correlation: of the arms without and with over seeds, pooled over the
+    paired toggles;
     evaluation_variance: the mean over toggles of the part that more seeds do not shrink.
     """
 
@@ -48,9 +50,16 @@ class Comparison:
 
 
 def analyse(
-    arms: Mapping[str, ArmResult], control: str, thresholds: Thresholds, better: Better, *, unpaired: Collection[str] = (), **options
+    arms: Mapping[str, ArmResult],
+    control: str,
+    thresholds: Thresholds,
+    better: Better,
+    *,
+    unpaired: Collection[str] = (),
+    **options,
 ) -> TableAnalysis:
-    """Compares every other arm with `arms[control]`, with pairs by seed unless named in `unpaired`; see `analyse_comparisons`."""
+    """Compares every other arm with `arms[control]`, with pairs by seed unless named in `unpaired`; see
+    `analyse_comparisons`."""
     if unknown := set(unpaired) - set(arms):
         raise ValueError(f"unpaired: {', '.join(sorted(unknown))} not among the arms: {', '.join(arms)}")
     comparisons = {name: Comparison((name,), (control,), name not in unpaired) for name in arms if name != control}
@@ -69,10 +78,11 @@ def analyse_comparisons(
 ) -> TableAnalysis:
     """Estimates and judges each comparison, named by its toggle.
 
-    Paired arms are compared on the seeds that all of them have; without pairs all seeds count, each arm with its own variance (Welch).
-    claims: the claimed size by toggle, for the margins. earlier: differences of other toggles on the same base, budget, metric and
-    evaluation subset; they join the pool of seed noise, not the table (a toggle of this table replaces its earlier self).
-    Holm runs over the toggles with enough seeds to be judged.
+    Paired arms are compared on the seeds that all of them have; without pairs all seeds count, each arm with its own
+    variance (Welch).
+    claims: the claimed size by toggle, for the margins. earlier: differences of other toggles on the same base, budget,
+    metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table replaces its
+    earlier self). Holm runs over the toggles with enough seeds to be judged.
     ValueError: an arm is unknown, was evaluated on other games, or shares no seed with the one it is paired with.
     """
     _check(arms, comparisons)
@@ -92,20 +102,25 @@ def analyse_comparisons(
     )
 
 
-def estimate_comparisons(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds) -> dict[str, Effect]:
-    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm and p_sign_flip
-    are None."""
+def estimate_comparisons(
+    arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds
+) -> dict[str, Effect]:
+    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm and
+    p_sign_flip are None."""
     _check(arms, comparisons)
     return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
 
 
 def _estimate(arms, comparisons, thresholds: Thresholds, earlier, judged: bool = True):
-    """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for their number."""
+    """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for
+    their number."""
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
     differences = {name: pairs.differences for name, pairs in paired.items()}
     pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
     effects = [
-        paired[name].effect(name, pool, thresholds, judged) if name in paired else _unpaired_effect(name, arms, comparison, thresholds)
+        paired[name].effect(name, pool, thresholds, judged)
+        if name in paired
+        else _unpaired_effect(name, arms, comparison, thresholds)
         for name, comparison in comparisons.items()
     ]
     return paired, differences, pool, effects
@@ -162,12 +177,19 @@ class _Pairs:
         )
 
 
-def _unpaired_effect(name: str, arms: Mapping[str, ArmResult], comparison: Comparison, thresholds: Thresholds) -> Effect:
+def _unpaired_effect(
+    name: str, arms: Mapping[str, ArmResult], comparison: Comparison, thresholds: Thresholds
+) -> Effect:
     groups = [(weight, arms[arm]) for arm, weight in comparison.weights.items()]
     n = min(len(arm.seeds) for _, arm in groups)
     own = None
     if n > 1:
-        own = welch([(weight**2 * float(arm.means.var(ddof=1)) / len(arm.seeds), len(arm.seeds) - 1.0) for weight, arm in groups])
+        own = welch(
+            [
+                (weight**2 * float(arm.means.var(ddof=1)) / len(arm.seeds), len(arm.seeds) - 1.0)
+                for weight, arm in groups
+            ]
+        )
     return _effect(
         own,
         own,
@@ -194,7 +216,8 @@ def _effect(
     delta: float,
     **fields,
 ) -> Effect:
-    """Joins (variance, df) of the seeds with the evaluation noise; p_holm is filled in once the whole table is known."""
+    """Joins (variance, df) of the seeds with the evaluation noise; p_holm is filled in once the whole table is
+    known."""
     total = spread(*seed_part, noise) if seed_part else None
     own = spread(*own_part, noise) if own_part else None
     return Effect(

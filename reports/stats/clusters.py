@@ -1,7 +1,7 @@
 """Per-game sums of a metric, and the noise that a finite set of evaluation games puts on a difference between arms.
 
-Positions of one game share players, opening and fights, so games, not positions, are the independent units. Every metric here is
-a mean over positions (nats, top-1 as 0/1, ...), hence a ratio of two sums over games.
+Positions of one game share players, opening and fights, so games, not positions, are the independent units. Every
+metric here is a mean over positions (nats, top-1 as 0/1, ...), hence a ratio of two sums over games.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,11 @@ import numpy as np
 
 
 def sums_by_game(values: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums `values` (positions,) or (seeds, positions) over the positions of each game; `games` (positions,) holds any integer ids.
+    """Sums `values` (positions,) or (seeds, positions) over the positions of each game; `games` (positions,) holds any
+    integer ids.
 
-    Returns the sums (games,) or (seeds, games) in float64 and the positions per game (games,), both in ascending order of game id.
+    Returns the sums (games,) or (seeds, games) in float64 and the positions per game (games,), both in ascending order
+    of game id.
     """
     _, index, counts = np.unique(games, return_inverse=True, return_counts=True)
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
@@ -24,8 +26,8 @@ def sums_by_game(values: np.ndarray, games: np.ndarray) -> tuple[np.ndarray, np.
 class ArmResult:
     """One metric of one arm on one evaluation subset.
 
-    seeds: the seeds of its trials, without repeats; sums: (seeds, games) sums of the metric over each game's positions; counts:
-    (games,) positions per game. All arms of a table must use the same subset with games in the same order.
+    seeds: the seeds of its trials, without repeats; sums: (seeds, games) sums of the metric over each game's positions;
+    counts: (games,) positions per game. All arms of a table must use the same subset with games in the same order.
     """
 
     seeds: tuple[int, ...]
@@ -41,7 +43,9 @@ class ArmResult:
         if self.counts.ndim != 1 or len(self.counts) < 2 or self.counts.min() <= 0:
             raise ValueError("counts: want the positions of at least 2 games, each at least 1")
         if self.sums.shape != (len(self.seeds), len(self.counts)):
-            raise ValueError(f"sums: shape {self.sums.shape}, want {(len(self.seeds), len(self.counts))} (seeds, games)")
+            raise ValueError(
+                f"sums: shape {self.sums.shape}, want {(len(self.seeds), len(self.counts))} (seeds, games)"
+            )
         if not np.isfinite(self.sums).all():
             raise ValueError("sums: not finite (a diverged trial has no place in a mean; name it beside the table)")
 
@@ -67,15 +71,18 @@ def residuals(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def cluster_variance(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(...) closed-form variance over games of the means over positions of `sums` (..., games); what a bootstrap over games tends to."""
+    """(...) closed-form variance over games of the means over positions of `sums` (..., games); what a bootstrap over
+    games tends to."""
     games = len(counts)
     return games / (games - 1) * (residuals(sums, counts) ** 2).sum(-1)
 
 
 def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int = 1000, seed: int = 0) -> np.ndarray:
-    """(replicates, ...) means over positions of `sums` (..., games) with whole games drawn with replacement; the same for the same `seed`.
+    """(replicates, ...) means over positions of `sums` (..., games) with whole games drawn with replacement; the same
+    for the same `seed`.
 
-    The tables use the closed form (`cluster_variance`), which agrees and is exact to repeat; this is its independent check.
+    The tables use the closed form (`cluster_variance`), which agrees and is exact to repeat; this is its independent
+    check.
     """
     generator = np.random.default_rng(seed)
     games = len(counts)
@@ -90,11 +97,12 @@ def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int =
 class EvaluationNoise:
     """Variance over games of a seed-mean difference, split by whether more seeds would shrink it.
 
-    A game may favour the treatment with every seed (`common`) or only with this one (`specific`, for the whole difference: already
-    divided by the numbers of seeds). A difference between seeds' means holds its share of the specific part already, so seed
-    variance/n + `common` is the variance of the difference over new seeds AND new games; adding the variance of the bootstrap as it
-    is (common + specific) would count the specific part twice. At 10,000 positions it is a sixth to a half of the seed variance
-    (spec: feasibility 3), too much to count twice.
+    A game may favour the treatment with every seed (`common`) or only with this one (`specific`, for the whole
+    difference: already divided by the numbers of seeds). A difference between seeds' means holds its share of the
+    specific part already, so seed
+    variance/n + `common` is the variance of the difference over new seeds AND new games; adding the variance of the
+    bootstrap as it is (common + specific) would count the specific part twice. At 10,000 positions it is a sixth to a
+    half of the seed variance (spec: feasibility 3), too much to count twice.
     """
 
     total: float
@@ -103,15 +111,18 @@ class EvaluationNoise:
 
     @property
     def common(self) -> float:
-        """The part that no number of seeds removes; never below 0 (with one seed nothing can be split off: all of it)."""
+        """The part that no number of seeds removes; never below 0 (with one seed nothing can be split off: all of
+        it)."""
         return max(0.0, self.total - self.specific)
 
 
 def evaluation_noise(groups: list[tuple[float, np.ndarray]], counts: np.ndarray) -> EvaluationNoise:
-    """The noise of Σ weight x (mean over seeds) for `groups` of (weight, sums (seeds, games)), independent between groups.
+    """The noise of Σ weight x (mean over seeds) for `groups` of (weight, sums (seeds, games)), independent between
+    groups.
 
-    A paired difference is one group, [(1, treatment - control)]; arms without pairs are one each, [(1, treatment), (-1, control)].
-    Two-way layout seeds x games without replication: the specific part is the mean square of the interaction.
+    A paired difference is one group, [(1, treatment - control)]; arms without pairs are one each, [(1, treatment), (-1,
+    control)]. Two-way layout seeds x games without replication: the specific part is the mean square of the
+    interaction.
     """
     games = len(counts)
     correction = games / (games - 1)

@@ -1,7 +1,8 @@
 """Estimates of an effect: Delta, its two variances, intervals and p values.
 
-Variance of Delta = seed variance / n + evaluation variance. The first comes from the differences by seed (pooled over toggles), the
-second from the games of the evaluation subset (`reports.stats.clusters`); more seeds shrink only the first.
+Variance of Delta = seed variance / n + evaluation variance. The first comes from the differences by seed (pooled over
+toggles), the second from the games of the evaluation subset (`reports.stats.clusters`); more seeds shrink only the
+first.
 """
 
 from collections.abc import Sequence
@@ -34,9 +35,11 @@ class Interval:
 class Effect:
     """Treatment - control of one metric, in the metric's unit.
 
-    deltas: by seed, in the order of `seeds` (empty without pairing). se_seed, se_eval: the two parts of the standard error `se`;
-    se_seed is None when no variance between seeds is known (one seed and no pool), and then there is no interval either.
-    df: of both parts together, see `spread`. own_interval95: from this toggle's own seeds alone. pooled: seed noise taken from the pool.
+    deltas: by seed, in the order of `seeds` (empty without pairing). se_seed, se_eval: the two parts of the standard
+    error `se`; se_seed is None when no variance between seeds is known (one seed and no pool), and then there is no
+    interval either.
+    df: of both parts together, see `spread`. own_interval95: from this toggle's own seeds alone. pooled: seed noise
+    taken from the pool.
     p: two-sided, of t; p_holm: adjusted over the toggles of the table, None for one with too few seeds to be judged;
     p_sign_flip: exact over seeds on this subset, from 6 seeds. correlation: of treatment and control over seeds.
     """
@@ -85,7 +88,8 @@ def quantile(level: float, df: float) -> float:
 
 
 def welch(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """(variance, df) of a difference of independent means, each (variance of the mean, df): Welch's df, V^2 / df = sum(V_i^2 / df_i)."""
+    """(variance, df) of a difference of independent means, each (variance of the mean, df): Welch's df, V^2 / df =
+    sum(V_i^2 / df_i)."""
     variance = sum(value for value, _ in parts)
     if variance == 0.0:
         return 0.0, min(df for _, df in parts)
@@ -93,11 +97,13 @@ def welch(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def spread(variance: float, df: float, noise: EvaluationNoise) -> Spread:
-    """Adds to the seed `variance` of a mean difference, with `df`, the evaluation variance common to all seeds, with games - 1.
+    """Adds to the seed `variance` of a mean difference, with `df`, the evaluation variance common to all seeds, with
+    games - 1.
 
-    V / df = sum(V_i / df_i). Satterthwaite's V^2 / df = sum(V_i^2 / df_i) takes the estimated shares for the true ones: when few seeds
-    happen to agree, the part with many degrees of freedom looks dominant and df leaps up just when V is too small. With 3-4 seeds its
-    95 % interval covers 92-94 %; this one covers 94-96.5 % for any mixture of the two parts. The same where one part is nil.
+    V / df = sum(V_i / df_i). Satterthwaite's V^2 / df = sum(V_i^2 / df_i) takes the estimated shares for the true ones:
+    when few seeds happen to agree, the part with many degrees of freedom looks dominant and df leaps up just when V is
+    too small. With 3-4 seeds its 95 % interval covers 92-94 %; this one covers 94-96.5 % for any mixture of the two
+    parts. The same where one part is nil.
     """
     total = variance + noise.common
     if total == 0.0:
@@ -106,9 +112,11 @@ def spread(variance: float, df: float, noise: EvaluationNoise) -> Spread:
 
 
 def sign_flip_p(deltas: np.ndarray, seed: int = 0) -> float | None:
-    """Two-sided p that |mean| is as large as seen when each seed's difference (n,) may have either sign; None below 6 seeds.
+    """Two-sided p that |mean| is as large as seen when each seed's difference (n,) may have either sign; None below 6
+    seeds.
 
-    All 2^n patterns to n = 16, else 100,000 random ones (the same for the same `seed`; the pattern seen counts as one of them).
+    All 2^n patterns to n = 16, else 100,000 random ones (the same for the same `seed`; the pattern seen counts as one
+    of them).
     """
     n = len(deltas)
     if n < SIGN_FLIP_SEEDS:
@@ -136,7 +144,8 @@ def _random_signs(n: int, seed: int) -> np.ndarray:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: reject where adjusted p <= alpha keeps the chance of any false rejection <= alpha. None stays out."""
+    """Holm's step-down adjustment: reject where adjusted p <= alpha keeps the chance of any false rejection <= alpha.
+    None stays out."""
     order = sorted((index for index, p in enumerate(p_values) if p is not None), key=lambda index: p_values[index])
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

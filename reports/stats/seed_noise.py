@@ -1,7 +1,8 @@
 """Seed noise of paired differences, pooled over the toggles of one base and budget.
 
-With 4 seeds a toggle's own variance has 3 degrees of freedom and its t interval is 1.6 times as wide as a normal one. Toggles on one
-base and budget have paired standard deviations of the same size (.008-.014 nats, spec: feasibility 3), so they share one estimate.
+With 4 seeds a toggle's own variance has 3 degrees of freedom and its t interval is 1.6 times as wide as a normal one.
+Toggles on one base and budget have paired standard deviations of the same size (.008-.014 nats, spec: feasibility 3),
+so they share one estimate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +16,8 @@ from scipy.special import fdtrc
 class Differences:
     """One toggle's differences by seed, and the weight that each arm has in them.
 
-    weights: arm -> weight, adding up to 0: {treatment: 1, control: -1} for a pair, means of several arms in a factorial design. Toggles
-    are correlated by the arms they share, so an arm must have the same key wherever it is used.
+    weights: arm -> weight, adding up to 0: {treatment: 1, control: -1} for a pair, means of several arms in a factorial
+    design. Toggles are correlated by the arms they share, so an arm must have the same key wherever it is used.
     """
 
     by_seed: Mapping[int, float]
@@ -33,15 +34,16 @@ class Differences:
         return float(np.var(list(self.by_seed.values()), ddof=1)) / self.scale
 
     def correlation(self, other: "Differences") -> float:
-        """With `other`, at the same seed, when all arms have the same noise: 1/2 for two treatments and one control. What all arms of a
-        seed have in common cancels in each difference."""
+        """With `other`, at the same seed, when all arms have the same noise: 1/2 for two treatments and one control.
+        What all arms of a seed have in common cancels in each difference."""
         shared = sum(weight * other.weights.get(arm, 0.0) for arm, weight in self.weights.items())
         return shared / (2 * np.sqrt(self.scale * other.scale))
 
 
 @dataclass(frozen=True)
 class SeedPool:
-    """Pooled variance between seeds of the difference of a pair of arms (metric squared), its degrees of freedom, and who is in it.
+    """Pooled variance between seeds of the difference of a pair of arms (metric squared), its degrees of freedom, and
+    who is in it.
 
     own: toggles to be analysed with their own variance instead, with the reason in words.
     """
@@ -53,14 +55,16 @@ class SeedPool:
 
 
 def pool_seed_noise(toggles: Mapping[str, Differences], outlier_ratio: float, outlier_level: float) -> SeedPool | None:
-    """Pools the variances of paired differences, weighted by degrees of freedom; None when no toggle is left that has two seeds.
+    """Pools the variances of paired differences, weighted by degrees of freedom; None when no toggle is left that has
+    two seeds.
 
-    What is pooled is the variance of the *differences*, not of the arms: a difference holds the control's noise in full, so the pool
-    stays right when the control is noisier or quieter than the treatments. Left out and named:
-    a toggle whose differences are all equal (arms that compute the same thing say nothing about seed noise and would make the others
-    look sure), and one with more than `outlier_ratio` times the variance of the others' pool (the largest first, again until none).
-    Two toggles with 3 seeds show that ratio by chance in one table of six, and a pool robbed of its larger half is too small: such a
-    toggle is analysed with its own variance but stays in the pool for the others until an F test at `outlier_level` excludes chance.
+    What is pooled is the variance of the *differences*, not of the arms: a difference holds the control's noise in
+    full, so the pool stays right when the control is noisier or quieter than the treatments. Left out and named: a
+    toggle whose differences are all equal (arms that compute the same thing say nothing about seed noise and would make
+    the others look sure), and one with more than `outlier_ratio` times the variance of the others' pool (the largest
+    first, again until none). Two toggles with 3 seeds show that ratio by chance in one table of six, and a pool robbed
+    of its larger half is too small: such a toggle is analysed with its own variance but stays in the pool for the
+    others until an F test at `outlier_level` excludes chance.
     """
     variances = {name: toggle.variance for name, toggle in toggles.items() if len(toggle.by_seed) > 1}
     own = {name: "the same difference with every seed" for name, variance in variances.items() if variance == 0.0}
@@ -81,7 +85,9 @@ def pool_seed_noise(toggles: Mapping[str, Differences], outlier_ratio: float, ou
     members = [name for name in variances if name in usual or name in maybe_chance]
     if not members:
         return None
-    return SeedPool(_pooled(variances, toggles, members), pooled_df([toggles[name] for name in members]), tuple(members), own)
+    return SeedPool(
+        _pooled(variances, toggles, members), pooled_df([toggles[name] for name in members]), tuple(members), own
+    )
 
 
 def _pooled(variances: Mapping[str, float], toggles: Mapping[str, Differences], members: list[str]) -> float:
@@ -92,8 +98,8 @@ def _pooled(variances: Mapping[str, float], toggles: Mapping[str, Differences], 
 def pooled_df(toggles: Sequence[Differences]) -> float:
     """Degrees of freedom of the pooled variance, from its own variance 2 sigma^4 / df.
 
-    Two toggles correlated by r have sums of squares about the mean that covary by r^2 times tr(C_t C_u), C the centring matrices of
-    their seeds. T toggles with one control and the same n seeds: (n-1) T / (1 + (T-1)/4), at most 4 (n-1).
+    Two toggles correlated by r have sums of squares about the mean that covary by r^2 times tr(C_t C_u), C the centring
+    matrices of their seeds. T toggles with one control and the same n seeds: (n-1) T / (1 + (T-1)/4), at most 4 (n-1).
     """
     inverse = 0.0
     for mine in toggles:
@@ -106,11 +112,15 @@ def pooled_df(toggles: Sequence[Differences]) -> float:
 
 
 def pair_correlation(pairs: list[tuple[np.ndarray, np.ndarray]]) -> float | None:
-    """Correlation over seeds within (control, treatment) pairs, each a pair of (n,) metrics; covariances and variances pooled over pairs.
+    """Correlation over seeds within (control, treatment) pairs, each a pair of (n,) metrics; covariances and variances
+    pooled over pairs.
 
-    None when no pair has two seeds or an arm has no variance. 0: pairing by seed gains nothing; 1: it removes all seed noise.
+    None when no pair has two seeds or an arm has no variance. 0: pairing by seed gains nothing; 1: it removes all seed
+    noise.
     """
-    within = [(control - control.mean(), treatment - treatment.mean()) for control, treatment in pairs if len(control) > 1]
+    within = [
+        (control - control.mean(), treatment - treatment.mean()) for control, treatment in pairs if len(control) > 1
+    ]
     covariance = sum(float(c @ t) for c, t in within)
     scale = np.sqrt(sum(float(c @ c) for c, _ in within) * sum(float(t @ t) for _, t in within))
     return covariance / scale if scale > 0 else None

@@ -16,10 +16,11 @@ Direction = Literal["decrease", "increase", "no_change"]
 class Thresholds:
     """Every number that a verdict depends on; written to the study file before its first trial.
 
-    alpha: two-sided level of helps/hurts after Holm; equivalence_level: of the interval that must lie within ±delta for `no effect`
-    (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered; smallest_*: the least delta by unit of the metric
-    (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is at least this share of the
-    claim; outlier_ratio, outlier_level: see `reports.stats.seed_noise`; power: see `reports.stats.power`.
+    alpha: two-sided level of helps/hurts after Holm; equivalence_level: of the interval that must lie within ±delta for
+    `no effect` (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered; smallest_*: the least
+    delta by unit of the metric (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is
+    at least this share of the claim; outlier_ratio, outlier_level: see `reports.stats.seed_noise`; power: see
+    `reports.stats.power`.
     """
 
     alpha: float = 0.05
@@ -37,7 +38,8 @@ class Thresholds:
         object.__setattr__(self, "min_seeds", int(self.min_seeds))  # a study file holds all thresholds as floats
 
     def smallest(self, metric: str) -> float:
-        """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without one."""
+        """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without
+        one."""
         known = {
             "nats": self.smallest_nats,
             "train_nats": self.smallest_nats,
@@ -77,10 +79,12 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class ClaimedEffect:
-    """What a document says of one metric, as treatment - control in the metric's unit, set beside where it was measured.
+    """What a document says of one metric, as treatment - control in the metric's unit, set beside where it was
+    measured.
 
-    low, high: the claimed value (equal) or range (-inf or inf: open), None when only a direction is stated; direction: how the metric is
-    said to move. differs: the conditions (base, planes, samples) in which the measurement differs from the claim's, named.
+    low, high: the claimed value (equal) or range (-inf or inf: open), None when only a direction is stated; direction:
+    how the metric is said to move. differs: the conditions (base, planes, samples) in which the measurement differs
+    from the claim's, named.
     from_memory: the evidence is `unverified memory`.
     """
 
@@ -118,8 +122,9 @@ class ClaimJudgement:
 
 
 def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
-    """How the metric moved: increase or decrease where the Holm-adjusted p is below alpha, whatever the size; else no_change where the
-    90 % interval lies within ±margin; else None, not settled. Always None with fewer than `min_seeds`."""
+    """How the metric moved: increase or decrease where the Holm-adjusted p is below alpha, whatever the size; else
+    no_change where the 90 % interval lies within ±margin; else None, not settled. Always None with fewer than
+    `min_seeds`."""
     if effect.n < thresholds.min_seeds or effect.p_holm is None:
         return None
     if effect.p_holm < thresholds.alpha and effect.delta != 0:
@@ -130,7 +135,8 @@ def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) ->
 def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
     """The verdict in a table: `measured_direction` in the sense of the metric.
 
-    An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it is).
+    An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it
+    is).
     """
     if effect.n < thresholds.min_seeds or effect.p_holm is None:
         return EffectVerdict.UNDERPOWERED
@@ -145,10 +151,11 @@ def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thre
 def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds: Thresholds) -> ClaimJudgement:
     """Compares a measured effect with a claim; `margin` is `thresholds.margin(metric, claim.size)`.
 
-    Not judged at all: claims from memory (`compared only`), claims made under other conditions (`not tested here`), too few seeds.
-    A value is *replicated* when the effect is significant in the claimed direction and its estimate lies within the claim ± margin;
-    *larger* or *smaller* when the 95 % interval lies wholly beyond or short of that zone; *contradicted* when the effect goes the
-    other way, or is none and short of the zone. A stated direction is replicated or contradicted by the direction found.
+    Not judged at all: claims from memory (`compared only`), claims made under other conditions (`not tested here`), too
+    few seeds. A value is *replicated* when the effect is significant in the claimed direction and its estimate lies
+    within the claim ± margin; *larger* or *smaller* when the 95 % interval lies wholly beyond or short of that zone;
+    *contradicted* when the effect goes the other way, or is none and short of the zone. A stated direction is
+    replicated or contradicted by the direction found.
     """
     found = measured_direction(effect, margin, thresholds)
     if claim.from_memory:
@@ -202,8 +209,12 @@ def _judge_value(effect: Effect, found: Direction | None, claim: ClaimedEffect, 
     if interval.high < zone.low:
         if found == "no_change":
             return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"no effect within ±{margin:.4g}")
-        note = "95 % interval wholly short of the claim" + ("" if same else "; whether there is any effect is not settled")
+        note = "95 % interval wholly short of the claim" + (
+            "" if same else "; whether there is any effect is not settled"
+        )
         return ClaimJudgement(ClaimVerdict.SMALLER, note)
     if same and zone.low <= sign * effect.delta <= zone.high:
         return ClaimJudgement(ClaimVerdict.REPLICATED, f"estimate within ±{margin:.4g} of the claim")
-    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, "same direction, size not settled" if same else "direction not settled")
+    return ClaimJudgement(
+        ClaimVerdict.INCONCLUSIVE, "same direction, size not settled" if same else "direction not settled"
+    )

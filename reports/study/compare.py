@@ -51,7 +51,8 @@ class StudyAnalysis:
 
 
 def study_thresholds(study: Study) -> Thresholds:
-    """The thresholds that were written down before the first trial. Raises SettingError for those of another version."""
+    """The thresholds that were written down before the first trial. Raises SettingError for those of another
+    version."""
     names = {field.name for field in fields(Thresholds)}
     if unknown := set(study.thresholds) ^ names:
         raise SettingError("STUDY", study.id, f"its thresholds are of another version: {', '.join(sorted(unknown))}")
@@ -64,7 +65,8 @@ def _key(config) -> str:
 
 
 def arm_key(arm: Arm) -> str:
-    """Key of an arm that is the same in every study with the same configuration, so that shared controls are known as such."""
+    """Key of an arm that is the same in every study with the same configuration, so that shared controls are known as
+    such."""
     return _key(arm.config)
 
 
@@ -83,7 +85,8 @@ def analyse_study(
 ) -> StudyAnalysis:
     """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
 
-    metric: of gonn_core.evaluation.derived, or train_nats: the training loss since the last but one progress point, by seed.
+    metric: of gonn_core.evaluation.derived, or train_nats: the training loss since the last but one progress point, by
+    seed.
     claimed: the size claimed for a card, for the margin of `no effect`; earlier: see `analyse_comparisons`.
     """
     if metric == "train_nats":
@@ -92,12 +95,15 @@ def analyse_study(
 
 
 def further_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
-    """Effects by card on a metric of gonn_core.evaluation.derived on the main evaluation, without verdicts; of the contrasts that have results."""
+    """Effects by card on a metric of gonn_core.evaluation.derived on the main evaluation, without verdicts; of the
+    contrasts that have results."""
     by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
     return estimate_comparisons(by_key, comparisons, study_thresholds(results.study)) if comparisons else {}
 
 
-def _analyse(results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, earlier) -> StudyAnalysis:
+def _analyse(
+    results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, earlier
+) -> StudyAnalysis:
     by_key, comparisons, left_out = _comparisons(results, read)
     table = None
     if comparisons:
@@ -111,7 +117,9 @@ def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None])
     study = results.study
     arms = {arm.id: found for arm in study.arms if (found := read(arm.id)) is not None}
     left_out = {contrast.card: reason for contrast in study.contrasts if (reason := _lacking(study, contrast, arms))}
-    comparisons = {contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out}
+    comparisons = {
+        contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out
+    }
     return {arm_key(study.arm(arm)): found for arm, found in arms.items()}, comparisons, left_out
 
 
@@ -128,9 +136,14 @@ def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) ->
 def train_nats(results: StudyResults, arm: str) -> ArmResult | None:
     """Training loss of an arm by seed, the mean since the last but one progress point; None when no trial is done.
 
-    No games stand behind it, so the seed alone is the unit: all of a seed's "games" are equal and add no evaluation noise.
+    No games stand behind it, so the seed alone is the unit: all of a seed's "games" are equal and add no evaluation
+    noise.
     """
-    values = {trial.seed: trial.curve[-1]["train_nats"] for trial in results.of_arm(arm) if trial.result is not None and trial.curve}
+    values = {
+        trial.seed: trial.curve[-1]["train_nats"]
+        for trial in results.of_arm(arm)
+        if trial.result is not None and trial.curve
+    }
     return by_seed_alone(values) if values else None
 
 

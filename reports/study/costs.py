@@ -20,7 +20,8 @@ FLOPS_COUNTED = (
 
 @dataclass(frozen=True)
 class Cost:
-    """Of an arm, or the mean over several: trainable parameters, FLOPs of a forward pass, samples/s alone (None: not measured)."""
+    """Of an arm, or the mean over several: trainable parameters, FLOPs of a forward pass, samples/s alone (None: not
+    measured)."""
 
     parameters: float
     flops: float
@@ -38,12 +39,15 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
     costs = [arm_cost(results, arm) for arm in arms]
     speeds = [cost.samples_per_s for cost in costs]
     speed = None if None in speeds else sum(speeds) / len(speeds)
-    return Cost(sum(cost.parameters for cost in costs) / len(costs), sum(cost.flops for cost in costs) / len(costs), speed)
+    return Cost(
+        sum(cost.parameters for cost in costs) / len(costs), sum(cost.flops for cost in costs) / len(costs), speed
+    )
 
 
 @cache
 def net_cost(config: TrialConfig, kept: Path | None = None) -> tuple[int, int]:
-    """Parameters and FLOPs of a forward pass of a configuration's net. `kept`: folder in which they are kept, for counting builds the net."""
+    """Parameters and FLOPs of a forward pass of a configuration's net. `kept`: folder in which they are kept, for
+    counting builds the net."""
     if kept is None:
         return _counted(config)
     note = kept / f"{hashlib.sha256(_code() + repr((config.net, config.features)).encode()).hexdigest()[:32]}.cost"

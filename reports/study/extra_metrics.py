@@ -1,4 +1,5 @@
-"""The documents' further metrics of a study: levels by arm, effects by card, hits by move number. Shown folded; no verdicts."""
+"""The documents' further metrics of a study: levels by arm, effects by card, hits by move number. Shown folded; no
+verdicts."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,14 +25,20 @@ _NO_VERDICTS = "Intervals are made as those of nats. Nobody decided beforehand t
 
 
 def further_tables(results: StudyResults) -> tuple[Table, ...]:
-    """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a note."""
+    """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a
+    note."""
     title = describe(results.study.evaluations[MAIN])
     arms = [arm.id for arm in results.study.arms if results.evaluated(arm.id, MAIN)]
     if not arms:
         return ()
     known = [metric for metric in FURTHER if any(results.arm_result(arm, MAIN, metric) for arm in arms)]
-    tables = [_levels(results, arms, known, f"More metrics by arm: {title}"), _effects(results, known, f"Effects on them: {title}")]
-    by_number = {arm: _by_number([trial.evaluations[MAIN] for trial in results.evaluated(arm, MAIN).values()]) for arm in arms}
+    tables = [
+        _levels(results, arms, known, f"More metrics by arm: {title}"),
+        _effects(results, known, f"Effects on them: {title}"),
+    ]
+    by_number = {
+        arm: _by_number([trial.evaluations[MAIN] for trial in results.evaluated(arm, MAIN).values()]) for arm in arms
+    }
     if any(by_number.values()):
         tables.append(_move_numbers(results, by_number, f"Top-1 by move number: {title}"))
     return tuple(tables)
@@ -49,27 +56,39 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
         rows.append(Row(metric, cells))
     lacking = [METRICS[metric].title for metric in FURTHER if metric not in known]
     notes = (*_NOTES, *([f"Not kept by these evaluations: {', '.join(lacking)}."] if lacking else ()))
-    return Table("metrics", title, (Column("metric", "metric", "left"), *_arm_columns(results, arms)), tuple(rows), notes)
+    return Table(
+        "metrics", title, (Column("metric", "metric", "left"), *_arm_columns(results, arms)), tuple(rows), notes
+    )
 
 
 def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
     rows = []
     for metric in known:
-        cells, effects, unit = {"metric": text_cell(METRICS[metric].title)}, further_effects(results, metric), METRICS[metric].unit
+        cells, effects, unit = (
+            {"metric": text_cell(METRICS[metric].title)},
+            further_effects(results, metric),
+            METRICS[metric].unit,
+        )
         for contrast in results.study.contrasts:
             effect = effects.get(contrast.card)
             cells[contrast.card] = Cell(formats.NONE)
             if effect is not None:
                 ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
                 text = formats.with_interval(effect.delta, effect.interval95, unit)
-                cells[contrast.card] = Cell(text, [effect.delta, *ends], used_trials(results, contrast, effect, MAIN), MAIN)
+                cells[contrast.card] = Cell(
+                    text, [effect.delta, *ends], used_trials(results, contrast, effect, MAIN), MAIN
+                )
         rows.append(Row(metric, cells))
-    columns = (Column("metric", "Δ (shares in points)", "left"), *(Column(each.card, each.card, words=True) for each in results.study.contrasts))
+    columns = (
+        Column("metric", "Δ (shares in points)", "left"),
+        *(Column(each.card, each.card, words=True) for each in results.study.contrasts),
+    )
     return Table("metric-effects", title, columns, tuple(rows), (_NO_VERDICTS,))
 
 
 def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[int, float]]:
-    """First move of a bin -> positions, mean top-1 over seeds; empty when one of the evaluations holds no move numbers."""
+    """First move of a bin -> positions, mean top-1 over seeds; empty when one of the evaluations holds no move
+    numbers."""
     found = [evaluation.by_move_number for evaluation in evaluations]
     if None in found:
         return {}
@@ -79,7 +98,10 @@ def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[in
 def _move_numbers(results: StudyResults, by_number: Mapping[str, Mapping[int, tuple[int, float]]], title: str) -> Table:
     rows = []
     for first, (positions, _) in next(bins for bins in by_number.values() if bins).items():
-        cells = {"moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first), "positions": Cell(f"{positions:,}", positions)}
+        cells = {
+            "moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first),
+            "positions": Cell(f"{positions:,}", positions),
+        }
         for arm, bins in by_number.items():
             share = bins[first][1] if bins else None
             text = formats.NONE if share is None else formats.level(share, "share")

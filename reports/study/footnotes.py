@@ -62,7 +62,9 @@ def _readings(results: StudyResults) -> list[str]:
 
 def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     if results.study.pairing == "none":
-        return ["The arms are not paired: they do not see the same positions in the same order, so every arm counts with its own variance."]
+        return [
+            "The arms are not paired: they do not see the same positions in the same order, so every arm counts with its own variance."
+        ]
     if nats.table is None:
         return []
     found = nats.table.correlation
@@ -79,11 +81,15 @@ def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
         members = ", ".join(printable(member, 80) for member in pool.members)
         text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} nats of a difference at one seed"
         notes.append(f"{text}, on {pool.df:.1f} degrees of freedom, pooled over {members}.")
-        notes += [f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()]
+        notes += [
+            f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()
+        ]
     elif nats.table is not None:
         notes.append("No seed noise could be pooled.")
     if earlier is not None and earlier.studies:
-        notes.append(f"The pool holds earlier studies of the same base, budget and test games: {', '.join(earlier.studies)}.")
+        notes.append(
+            f"The pool holds earlier studies of the same base, budget and test games: {', '.join(earlier.studies)}."
+        )
     if earlier is not None:
         notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in earlier.skipped]
     return notes
@@ -101,7 +107,9 @@ def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:
 
 def _sign_flips(nats: StudyAnalysis) -> list[str]:
     effects = nats.table.effects.values() if nats.table else ()
-    found = [f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None]
+    found = [
+        f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None
+    ]
     return [f"Sign-flip p over seeds, on these games: {', '.join(found)}."] if found else []
 
 

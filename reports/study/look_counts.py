@@ -6,8 +6,8 @@ from collections.abc import Mapping
 def looks_text(looks: Mapping[str, int]) -> str:
     """One sentence for a table's footer; `looks`: how often test results were shown, by table or command.
 
-    No alpha is spent on them: each look at unfinished results that may decide whether more seeds are run raises the chance of a false
-    helps or hurts above alpha, and the reader has to weigh that.
+    No alpha is spent on them: each look at unfinished results that may decide whether more seeds are run raises the
+    chance of a false helps or hurts above alpha, and the reader has to weigh that.
     """
     total = sum(looks.values())
     if total <= 1:

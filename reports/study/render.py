@@ -43,7 +43,8 @@ def write_report(
     earlier: EarlierNoise | None = None,
     keys: Path | None = None,
 ) -> ReportFiles:
-    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `keys`: see reports.figures.cache,
+    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `keys`: see
+    reports.figures.cache,
     None: the figure is drawn anew. Raises UserError."""
     if results.study != study:
         raise ValueError("these are the results of another study")
@@ -76,13 +77,29 @@ def write_report(
 
 
 def found_report(
-    study: Study, results: StudyResults, out_folder: Path | str, registry: Registry, earlier: EarlierNoise | None = None, keys: Path | None = None
+    study: Study,
+    results: StudyResults,
+    out_folder: Path | str,
+    registry: Registry,
+    earlier: EarlierNoise | None = None,
+    keys: Path | None = None,
 ) -> ReportFiles:
     """As `write_report`, of a report whose files are there already, as they would be written."""
     folder = _folder(out_folder, study)
-    tables, figures = sorted(folder.glob("*.csv")), [folder / name for name in ("figure.png", "figure.svg") if (folder / name).is_file()]
+    tables, figures = (
+        sorted(folder.glob("*.csv")),
+        [folder / name for name in ("figure.png", "figure.svg") if (folder / name).is_file()],
+    )
     report = make_report(results, registry, earlier)
-    return ReportFiles(folder, folder / "report.md", folder / "report.json", folder / "manifest.json", tuple(tables), tuple(figures), report)
+    return ReportFiles(
+        folder,
+        folder / "report.md",
+        folder / "report.json",
+        folder / "manifest.json",
+        tuple(tables),
+        tuple(figures),
+        report,
+    )
 
 
 def _folder(out_folder: Path | str, study: Study) -> Path:
@@ -101,7 +118,10 @@ def _figure(report: Report) -> dict[str, bytes]:
 def markdown(report: Report, figure: bool = False) -> str:
     """The text of report.md; `figure`: figure.png lies beside it."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters |= {"md": markdown_text, "markdown_table": markdown_table, "code": _code}
     trials = report.table("trials")
@@ -135,18 +155,25 @@ def _code(text: str) -> str:
 def markdown_table(table: Table, brief: bool = False) -> str:
     """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for.
 
-    Columns that stand `under` another share its cells, a line each. What would still be wider than WIDEST is continued in further tables that repeat
-    the first column.
+    Columns that stand `under` another share its cells, a line each. What would still be wider than WIDEST is continued
+    in further tables that repeat the first column.
     """
     columns = table.shown(brief)
     keys = {column.key for column in columns}
-    stacks = [[head, *(each for each in columns if each.under == head.key)] for head in columns if head.under not in keys]
-    titles = ["<br>".join(markdown_text(column.title) if column.words else column.title for column in stack) for stack in stacks]
+    stacks = [
+        [head, *(each for each in columns if each.under == head.key)] for head in columns if head.under not in keys
+    ]
+    titles = [
+        "<br>".join(markdown_text(column.title) if column.words else column.title for column in stack)
+        for stack in stacks
+    ]
     body = [["<br>".join(_shown(row.cells[column.key]) for column in stack) for stack in stacks] for row in table.rows]
     rules = ["---:" if stack[0].align == "right" else ":---" for stack in stacks]
     printed = []
     for chosen in _that_fit([_least_width(column) for column in zip(titles, *body)]):
-        printed.append("\n".join(f"| {' | '.join(cells[index] for index in chosen)} |" for cells in (titles, rules, *body)))
+        printed.append(
+            "\n".join(f"| {' | '.join(cells[index] for index in chosen)} |" for cells in (titles, rules, *body))
+        )
     return "\n\n".join(printed)
 
 
@@ -161,7 +188,9 @@ def _shown(cell: Cell) -> str:
 
 def _least_width(texts: tuple[str, ...]) -> int:
     """Of a column: its longest word, and the room between columns."""
-    return 3 + max(len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in line.split(" "))
+    return 3 + max(
+        len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in line.split(" ")
+    )
 
 
 def _that_fit(widths: list[int]) -> list[list[int]]:

@@ -1,4 +1,5 @@
-"""Everything that a study's report says, as plain data: sentences, tables, notes. `reports.study.render` writes it down."""
+"""Everything that a study's report says, as plain data: sentences, tables, notes. `reports.study.render` writes it
+down."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,7 +79,8 @@ class Report:
         return self._made[1]
 
     def forget(self) -> None:
-        """Let go of tables and sums, for a report of many studies holds the reports of all: they are made again when somebody asks."""
+        """Let go of tables and sums, for a report of many studies holds the reports of all: they are made again when
+        somebody asks."""
         for name in ("_made", "folded"):
             vars(self).pop(name, None)
         self.results.forget()
@@ -105,7 +107,8 @@ class Report:
 
 
 def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise | None = None) -> Report:
-    """Analyse a study. `earlier`: noise of earlier studies for the pool. Raises SettingError for a study without evaluations."""
+    """Analyse a study. `earlier`: noise of earlier studies for the pool. Raises SettingError for a study without
+    evaluations."""
     study = results.study
     if not study.evaluations or not study.contrasts:
         raise SettingError("STUDY", study.id, "has no evaluation or no contrast: nothing to report")
@@ -139,13 +142,19 @@ def _tables(report: Report) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
             continue
         suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
         found = {metric: analyses[number, metric] for metric in UNIT}
-        added = [scores_table(results, number, f"arms-{suffix}"), short_effects_table(results, found, number, f"effects-{suffix}")]
-        # Validation chose nothing here, but it is what a search may look at: it stays out of the page that is read for results.
+        added = [
+            scores_table(results, number, f"arms-{suffix}"),
+            short_effects_table(results, found, number, f"effects-{suffix}"),
+        ]
+        # Validation chose nothing here, but it is what a search may look at: it stays out of the page that is read for
+        # results.
         (tables if evaluation.split == study.evaluations[MAIN].split else more).extend(added)
     return tuple(tables), tuple(more)
 
 
-def _analyses(results: StudyResults, registry: Registry, earlier: EarlierNoise | None) -> dict[tuple[int, str], StudyAnalysis]:
+def _analyses(
+    results: StudyResults, registry: Registry, earlier: EarlierNoise | None
+) -> dict[tuple[int, str], StudyAnalysis]:
     study = results.study
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
     wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in UNIT]
@@ -153,7 +162,9 @@ def _analyses(results: StudyResults, registry: Registry, earlier: EarlierNoise |
     found = {}
     for number, metric in wanted:
         pool = earlier.differences if earlier and (number, metric) == (MAIN, "nats") else None
-        found[number, metric] = analyse_study(results, metric, number, claimed_sizes(registry, study.cards, metric), pool)
+        found[number, metric] = analyse_study(
+            results, metric, number, claimed_sizes(registry, study.cards, metric), pool
+        )
     return found
 
 
@@ -163,7 +174,11 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
     if effect is None:
         return f"{card}: no result yet ({nats.left_out[card]})"
     evaluation = results.study.evaluations[MAIN]
-    found = formats.signed(effect.delta) + " nats" + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
+    found = (
+        formats.signed(effect.delta)
+        + " nats"
+        + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
+    )
     planned = len(results.study.seeds)
     seeds = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     return f"{card}: Δ {found}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
@@ -188,7 +203,9 @@ def _trials_table(results: StudyResults) -> Table:
             "trial": text_cell(trial.id, [trial.id]),
             "state": text_cell(trial.state),
             "weights": text_cell(result.get("weights", formats.NONE)),
-            **{name: Cell(formats.NONE if value is None else f"{value:,.0f}", value) for name, value in numbers.items()},
+            **{
+                name: Cell(formats.NONE if value is None else f"{value:,.0f}", value) for name, value in numbers.items()
+            },
             "device": text_cell(trial.session.get("device", formats.NONE)),
             "torch": text_cell(trial.session.get("versions", {}).get("torch", formats.NONE)),
         }

@@ -1,7 +1,7 @@
 """What the trials of a study left behind, read from their directories alone.
 
-A trial that is missing, running or failed is carried as such: a table of an unfinished study says "3 of 4 seeds", and whoever wants
-numbers gets them from the trials that have them.
+A trial that is missing, running or failed is carried as such: a table of an unfinished study says "3 of 4 seeds", and
+whoever wants numbers gets them from the trials that have them.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,8 @@ class StudyResults:
     played: tuple[Match, ...] = ()
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
     kept: Path | None = None
-    """Where sums and costs are kept that can be thrown away (see reports.study.sums, reports.study.costs); None: nowhere."""
+    """Where sums and costs are kept that can be thrown away (see reports.study.sums, reports.study.costs); None:
+    nowhere."""
     _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
@@ -94,7 +95,8 @@ class StudyResults:
         return self._sums[key]
 
     def forget(self) -> None:
-        """Let go of all sums, for a report of many studies holds the results of all: they are read again when somebody asks."""
+        """Let go of all sums, for a report of many studies holds the results of all: they are read again when somebody
+        asks."""
         self._sums.clear()
         for trial in self.trials:
             for evaluation in trial.evaluations:
@@ -109,13 +111,18 @@ class StudyResults:
         return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
 
 
-def load_results(study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None) -> StudyResults:
-    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`: see reports.study.sums.
+def load_results(
+    study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None
+) -> StudyResults:
+    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`:
+    see reports.study.sums.
 
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
     trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, sums) for ref in study.trials)
-    speeds, looks = ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
+    speeds, looks = (
+        ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
+    )
     return StudyResults(study, trials, speeds, looks, kept=sums)
 
 
@@ -135,17 +142,26 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) ->
     )
 
 
-def _evaluations(study: Study, ref: TrialRef, folder: Path, result: dict | None, sums: Path | None) -> tuple[SummedEvaluation | None, ...]:
-    """For each of the study's, the one of the final weights in which the policy is read as the trial's own configuration says."""
+def _evaluations(
+    study: Study, ref: TrialRef, folder: Path, result: dict | None, sums: Path | None
+) -> tuple[SummedEvaluation | None, ...]:
+    """For each of the study's, the one of the final weights in which the policy is read as the trial's own
+    configuration says."""
     if result is None:
         return (None,) * len(study.evaluations)
     reading = Reading(**study.arm(ref.arm).config.evaluation.model_dump())
     found = {}
     for evaluation in load_evaluations(folder):
         summary = evaluation.summary
-        if summary["weights"] == result["weights"] and summary["metric_set"] == METRIC_SET and evaluation.reading == reading:
+        if (
+            summary["weights"] == result["weights"]
+            and summary["metric_set"] == METRIC_SET
+            and evaluation.reading == reading
+        ):
             found[summary["subset"], summary["history"]] = summed(evaluation, sums)
-    return tuple(_checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations)
+    return tuple(
+        _checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations
+    )
 
 
 def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:
@@ -154,7 +170,13 @@ def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> S
     counts = (evaluation.summary["positions"], evaluation.summary["games"])
     if counts != (reference.positions, reference.games):
         planned = f"{reference.positions:,} positions of {reference.games:,} games"
-        raise InputError(evaluation.path, f"an evaluation of {counts[0]:,} positions of {counts[1]:,} games where the study has {planned}")
+        raise InputError(
+            evaluation.path,
+            f"an evaluation of {counts[0]:,} positions of {counts[1]:,} games where the study has {planned}",
+        )
     if reference.games < 2:
-        raise InputError(evaluation.path, "an evaluation on one game: the noise between games cannot be told; evaluate on more positions")
+        raise InputError(
+            evaluation.path,
+            "an evaluation on one game: the noise between games cannot be told; evaluate on more positions",
+        )
     return evaluation

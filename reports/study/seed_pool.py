@@ -20,8 +20,9 @@ from reports.study.results import StudyResults, load_results
 class EarlierNoise:
     """Paired differences of other studies on the same base, budget, data, samples and evaluation subset.
 
-    differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, median over them (a large effect
-    varies more between games, and says little about the small ones that are planned for), None without any;
+    differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, median over them (a
+    large effect varies more between games, and says little about the small ones that are planned for), None without
+    any;
     studies: those that gave some; skipped: study files that could not be used, with the reason.
     """
 
@@ -58,7 +59,8 @@ class StudyShelf:
     def pool(self, study: Study, metric: str = "nats") -> EarlierNoise:
         """What the other studies tell of the seed noise of `study`, which need not have begun.
 
-        A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with all its seeds.
+        A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with
+        all its seeds.
         """
         own = {frozenset(comparison(study, contrast).weights.items()) for contrast in study.contrasts}
         found: dict[frozenset, tuple[str, Differences]] = {}
@@ -83,7 +85,9 @@ class StudyShelf:
                 variances.append(table.effects[card].se_eval ** 2)
                 used.append(other.id)
         median = float(np.median(variances)) if variances else None
-        return EarlierNoise(dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped[path] for path in sorted(skipped)))
+        return EarlierNoise(
+            dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped[path] for path in sorted(skipped))
+        )
 
     def _table(self, study: Study, metric: str) -> TableAnalysis | None:
         if (study.id, metric) not in self._tables:
@@ -91,13 +95,16 @@ class StudyShelf:
         return self._tables[study.id, metric]
 
 
-def pool_from_studies(studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", sums: Path | None = None) -> EarlierNoise:
+def pool_from_studies(
+    studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", sums: Path | None = None
+) -> EarlierNoise:
     """What the studies below `studies_folder` tell of the seed noise of one study: see `StudyShelf`."""
     return StudyShelf(studies_folder, lambda other: load_results(other, runs_folder, sums=sums)).pool(study, metric)
 
 
 def alike(other: Study, study: Study) -> bool:
-    """Whether seed noise of one study says something about the other's: same base, budget, data, samples, batch and main subset; paired."""
+    """Whether seed noise of one study says something about the other's: same base, budget, data, samples, batch and
+    main subset; paired."""
     return _conditions(other) == _conditions(study) and other.pairing == study.pairing == "by_position"
 
 
@@ -107,7 +114,8 @@ def _conditions(study: Study) -> tuple:
 
 
 def planned_effect(study: Study, earlier: EarlierNoise) -> float | None:
-    """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was measured yet."""
+    """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was
+    measured yet."""
     if earlier.evaluation_variance is None or len(study.seeds) < 2:
         return None
     pool, thresholds = earlier.pool(study), study_thresholds(study)

@@ -1,7 +1,8 @@
 """A report for programs: tables as CSV, all numbers as JSON, and the manifest of the runs behind every cell.
 
-CSV is read by people, in spreadsheets and in differences between two versions: measured numbers have DIGITS there. JSON is computed with: every
-number keeps all its digits, of which the last hang on the processor, so what compares two such files does it with a tolerance.
+CSV is read by people, in spreadsheets and in differences between two versions: measured numbers have DIGITS there. JSON
+is computed with: every number keeps all its digits, of which the last hang on the processor, so what compares two such
+files does it with a tolerance.
 """
 
 import csv
@@ -19,19 +20,28 @@ from reports.tables.cells import Table
 
 FORMAT = 1
 DIGITS = 6
-"""Significant digits of a measured number in CSV, more than any table prints. Seeds differ in the third; the order in which a processor sums moves
-those from about the 12th on."""
+"""Significant digits of a measured number in CSV, more than any table prints. Seeds differ in the third; the order in
+which a processor sums moves those from about the 12th on."""
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV; intervals and pairs take a column for each end. Measured numbers have DIGITS, counts and settings are exact."""
+    """A table as CSV; intervals and pairs take a column for each end. Measured numbers have DIGITS, counts and settings
+    are exact."""
     exact = {column.key for column in table.columns if column.exact}
     widths = {column.key: _width(table, column.key) for column in table.columns}
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_csv_safe(name) for key, width in widths.items() for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])])
+    writer.writerow(
+        [
+            _csv_safe(name)
+            for key, width in widths.items()
+            for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])
+        ]
+    )
     for row in table.rows:
-        writer.writerow([text for key, width in widths.items() for text in _csv_cells(row.cells[key].value, width, key in exact)])
+        writer.writerow(
+            [text for key, width in widths.items() for text in _csv_cells(row.cells[key].value, width, key in exact)]
+        )
     return buffer.getvalue()
 
 
@@ -46,7 +56,10 @@ def _width(table: Table, key: str) -> int:
 
 def _csv_cells(value, width: int, exact: bool) -> list[str]:
     parts = value if _is_numbers(value) else [value]
-    texts = [" ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _csv_safe(part, exact) for part in parts]
+    texts = [
+        " ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _csv_safe(part, exact)
+        for part in parts
+    ]
     return texts + [""] * (width - len(texts))
 
 
@@ -59,7 +72,8 @@ def _csv_safe(value, exact: bool = False) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number of DIGITS significant digits without zeros at its end, and never fewer digits than stand before its point."""
+    """A number of DIGITS significant digits without zeros at its end, and never fewer digits than stand before its
+    point."""
     value = float(value) + 0.0  # no negative zero
     return f"{value:.0f}" if 10 ** (DIGITS - 1) <= abs(value) < math.inf else f"{value:.{DIGITS}g}"
 
@@ -81,7 +95,8 @@ def report_tree(report: Report) -> dict:
             for (number, metric), analysis in report.analyses.items()
         ],
         "claims": [
-            {"card": found.card, "claim": found.claim.model_dump(mode="json"), "ours": asdict(found.measured)} for found in report.findings
+            {"card": found.card, "claim": found.claim.model_dump(mode="json"), "ours": asdict(found.measured)}
+            for found in report.findings
         ],
         "tables": {
             table.name: {row.key: {key: cell.value for key, cell in row.cells.items()} for row in table.rows}
@@ -99,14 +114,22 @@ def _table_tree(table) -> dict:
         name: {**asdict(effect), "verdict": str(table.verdicts[name]), "margin": table.margins[name]}
         for name, effect in table.effects.items()
     }
-    return {"effects": effects, "pool": pool, "correlation": table.correlation, "evaluation_variance": table.evaluation_variance}
+    return {
+        "effects": effects,
+        "pool": pool,
+        "correlation": table.correlation,
+        "evaluation_variance": table.evaluation_variance,
+    }
 
 
 def manifest(report: Report) -> dict:
     """Trials, evaluations and weights behind every cell that was computed from some, and all trials of the study."""
     trials = {trial.id: trial for trial in report.results.trials}
     cells = {
-        table.name: {row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows}
+        table.name: {
+            row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials}
+            for row in table.rows
+        }
         for table in report.all_tables
     }
     return {
@@ -118,7 +141,10 @@ def manifest(report: Report) -> dict:
 
 
 def _behind(cell, trials: dict[str, TrialResult]) -> dict:
-    tree = {"trials": list(cell.trials), "weights": [trials[trial].result["weights"] for trial in cell.trials if trials[trial].result]}
+    tree = {
+        "trials": list(cell.trials),
+        "weights": [trials[trial].result["weights"] for trial in cell.trials if trials[trial].result],
+    }
     if cell.evaluation is not None:
         found = [trials[trial].evaluations[cell.evaluation] for trial in cell.trials]
         tree["evaluations"] = [evaluation.summary["id"] for evaluation in found if evaluation]

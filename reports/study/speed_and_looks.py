@@ -1,7 +1,7 @@
 """What lies beside study.json: how fast each arm runs alone, and how often test results were looked at.
 
-    speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0", "load": 0.1}, …}
-    looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
+speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0", "load": 0.1}, …}
+looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
 """
 
 import math
@@ -18,7 +18,8 @@ LOOKS_FILE = "looks.json"
 
 @dataclass(frozen=True)
 class ArmSpeed:
-    """Training speed of an arm alone: median samples per second of wall time; `load`: the machine's load average just after."""
+    """Training speed of an arm alone: median samples per second of wall time; `load`: the machine's load average just
+    after."""
 
     samples_per_s: float
     device: str
@@ -41,6 +42,7 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
 
 
 def read_looks(study_folder: Path) -> dict[str, int]:
-    """Command -> how many different states of test results it was the first to show. Raises InputError for a file that is none."""
+    """Command -> how many different states of test results it was the first to show. Raises InputError for a file that
+    is none."""
     commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
     return dict(sorted(Counter(commands).items()))

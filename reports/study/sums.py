@@ -1,8 +1,10 @@
-"""What a report needs of an evaluation, kept in a small file: every metric summed by game, guesses, hits by move number.
+"""What a report needs of an evaluation, kept in a small file: every metric summed by game, guesses, hits by move
+number.
 
-Tens of thousands of positions stand behind an evaluation and every report sums them up anew, to the same numbers. They are kept under
-`out/`, where everything can be thrown away, named by a digest of what they are made from: the evaluation's summary, the end of its
-file of arrays (a zip archive: there is the checksum of each array), and the code that makes them.
+Tens of thousands of positions stand behind an evaluation and every report sums them up anew, to the same numbers. They
+are kept under `out/`, where everything can be thrown away, named by a digest of what they are made from: the
+evaluation's summary, the end of its file of arrays (a zip archive: there is the checksum of each array), and the code
+that makes them.
 """
 
 import hashlib
@@ -29,7 +31,8 @@ _HEAD = 3
 
 @dataclass(frozen=True)
 class SummedEvaluation(Evaluation):
-    """An evaluation whose sums are read from `kept` (a file, or where one will be; None: nothing is kept) instead of its positions."""
+    """An evaluation whose sums are read from `kept` (a file, or where one will be; None: nothing is kept) instead of
+    its positions."""
 
     kept: Path | None = field(default=None, repr=False)
 
@@ -44,7 +47,9 @@ class SummedEvaluation(Evaluation):
     def _sums(self) -> "Sums":
         found = read_sums(self.kept) if self.kept else None
         if found is None:
-            found = make_sums(Evaluation(self.summary, self.path))  # one of its own, so that the positions are forgotten again
+            found = make_sums(
+                Evaluation(self.summary, self.path)
+            )  # one of its own, so that the positions are forgotten again
             if self.kept:
                 write_sums(self.kept, found)
         return found
@@ -66,8 +71,9 @@ class SummedEvaluation(Evaluation):
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """games (G,) ids; counts (G,) int64 positions; by_metric: (G,) float64 sums, without the metrics that the evaluation does not hold;
-    guesses (361,) int64; moves: (first move, positions, top-1) by bin, None without numbers of moves."""
+    """games (G,) ids; counts (G,) int64 positions; by_metric: (G,) float64 sums, without the metrics that the
+    evaluation does not hold; guesses (361,) int64; moves: (first move, positions, top-1) by bin, None without numbers
+    of moves."""
 
     games: np.ndarray
     counts: np.ndarray
@@ -86,7 +92,13 @@ def make_sums(evaluation: Evaluation) -> Sums:
     found = {metric: sums for metric in METRICS if (sums := evaluation.game_sums(metric)) is not None}
     first = next(iter(found.values()))
     guesses = np.bincount(evaluation.scores.rank.astype(np.int64), minlength=RANKS)
-    return Sums(first.games, first.counts, {metric: sums.sums for metric, sums in found.items()}, guesses, derived.by_move_number(evaluation))
+    return Sums(
+        first.games,
+        first.counts,
+        {metric: sums.sums for metric, sums in found.items()},
+        guesses,
+        derived.by_move_number(evaluation),
+    )
 
 
 def write_sums(path: Path, sums: Sums) -> None:
@@ -94,7 +106,14 @@ def write_sums(path: Path, sums: Sums) -> None:
     missing = np.full(len(sums.games), np.nan)
     bins = [] if sums.moves is None else [number for each in sums.moves for number in each]
     head = [len(sums.games), len(METRICS), -1 if sums.moves is None else len(sums.moves)]
-    parts = [head, sums.games, sums.counts, *(sums.by_metric.get(metric, missing) for metric in METRICS), sums.guesses, bins]
+    parts = [
+        head,
+        sums.games,
+        sums.counts,
+        *(sums.by_metric.get(metric, missing) for metric in METRICS),
+        sums.guesses,
+        bins,
+    ]
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, np.concatenate([np.asarray(part, "<f8") for part in parts]).tobytes(), flush=False)
@@ -113,8 +132,12 @@ def read_sums(path: Path) -> Sums | None:
     if games < 1 or len(data) != _HEAD + sum(lengths):
         return None
     ids, counts, sums, guesses, moves = np.split(data[_HEAD:], np.cumsum(lengths)[:-1])
-    by_metric = {metric: row for metric, row in zip(METRICS, sums.reshape(many, games), strict=True) if not np.isnan(row).all()}
-    told = None if bins < 0 else [(int(first), int(count), float(share)) for first, count, share in moves.reshape(-1, 3)]
+    by_metric = {
+        metric: row for metric, row in zip(METRICS, sums.reshape(many, games), strict=True) if not np.isnan(row).all()
+    }
+    told = (
+        None if bins < 0 else [(int(first), int(count), float(share)) for first, count, share in moves.reshape(-1, 3)]
+    )
     return Sums(ids.astype(np.int32), counts.astype(np.int64), by_metric, guesses.astype(np.int64), told)
 
 
@@ -131,4 +154,8 @@ def _name(evaluation: Evaluation) -> str:
 @cache
 def _code() -> bytes:
     """Digest of the code that makes sums: kept ones are of no use once it changes."""
-    return hashlib.sha256(b"".join(Path(module).read_bytes() for module in (derived.__file__, metrics.__file__, stored.__file__, __file__))).digest()
+    return hashlib.sha256(
+        b"".join(
+            Path(module).read_bytes() for module in (derived.__file__, metrics.__file__, stored.__file__, __file__)
+        )
+    ).digest()

@@ -28,7 +28,9 @@ _ARM_COLUMNS = (
     Column("top1", "top-1"),
     Column("top4", "top-4", under="top1"),
 )
-_SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "nats", "sd", "top1", "top4"))
+_SCORE_COLUMNS = tuple(
+    column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "nats", "sd", "top1", "top4")
+)
 _COST_COLUMNS = (
     Column("parameters", "Δ parameters"),
     Column("flops", "FLOPs", under="parameters"),
@@ -67,12 +69,16 @@ def describe(evaluation: EvaluationRef) -> str:
 def arms_table(results: StudyResults, evaluation: int) -> Table:
     """Every arm with its cost and its means over the seeds that have this evaluation."""
     title = f"Arms: {describe(results.study.evaluations[evaluation])}"
-    return Table("arms", title, _ARM_COLUMNS, tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms))
+    return Table(
+        "arms", title, _ARM_COLUMNS, tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms)
+    )
 
 
 def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
     """The arms' means alone, for a further evaluation."""
-    rows = tuple(Row(arm.id, {"arm": text_cell(arm.label), **_scores(results, arm.id, evaluation)}) for arm in results.study.arms)
+    rows = tuple(
+        Row(arm.id, {"arm": text_cell(arm.label), **_scores(results, arm.id, evaluation)}) for arm in results.study.arms
+    )
     return Table(name, f"Arms: {describe(results.study.evaluations[evaluation])}", _SCORE_COLUMNS, rows)
 
 
@@ -109,7 +115,8 @@ def _seeds_cell(results: StudyResults, seeds: list[int], trials: tuple[str, ...]
 
 
 def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: int) -> Table:
-    """Effects on the loss with their intervals, the two parts of the standard error, Holm-adjusted p and verdict; their cost."""
+    """Effects on the loss with their intervals, the two parts of the standard error, Holm-adjusted p and verdict; their
+    cost."""
     rows = []
     for contrast in results.study.contrasts:
         effect = analysis.effect(contrast.card)
@@ -117,10 +124,17 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
             cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, words=True, short="no result yet")}
         else:
-            cells = _effect_cells(effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation)
+            cells = _effect_cells(
+                effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation
+            )
             cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **_cost_cells(results, contrast)}))
-    return Table("effects", f"Effects on the loss: {describe(results.study.evaluations[evaluation])}", _EFFECT_COLUMNS, tuple(rows))
+    return Table(
+        "effects",
+        f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
+        _EFFECT_COLUMNS,
+        tuple(rows),
+    )
 
 
 def _effect_cells(effect: Effect, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int) -> dict[str, Cell]:
@@ -148,15 +162,25 @@ def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis,
     return Table("rates", title, _RATE_COLUMNS, tuple(rows))
 
 
-def short_effects_table(results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str) -> Table:
-    """Effects on nats, top-1 and top-4 with their intervals on a further evaluation; no verdicts, which the main one gives."""
+def short_effects_table(
+    results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str
+) -> Table:
+    """Effects on nats, top-1 and top-4 with their intervals on a further evaluation; no verdicts, which the main one
+    gives."""
     rows = []
     for contrast in results.study.contrasts:
-        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **_delta_cells(results, contrast, analyses, evaluation)}))
+        rows.append(
+            Row(
+                contrast.card,
+                {"card": text_cell(contrast.card), **_delta_cells(results, contrast, analyses, evaluation)},
+            )
+        )
     return Table(name, f"Effects: {describe(results.study.evaluations[evaluation])}", _SHORT_COLUMNS, tuple(rows))
 
 
-def _delta_cells(results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int) -> dict[str, Cell]:
+def _delta_cells(
+    results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int
+) -> dict[str, Cell]:
     cells = {}
     for metric, analysis in analyses.items():
         effect = analysis.effect(contrast.card)
@@ -170,7 +194,8 @@ def _delta_cells(results: StudyResults, contrast: Contrast, analyses: Mapping[st
 
 
 def _cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
-    """What the arms with it cost more than those without: parameters as a difference, operations and speed as ratios."""
+    """What the arms with it cost more than those without: parameters as a difference, operations and speed as
+    ratios."""
     on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)
     speed = None if on.samples_per_s is None or off.samples_per_s is None else on.samples_per_s / off.samples_per_s
     return {
@@ -184,7 +209,9 @@ def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evalu
     """Trials behind an effect: those of its seeds, or all evaluated ones of an unpaired effect."""
     arms = (*contrast.with_it, *contrast.without)
     found = {arm: results.evaluated(arm, evaluation) for arm in arms}
-    return tuple(trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds)
+    return tuple(
+        trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds
+    )
 
 
 def _ends(interval) -> list[float] | None:

@@ -27,7 +27,8 @@ def forest(lines: Sequence[SummaryLine], name: str, title: str) -> Picture | Non
 
 
 def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:
-    """`<name>.png` and `<name>.svg`; nothing while no effect is known. Diamonds: what the documents claim. The axis is linear near 0 and logarithmic beyond 0.05 nats."""
+    """`<name>.png` and `<name>.svg`; nothing while no effect is known. Diamonds: what the documents claim. The axis is
+    linear near 0 and logarithmic beyond 0.05 nats."""
     drawn = [line for line in lines if line.effect is not None]
     if not drawn:
         return {}
@@ -67,7 +68,10 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
         Line2D([], [], color="0.88", linewidth=8, label="effects too small to be shown here"),
     ]
     words = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
-    handles += [Line2D([], [], linestyle="none", **_diamond(filled), label=words[filled]) for filled in sorted(claimed, reverse=True)]
+    handles += [
+        Line2D([], [], linestyle="none", **_diamond(filled), label=words[filled])
+        for filled in sorted(claimed, reverse=True)
+    ]
     figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
     return figure
 
@@ -99,7 +103,11 @@ def _draw_claims(axes, y: float, line: SummaryLine) -> set[bool]:
 
 def _claims(line: SummaryLine) -> list[ClaimFinding]:
     """Those on the loss that tell a number."""
-    found = [finding for finding in line.report.findings if (finding.card, finding.claim.metric, finding.claim.quantity) == (line.card, "nats", "difference")]
+    found = [
+        finding
+        for finding in line.report.findings
+        if (finding.card, finding.claim.metric, finding.claim.quantity) == (line.card, "nats", "difference")
+    ]
     return [finding for finding in found if finding.claim.bounds is not None]
 
 

@@ -1,4 +1,5 @@
-"""One page over several studies: every enhancement with its effect, the smallest effect that could have been shown, and its claim."""
+"""One page over several studies: every enhancement with its effect, the smallest effect that could have been shown, and
+its claim."""
 
 import json
 import math
@@ -19,7 +20,13 @@ from reports.study.tables import used_trials
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-SYSTEMS = {"gonn": "GoNN", "go_nn": "go-NN", "clark_storkey": "Clark & Storkey", "lczero": "lczero fork", "cazenave": "Cazenave"}
+SYSTEMS = {
+    "gonn": "GoNN",
+    "go_nn": "go-NN",
+    "clark_storkey": "Clark & Storkey",
+    "lczero": "lczero fork",
+    "cazenave": "Cazenave",
+}
 """Systems in the order of the page, as they are called there."""
 
 _COLUMNS = (
@@ -50,7 +57,8 @@ class SummaryLine:
 
 
 def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> float | None:
-    """The |effect| that this comparison would have shown with `thresholds.power`, given the standard error that it ended with.
+    """The |effect| that this comparison would have shown with `thresholds.power`, given the standard error that it
+    ended with.
 
     Level alpha/toggles: Holm's first step. None where no standard error is known or too few seeds to be judged.
     """
@@ -71,7 +79,10 @@ def summary_lines(reports: Sequence[Report], registry: Registry) -> list[Summary
             shown = None if effect is None else smallest_shown(effect, thresholds, len(report.study.contrasts))
             lines.append(SummaryLine(report, contrast.card, system, effect, shown))
     order = list(SYSTEMS)
-    return sorted(lines, key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base))
+    return sorted(
+        lines,
+        key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base),
+    )
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:
@@ -80,7 +91,8 @@ def summary_table(lines: Sequence[SummaryLine]) -> Table:
 
 
 def leading_finding(report: Report, card: str) -> ClaimFinding | None:
-    """The claim to set beside the effect: on the loss if there is one, else on the accuracy, else the first; not a count of parameters."""
+    """The claim to set beside the effect: on the loss if there is one, else on the accuracy, else the first; not a
+    count of parameters."""
     findings = [finding for finding in report.findings if finding.card == card and finding.claim.metric != "parameters"]
     for metric in ("nats", "top1"):
         for finding in findings:
@@ -115,7 +127,12 @@ def _row(line: SummaryLine) -> Row:
         "interval": Cell(formats.interval(effect.interval95), ends, trials, MAIN),
         "shown": Cell(formats.NONE if line.shown is None else f"{line.shown:.4f}", line.shown, trials, MAIN),
         "verdict": text_cell(report.analyses[MAIN, "nats"].verdict(card), trials),
-        "top1": Cell(formats.NONE if accuracy is None else formats.signed(accuracy.delta, "share"), accuracy and accuracy.delta, trials, MAIN),
+        "top1": Cell(
+            formats.NONE if accuracy is None else formats.signed(accuracy.delta, "share"),
+            accuracy and accuracy.delta,
+            trials,
+            MAIN,
+        ),
         "seeds": Cell(str(effect.n), effect.n, trials, MAIN),
     }
     return Row(f"{study.id}:{card}", cells)
@@ -137,8 +154,8 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 
 
 def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, keys: Path | None = None) -> Path:
-    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `keys`: as of
-    `reports.book.book.write_book`. Raises InputError."""
+    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `keys`:
+    as of `reports.book.book.write_book`. Raises InputError."""
     from reports.figures.cache import kept_picture
     from reports.study.render import markdown_table, markdown_text, write_files
     from reports.summary.figure import forest
@@ -147,7 +164,11 @@ def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, k
     table = summary_table(lines)
     picture = forest(lines, "summary", table.title)
     pictures = {} if picture is None else picture.files if keys is None else kept_picture(folder, keys, picture)
-    parts = ["# Enhancements compared", markdown_table(table), "![Effects with their intervals](summary.png)"] if pictures else ["# Enhancements compared", markdown_table(table)]
+    parts = (
+        ["# Enhancements compared", markdown_table(table), "![Effects with their intervals](summary.png)"]
+        if pictures
+        else ["# Enhancements compared", markdown_table(table)]
+    )
     parts += ["\n".join(f"- {markdown_text(note)}" for note in table.notes)]
     parts += ["## Studies", "\n".join(f"- `{line}`" for line in dict.fromkeys(line.report.study.id for line in lines))]
     tree = {"format": 1, "rows": [{key: cell.value for key, cell in row.cells.items()} for row in table.rows]}

@@ -7,10 +7,13 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `text` is not escaped; `value` is what stands in the JSON file (a number, a list of them, text or None).
+    """One cell. `text` is not escaped; `value` is what stands in the JSON file (a number, a list of them, text or
+    None).
 
-    trials: ids of the trials that the cell was computed from; evaluation: number of the study's evaluation that it comes from.
-    words: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it differs.
+    trials: ids of the trials that the cell was computed from; evaluation: number of the study's evaluation that it
+    comes from.
+    words: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it
+    differs.
     """
 
     text: str
@@ -23,9 +26,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from files.
+    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from
+    files.
 
-    under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep it narrow.
+    under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep
+    it narrow.
     exact: its numbers are settings, not measurements: CSV has all their digits.
     """
 

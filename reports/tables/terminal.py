@@ -49,7 +49,9 @@ def rich_table(table: Table) -> RichTable:
         longest_word = max(map(len, column.title.split()))
         title = "\n".join(textwrap.wrap(column.title, max(longest_word, *map(len, texts)))) if numbers else column.title
         longest = max(len(word) for text in texts for word in text.split() or [""])
-        least = min(longest, 30) if index == 0 else None  # names in the first column stay whole; other words wrap where they must
+        least = (
+            min(longest, 30) if index == 0 else None
+        )  # names in the first column stay whole; other words wrap where they must
         made.add_column(Text(title), justify=column.align, no_wrap=numbers, min_width=least, overflow="fold")
     for row in body:
         made.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text, "")) for cell in row))

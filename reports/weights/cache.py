@@ -1,4 +1,5 @@
-"""Small results kept under `out/`, where everything can be thrown away, in files named by a digest of what they were made from."""
+"""Small results kept under `out/`, where everything can be thrown away, in files named by a digest of what they were
+made from."""
 
 import hashlib
 from contextlib import suppress

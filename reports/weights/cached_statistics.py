@@ -1,4 +1,5 @@
-"""Named statistics of trials' weights, kept: a report over many studies would read and build hundreds of nets for a few numbers of each."""
+"""Named statistics of trials' weights, kept: a report over many studies would read and build hundreds of nets for a few
+numbers of each."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +19,10 @@ def trained_statistic(name: str, trial: TrialResult, folder: Path | None) -> dic
 
 def untrained_statistic(name: str, config: TrialConfig, folder: Path | None) -> dict[str, float]:
     """Layer -> value of the weights with which a trial starts."""
-    return _kept(kept_path(folder, "statistic", _code(), core_code(), torch_version(), name, config), lambda: statistic(name, untrained_weights(config)))
+    return _kept(
+        kept_path(folder, "statistic", _code(), core_code(), torch_version(), name, config),
+        lambda: statistic(name, untrained_weights(config)),
+    )
 
 
 def _code() -> str:

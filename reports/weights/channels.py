@@ -1,4 +1,5 @@
-"""Channels of the policy head just before they are pooled, on the documents' positions, and how near they come to the published ones."""
+"""Channels of the policy head just before they are pooled, on the documents' positions, and how near they come to the
+published ones."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ from reports.weights.statistics import last_snapshot
 
 @dataclass(frozen=True)
 class ChannelMaps:
-    """maps, untrained: (trials, positions, channels, 361) float32, of the trained nets and of the same nets before training."""
+    """maps, untrained: (trials, positions, channels, 361) float32, of the trained nets and of the same nets before
+    training."""
 
     net: MeasuredNet
     trials: tuple[str, ...]
@@ -56,8 +58,9 @@ class Nearest:
 
 
 def likeness(maps: np.ndarray, channel: PublishedChannel) -> np.ndarray:
-    """(...) of maps (..., 361): their mean at the points where the published channel is high, less that where it is low (else that of the
-    board), in standard deviations over the board; negative for a channel that says the same with the other sign, 0 for a flat one. Ours."""
+    """(...) of maps (..., 361): their mean at the points where the published channel is high, less that where it is low
+    (else that of the board), in standard deviations over the board; negative for a channel that says the same with the
+    other sign, 0 for a flat one. Ours."""
     scaled = maps - maps.mean(-1, keepdims=True, dtype=np.float64)
     spread = scaled.std(-1, keepdims=True)
     scaled = np.divide(scaled, spread, out=np.zeros_like(scaled), where=spread > 1e-6)
@@ -71,11 +74,15 @@ def pools(net: MeasuredNet) -> bool:
 
 
 def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> ChannelMaps | None:
-    """Of the trials of a net whose last snapshot is there and whose numerics this version computes; None where there is none, or where the net
-    pools nothing in its head. Raises InputError for a snapshot that is damaged."""
+    """Of the trials of a net whose last snapshot is there and whose numerics this version computes; None where there is
+    none, or where the net pools nothing in its head. Raises InputError for a snapshot that is damaged."""
     if not pools(net):
         return None
-    trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists() and trial_id(_config(trial.folder)) == trial.id]
+    trials = [
+        trial
+        for trial in net.trials
+        if last_snapshot(trial.folder, trial.result).exists() and trial_id(_config(trial.folder)) == trial.id
+    ]
     wanted = {channel.position for channel in channels}
     positions = tuple(each for each in published() if each.case.name in wanted)
     if not trials or not positions:

@@ -1,4 +1,5 @@
-"""Trained weights of the nets behind a report, by layer from the stem to the head; and what the documents show of theirs."""
+"""Trained weights of the nets behind a report, by layer from the stem to the head; and what the documents show of
+theirs."""
 
 import json
 import re
@@ -20,7 +21,8 @@ _PARTS = ("stem", "blocks", "trunk_end", "head", "output")
 
 @dataclass(frozen=True)
 class WeightLooks:
-    """What is told of one trial's weights. slopes: layer -> (channels,) of its parametric ReLUs; taps: 3x3 kernel of a block -> its taps."""
+    """What is told of one trial's weights. slopes: layer -> (channels,) of its parametric ReLUs; taps: 3x3 kernel of a
+    block -> its taps."""
 
     slopes: Mapping[str, np.ndarray]
     taps: Mapping[str, "Taps"]
@@ -28,7 +30,8 @@ class WeightLooks:
 
 @dataclass(frozen=True)
 class Taps:
-    """Of a kernel (out, in, 3, 3). rms: root mean square of the taps of each of TAP_GROUPS; squares (3, 3) float64: mean square of every tap."""
+    """Of a kernel (out, in, 3, 3). rms: root mean square of the taps of each of TAP_GROUPS; squares (3, 3) float64:
+    mean square of every tap."""
 
     rms: Mapping[str, float]
     squares: np.ndarray
@@ -78,19 +81,27 @@ def depth(layer: str) -> tuple:
 
 
 def net_weights(nets: Sequence[MeasuredNet]) -> list[NetWeights]:
-    """Looks at the weights of each net, of the trials whose last snapshot is there. Raises InputError for a damaged one."""
+    """Looks at the weights of each net, of the trials whose last snapshot is there. Raises InputError for a damaged
+    one."""
     found = []
     for net in nets:
         trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists()]
         if trials:
-            found.append(NetWeights(net, tuple(trial.id for trial in trials), tuple(_kept_looks(trial, net.kept) for trial in trials)))
+            found.append(
+                NetWeights(
+                    net, tuple(trial.id for trial in trials), tuple(_kept_looks(trial, net.kept) for trial in trials)
+                )
+            )
     return found
 
 
 def weight_looks(weights: Weights) -> WeightLooks:
     """Of one trial's weights."""
     kernels = {layer: kernel for layer, kernel in weights.items() if is_kernel(layer, kernel)}
-    return WeightLooks({layer: values for layer, values in weights.items() if _is_slopes(layer, values)}, {layer: _taps(kernel) for layer, kernel in kernels.items()})
+    return WeightLooks(
+        {layer: values for layer, values in weights.items() if _is_slopes(layer, values)},
+        {layer: _taps(kernel) for layer, kernel in kernels.items()},
+    )
 
 
 def _is_slopes(layer: str, values: np.ndarray) -> bool:
@@ -98,11 +109,15 @@ def _is_slopes(layer: str, values: np.ndarray) -> bool:
 
 
 def _taps(kernel: np.ndarray) -> Taps:
-    return Taps({name: tap_rms(kernel, taps) for name, taps in TAP_GROUPS.items()}, (kernel.astype(np.float64) ** 2).mean(axis=(0, 1)))
+    return Taps(
+        {name: tap_rms(kernel, taps) for name, taps in TAP_GROUPS.items()},
+        (kernel.astype(np.float64) ** 2).mean(axis=(0, 1)),
+    )
 
 
 def _kept_looks(trial: TrialResult, folder: Path | None) -> WeightLooks:
-    """From the snapshot, or as kept in `folder`: a report over many nets would read gigabytes for a few numbers of each."""
+    """From the snapshot, or as kept in `folder`: a report over many nets would read gigabytes for a few numbers of
+    each."""
     path = kept_path(folder, "looks", code_of("layers", "statistics"), weights_key(trial))
     found = read_kept(path)
     if found is None:
@@ -113,7 +128,12 @@ def _kept_looks(trial: TrialResult, folder: Path | None) -> WeightLooks:
 
 def _packed(looks: WeightLooks) -> bytes:
     slopes = {layer: values.tolist() for layer, values in looks.slopes.items()}
-    return json.dumps({"slopes": slopes, "taps": {layer: [dict(taps.rms), taps.squares.tolist()] for layer, taps in looks.taps.items()}}).encode()
+    return json.dumps(
+        {
+            "slopes": slopes,
+            "taps": {layer: [dict(taps.rms), taps.squares.tolist()] for layer, taps in looks.taps.items()},
+        }
+    ).encode()
 
 
 def _unpacked(data: bytes) -> WeightLooks:

@@ -22,7 +22,8 @@ TAP_GROUPS = {"corners": CORNERS, "edges": EDGES, "center": CENTER}
 
 
 def statistic(name: str, weights: Weights) -> dict[str, float]:
-    """Layer -> value of the named statistic (ablations.schema.WeightStatistic); empty where the net has no such weights."""
+    """Layer -> value of the named statistic (ablations.schema.WeightStatistic); empty where the net has no such
+    weights."""
     layers, value = STATISTICS[name]
     return {layer: value(weights[layer]) for layer in sorted(weights) if layers(layer, weights[layer])}
 

@@ -25,7 +25,11 @@ def error_of(call, *arguments, **named):
 
 def test_every_card_resolves_on_every_base_it_names(registry):
     for card in registry.cards.values():
-        named = {card.base, *(form.partition(".")[0] for form in card.forms), *(claim.base for claim in card.claims if claim.base)}
+        named = {
+            card.base,
+            *(form.partition(".")[0] for form in card.forms),
+            *(claim.base for claim in card.claims if claim.base),
+        }
         assert named <= set(bases_of(registry, card)), card.id
         for base in bases_of(registry, card):
             for budget in registry.budgets:
@@ -75,11 +79,20 @@ def test_design_follows_from_what_the_base_has(registry):
 
 def test_budgets_set_net_and_schedule(registry):
     cpu = resolve(registry, "parametric_relu", "cpu").control
-    assert (cpu.net.trunk.width, cpu.net.trunk.blocks, cpu.training.batch_size, cpu.training.samples) == (32, 3, 32, 100_000)
+    assert (cpu.net.trunk.width, cpu.net.trunk.blocks, cpu.training.batch_size, cpu.training.samples) == (
+        32,
+        3,
+        32,
+        100_000,
+    )
     assert cpu.training.schedule.kind == "linear"
     gpu = resolve(registry, "parametric_relu", "gpu")
     assert gpu.base.id == "gonn-b4" and gpu.claim.id == "early_loss"
-    assert canonical(gpu.control)["training"] == {"batch_size": 100, "optimiser": {"learning_rate": 0.032}, "precision": "bf16"}  # the rest are defaults
+    assert canonical(gpu.control)["training"] == {
+        "batch_size": 100,
+        "optimiser": {"learning_rate": 0.032},
+        "precision": "bf16",
+    }  # the rest are defaults
     assert (gpu.control.data.view, gpu.control.training.init_seed, gpu.control.training.data_seed) == ("0" * 20, 0, 0)
 
 
@@ -101,11 +114,15 @@ def test_paper_takes_the_claims_samples(registry):
 
 def test_a_claims_samples_are_cut_to_whole_batches(registry):
     base, paper = registry.base("gonn-b5"), registry.budget("paper")
-    odd = base.model_copy(update={"config": with_values(base.config, {"training.batch_size": 128, "training.samples": 1280})})
+    odd = base.model_copy(
+        update={"config": with_values(base.config, {"training.batch_size": 128, "training.samples": 1280})}
+    )
     config = budget_config(odd, paper, 5_000_000)
     assert config.training.samples == 39_062 * 128
     claim = registry.card("ladder_input").claims[0]
-    assert claim.samples == 5_000_000 and not any("samples" in part for part in differences(registry, registry.card("ladder_input"), config, claim))
+    assert claim.samples == 5_000_000 and not any(
+        "samples" in part for part in differences(registry, registry.card("ladder_input"), config, claim)
+    )
 
 
 def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
@@ -115,14 +132,23 @@ def test_a_compressed_schedule_ends_where_the_published_one_ended(registry):
     longer = budget.model_copy(update={"samples": 400_000_000})
     assert budget_config(registry.base("gonn-b5"), longer).training.schedule.compression == 1.0
     base = registry.base("gonn-b5")
-    linear = base.config.training.model_copy(update={"schedule": base.config.training.schedule.model_copy(update={"kind": "linear"})})
+    linear = base.config.training.model_copy(
+        update={"schedule": base.config.training.schedule.model_copy(update={"kind": "linear"})}
+    )
     base = base.model_copy(update={"config": base.config.model_copy(update={"training": linear})})
-    assert error_of(budget_config, base, budget) == "BUDGET=cpu: cannot compress the schedule of gonn-b5 (linear); valid: a base with the schedule gonn"
+    assert (
+        error_of(budget_config, base, budget)
+        == "BUDGET=cpu: cannot compress the schedule of gonn-b5 (linear); valid: a base with the schedule gonn"
+    )
 
 
 def test_errors_of_resolve(registry):
-    assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith("CLAIM=early_loss: budget cpu takes nothing from a claim")
-    assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith("CLAIM=early: no such claim of prelu_init; valid: train_loss, ")
+    assert error_of(resolve, registry, "parametric_relu", "cpu", claim="early_loss").startswith(
+        "CLAIM=early_loss: budget cpu takes nothing from a claim"
+    )
+    assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith(
+        "CLAIM=early: no such claim of prelu_init; valid: train_loss, "
+    )
     expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
@@ -175,4 +201,6 @@ def test_differences_from_a_claims_conditions(registry):
     arms = resolve(lacking, "stem_center_kernel", "paper")
     assert differences(lacking, arms.card, arms.off, leading_claim(arms.card)) == ("the missing second head",)
     assert apart("center_init", "loss", "gpu") == ("the net (the document's is none of the bases)",)
-    assert "the enhancement's form (here not as on gonn-b5)" in apart("last_move_input", "slow_move", "gpu", base="gonn-b4")
+    assert "the enhancement's form (here not as on gonn-b5)" in apart(
+        "last_move_input", "slow_move", "gpu", base="gonn-b4"
+    )

@@ -34,7 +34,10 @@ def test_bases_see_45_planes_and_train_as_published(registry):
         assert config.training.schedule.kind == ("constant" if fig13 else "stall_halving")
 
 
-@pytest.mark.parametrize("name, kernels, blocks, width, planes", [("cazenave-7x128", 2_215_296, 7, 128, 1), ("cazenave-14x256", 16_816_896, 14, 256, 3)])
+@pytest.mark.parametrize(
+    "name, kernels, blocks, width, planes",
+    [("cazenave-7x128", 2_215_296, 7, 128, 1), ("cazenave-14x256", 16_816_896, 14, 256, 3)],
+)
 def test_parameters(registry, name, kernels, blocks, width, planes):
     """The counts without biases, plus biases, plus two more output planes."""
     net = registry.base(name).config.net
@@ -49,7 +52,12 @@ def test_the_four_nets_of_figure_13(registry):
             if claim.metric == "train_nats" and claim.samples == 20_000_000:
                 assert claim.base.startswith("cazenave-fig13") and claim.bounds is None
                 found[card.id] = claim.direction
-    assert found == {"golois_block": "decrease", "golois_against_original": "decrease", "identity_mapping": "increase", "original_block": "increase"}
+    assert found == {
+        "golois_block": "decrease",
+        "golois_against_original": "decrease",
+        "identity_mapping": "increase",
+        "original_block": "increase",
+    }
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])
@@ -58,7 +66,9 @@ def test_every_card_resolves_on_its_base(registry, budget):
         assert set(bases_of(registry, card)) & BASES, card.id
         arms = resolve(registry, card.id, budget)
         assert arms.off != arms.on and arms.base.id in BASES
-        trial_net(with_values(arms.on, {"net.residual.width": 8, "net.residual.blocks": 1}) if budget == "gpu" else arms.on)
+        trial_net(
+            with_values(arms.on, {"net.residual.width": 8, "net.residual.blocks": 1}) if budget == "gpu" else arms.on
+        )
 
 
 def test_small_budgets_end_at_a_rate_of_zero(registry):
@@ -75,17 +85,26 @@ def trained(config, steps, data):
 
 
 def test_the_zeros_plane_changes_nothing(registry):
-    """The negative control: equal outputs at start, equal losses over 100 steps (the sums run over one more plane: rounding apart)."""
+    """The negative control: equal outputs at start, equal losses over 100 steps (the sums run over one more plane:
+    rounding apart)."""
     reset_torch(1)
     data = starter_data()
     arms = resolve(registry, "zeros_plane", "smoke")
     small = {"data.view": data.views["train"].digest, "training.batch_size": 4, "training.samples": 400, "net.residual.width": 8, "net.residual.blocks": 1,
              "features.ladders": False, "training.optimiser.learning_rate": 0.01}  # fmt: skip
     off, on = (with_values(arm, small) for arm in (arms.off, arms.on))
-    first = next(iter(training_batches(on, data.views["train"], PlaneMaker(data.store, on.features, CPU, torch.channels_last), 0, 1, 1)))
+    first = next(
+        iter(
+            training_batches(
+                on, data.views["train"], PlaneMaker(data.store, on.features, CPU, torch.channels_last), 0, 1, 1
+            )
+        )
+    )
     zeros = plane_names(on.features).index("zeros")
     assert not first.planes[:, zeros].any()
     others = [k for k in range(len(plane_names(on.features))) if k != zeros]
     with torch.no_grad():
-        torch.testing.assert_close(trial_net(on)(first.planes), trial_net(off)(first.planes[:, others]), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(
+            trial_net(on)(first.planes), trial_net(off)(first.planes[:, others]), rtol=1e-5, atol=1e-5
+        )
     assert trained(on, 100, data) == pytest.approx(trained(off, 100, data), rel=1e-4)

@@ -1,4 +1,5 @@
-"""Clark & Storkey's declarations: numbers as told, toggles that do what the paper's table took out, equal costs where they are promised."""
+"""Clark & Storkey's declarations: numbers as told, toggles that do what the paper's table took out, equal costs where
+they are promised."""
 
 import pytest
 
@@ -39,7 +40,9 @@ def test_published_counts(registry):
 def test_claims_are_the_differences_of_the_table(registry, card):
     claims = {claim.id: claim for claim in registry.card(card).claims}
     scales = (0.01, 1, 1)
-    for name, without, full, scale in zip(("accuracy_value", "rank_value", "probability_value"), EXCLUDED[card], NONE_EXCLUDED, scales):
+    for name, without, full, scale in zip(
+        ("accuracy_value", "rank_value", "probability_value"), EXCLUDED[card], NONE_EXCLUDED, scales
+    ):
         assert claims[name].value == pytest.approx(scale * (full - without), abs=1e-9)
         assert claims[name].evidence == "unverified_memory" and claims[name].base == "clark-medium"
     rows = {row.top1 for row in registry.published["clark_storkey"].rows}
@@ -71,7 +74,11 @@ def test_memory_and_inference_are_never_called_stated(registry):
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu", "paper"])
 def test_every_card_resolves_and_no_two_are_the_same(registry, budget):
-    arms = [resolve(registry, card.id, budget, base=base) for card in registry.cards_of("clark_storkey") for base in bases_of(registry, card)]
+    arms = [
+        resolve(registry, card.id, budget, base=base)
+        for card in registry.cards_of("clark_storkey")
+        for base in bases_of(registry, card)
+    ]
     for each in arms:
         changed = {path for path in each.card.toggles if get_path(each.off, path) != get_path(each.on, path)}
         assert changed == set(each.card.toggles), each.card.id

@@ -1,6 +1,7 @@
 """Every section of the five documents has cards or a reason, and every card comes from a section.
 
-With GONN_DOCUMENTS naming a folder that has the documents' texts (`<document>.txt`) the headings are compared with theirs.
+With GONN_DOCUMENTS naming a folder that has the documents' texts (`<document>.txt`) the headings are compared with
+theirs.
 """
 
 import os
@@ -65,8 +66,14 @@ def test_reasons_say_something(coverage):
     "text, problem",
     [
         ("document: cazenave_2017\nsections: [{heading: a}]\n", "sections.0={.*}: give cards, or reasons"),
-        ("document: cazenave_2017\nsections: [{heading: a, cards: [x], nothing: y}]\n", "sections.0={.*}: give cards, or reasons"),
-        ("document: gonn_sandbox\nsections: []\n", "document=gonn_sandbox: differs from the file's name; valid: cazenave_2017"),
+        (
+            "document: cazenave_2017\nsections: [{heading: a, cards: [x], nothing: y}]\n",
+            "sections.0={.*}: give cards, or reasons",
+        ),
+        (
+            "document: gonn_sandbox\nsections: []\n",
+            "document=gonn_sandbox: differs from the file's name; valid: cazenave_2017",
+        ),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, problem):
@@ -80,8 +87,20 @@ def headings(document: str, text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines()]
     if any(line.startswith("## ") for line in lines):
         return [re.sub(r"[#*]", "", line).strip() for line in lines if line.startswith("#")]
-    alone = [line for before, line, after in zip(["", *lines], lines, [*lines[1:], ""]) if line and not before and (not after or after.startswith("•"))]
-    return [line for line in alone if len(line) <= 60 and line[-1] not in ".!;," and line[0] not in "•(" and line.isascii() and not line[0].isdigit()]
+    alone = [
+        line
+        for before, line, after in zip(["", *lines], lines, [*lines[1:], ""])
+        if line and not before and (not after or after.startswith("•"))
+    ]
+    return [
+        line
+        for line in alone
+        if len(line) <= 60
+        and line[-1] not in ".!;,"
+        and line[0] not in "•("
+        and line.isascii()
+        and not line[0].isdigit()
+    ]
 
 
 @pytest.mark.skipif(TEXTS is None, reason="GONN_DOCUMENTS names no folder with the documents' texts")
@@ -95,4 +114,6 @@ def test_headings_are_the_documents(coverage, document):
     assert [heading for heading in found if heading not in {*listed, *PAGE.get(document, ())}] == []
     starts = re.findall(r"(?m)^([A-Z][\w ]{3,40}): ", text)  # paragraphs that begin with their name
     assert [heading for heading in listed if heading not in {*found, *starts}] == []
-    assert [heading for heading in found if heading in listed] == [heading for heading in listed if heading in found], "in the document's order"
+    assert [heading for heading in found if heading in listed] == [heading for heading in listed if heading in found], (
+        "in the document's order"
+    )

@@ -15,7 +15,9 @@ def year_archive(folder: Path, name: str, year: int, games=range(3), ranks="BR[6
     folder.mkdir(parents=True, exist_ok=True)
     members = {f"{year}/{i}.sgf": numbered_game(1000 * year + i, root=f"{ROOT}DT[{year}-02-03]{ranks}") for i in games}
     path = folder / name
-    path.write_bytes(zip_bytes(members) if name.endswith(".zip") else tar_bytes(members, "w:gz" if name.endswith("gz") else "w"))
+    path.write_bytes(
+        zip_bytes(members) if name.endswith(".zip") else tar_bytes(members, "w:gz" if name.endswith("gz") else "w")
+    )
     return path
 
 
@@ -41,13 +43,23 @@ def test_every_declaration_is_valid():
 def test_the_published_kgs_split():
     kgs = read_declaration(module.DECLARATIONS / "kgs.yaml")
     assert (kgs.filter.min_rank, kgs.filter.max_handicap) == (5, 0)
-    assert [kgs.split(split).years for split in ("train", "validation", "test")] == [(2000, 2014), (2017, 2017), (2015, 2015)]
+    assert [kgs.split(split).years for split in ("train", "validation", "test")] == [
+        (2000, 2014),
+        (2017, 2017),
+        (2015, 2015),
+    ]
 
 
 def test_years_and_months_are_found_and_missing_ones_named(kgs):
     dataset = load_dataset("kgs", kgs)
     names = [source.path.name for source in dataset.sources]
-    assert sorted(names, key=str.lower) == ["KGS-2001-19-3-.tar.gz", "kgs-2006-19-3-.zip", "KGS-2015-19-3-.tar.gz", "KGS-2017_01-19-3-.tar", "KGS-2017_02-19-3-.tar"]
+    assert sorted(names, key=str.lower) == [
+        "KGS-2001-19-3-.tar.gz",
+        "kgs-2006-19-3-.zip",
+        "KGS-2015-19-3-.tar.gz",
+        "KGS-2017_01-19-3-.tar",
+        "KGS-2017_02-19-3-.tar",
+    ]
     assert dataset.coverage == "kgs, 2 of 15 training years (missing 2000, 2002, 2003, 2004, 2005, 2007 and 7 more)"
     assert len(dataset.missing) == 13 and "KGS-2000[-_]*" in dataset.missing
 
@@ -72,7 +84,11 @@ def test_a_demanded_split_without_positions_is_an_error(kgs, tmp_path):
     with pytest.raises(UserError) as caught:
         prepare(dataset, tmp_path / "stores")
     text = str(caught.value)
-    assert "no positions for the validation split (years 2017-2017, min_rank 5, max_handicap 0)" in text and "no files match" in text and "\n" not in text
+    assert (
+        "no positions for the validation split (years 2017-2017, min_rank 5, max_handicap 0)" in text
+        and "no files match" in text
+        and "\n" not in text
+    )
     assert prepare(dataset, tmp_path / "stores", demanded=("train", "test")).views["test"].n == 24
 
 
@@ -94,7 +110,11 @@ def test_gogod_is_a_folder_and_its_players_professionals(tmp_path):
     year_archive(tmp_path / "data" / "GoGoD", "2015.zip", 2015)
     data = prepare(load_dataset("gogod", tmp_path / "data"), tmp_path / "stores")
     assert data.store.games["black_rank"][0] == 108 and data.store.games["white_rank"][0] == 5
-    assert {split: bool(view.n) for split, view in data.views.items()} == {"train": True, "validation": True, "test": True}
+    assert {split: bool(view.n) for split, view in data.views.items()} == {
+        "train": True,
+        "validation": True,
+        "test": True,
+    }
     assert load_dataset("gogod", tmp_path / "data" / "GoGoD").sources == data.dataset.sources
 
 
@@ -117,7 +137,11 @@ def test_names_in_paths_are_made_printable(tmp_path):
 @pytest.mark.parametrize(
     "name, data_dir, problem",
     [
-        ("kgss", None, "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, kgs, kgs\\+tom, starter, a path"),
+        (
+            "kgss",
+            None,
+            "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, kgs, kgs\\+tom, starter, a path",
+        ),
         ("./nowhere", None, "no such file or folder"),
         ("kgs", None, "no data folder given; it must hold archives named KGS-<year>"),
         ("kgs", "nowhere", "no such data folder"),
@@ -181,7 +205,8 @@ def test_the_starter_set(tmp_path):
 
 @pytest.mark.slow
 def test_published_filter_on_the_real_test_year(tmp_path):
-    """954,190 positions by movers of 6d or stronger in even games of KGS 2015, less two of a game that is there twice."""
+    """954,190 positions by movers of 6d or stronger in even games of KGS 2015, less two of a game that is there
+    twice."""
     if not (SHARED / "data" / "kgs").is_dir():
         pytest.skip("the KGS archives are not beside the project")
     dataset = load_dataset("kgs", SHARED / "data")

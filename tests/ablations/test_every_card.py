@@ -22,7 +22,9 @@ CPU = torch.device("cpu")
 
 def parameters(config) -> int:
     """Of the policy's net, from its shapes alone."""
-    return trainable_parameters(make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features)))
+    return trainable_parameters(
+        make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
+    )
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu"])

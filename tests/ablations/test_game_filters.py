@@ -18,7 +18,9 @@ HANDICAP = SimpleNamespace(id="even", toggles={"data.games.max_handicap": Toggle
 
 
 def test_everything_gives_each_filter_a_value():
-    assert None not in EVERYTHING.model_dump().values() and set(EVERYTHING.model_dump()) == set(GamesConfig.model_fields)
+    assert None not in EVERYTHING.model_dump().values() and set(EVERYTHING.model_dump()) == set(
+        GamesConfig.model_fields
+    )
     assert {f"data.games.{name}" for name in GamesConfig.model_fields} <= set(config_paths())
     assert set(GamesConfig.model_fields) <= set(FilterDeclaration.model_fields) == set(RowFilter.__dataclass_fields__)
 
@@ -37,7 +39,9 @@ def test_only_what_is_toggled_and_unset_is_filled():
 def test_a_filter_replaces_the_data_sets_own_field_by_field():
     kgs = FilterDeclaration(min_rank=5, max_handicap=0, min_moves=20)
     assert row_filter(GamesConfig(), kgs) == RowFilter(min_rank=5, max_handicap=0, min_moves=20)
-    assert row_filter(GamesConfig(max_handicap=361, drop_illegal=True), kgs) == RowFilter(min_rank=5, min_moves=20, drop_illegal=True)
+    assert row_filter(GamesConfig(max_handicap=361, drop_illegal=True), kgs) == RowFilter(
+        min_rank=5, min_moves=20, drop_illegal=True
+    )
     assert row_filter(EVERYTHING, kgs) == RowFilter(min_moves=20)
     assert row_filter(own_games(kgs), kgs) == row_filter(GamesConfig(), kgs)
 
@@ -49,16 +53,24 @@ def test_a_trial_keeps_the_digest_alone():
 
 @pytest.fixture(scope="module")
 def kgs(tmp_path_factory):
-    """The kgs declaration on 12 games: even and handicap ones of all splits, copies of test games among the training years."""
+    """The kgs declaration on 12 games: even and handicap ones of all splits, copies of test games among the training
+    years."""
     folder = tmp_path_factory.mktemp("kgs")
     even, handicap = "BR[6d]WR[6d]", "BR[6d]WR[6d]HA[3]"
     years = {
         2001: [(1, even), (2, handicap), (3, "BR[6d]WR[2d]"), (4, "BR[6d]"), (5, even), (6, handicap), (7, handicap)],
-        2015: [(10, even), (5, even), (6, handicap), (7, even)],  # 5: plain copy; 6: equal only without the filter; 7: even here alone
+        2015: [
+            (10, even),
+            (5, even),
+            (6, handicap),
+            (7, even),
+        ],  # 5: plain copy; 6: equal only without the filter; 7: even here alone
         2017: [(12, even)],
     }
     for year, games in years.items():
-        members = {f"{number}.sgf": numbered_game(number, root=f"{ROOT}DT[{year}-01-01]{extra}") for number, extra in games}
+        members = {
+            f"{number}.sgf": numbered_game(number, root=f"{ROOT}DT[{year}-01-01]{extra}") for number, extra in games
+        }
         (folder / f"KGS-{year}-19.tar").write_bytes(tar_bytes(members))
     return prepare(load_dataset("kgs", folder), folder / "stores")
 

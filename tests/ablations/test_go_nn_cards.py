@@ -15,7 +15,9 @@ CARDS = [card.id for card in REGISTRY.cards_of("go_nn")]
 
 
 def parameters(config) -> int:
-    return trainable_parameters(make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features)))
+    return trainable_parameters(
+        make_net(config.net, plane_names(config.features), ShapesOnly(), padding(config.features))
+    )
 
 
 def test_the_published_net():
@@ -51,7 +53,14 @@ def leaves(tree: dict, prefix: str = "") -> dict:
 
 
 def test_cards_of_its_own_planes_and_nets_fit_it_alone():
-    for card in ("go_nn_ones_plane", "go_nn_ko_plane", "go_nn_history", "go_nn_depth", "go_nn_width", "go_nn_warm_start"):
+    for card in (
+        "go_nn_ones_plane",
+        "go_nn_ko_plane",
+        "go_nn_history",
+        "go_nn_depth",
+        "go_nn_width",
+        "go_nn_warm_start",
+    ):
         assert bases_of(REGISTRY, REGISTRY.card(card)) == ["go-nn"], card
     assert "gonn-b5" not in bases_of(REGISTRY, REGISTRY.card("momentum"))
     assert {"gonn-b5", "go-nn"} <= set(bases_of(REGISTRY, REGISTRY.card("input_normalisation")))

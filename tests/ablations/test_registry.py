@@ -53,7 +53,14 @@ def error_of(call, *arguments, **named):
 
 def test_everything_named_in_the_design_is_there(registry):
     assert set(registry.cards) >= GONN_CARDS
-    assert set(registry.bases) >= {"gonn-b5", "gonn-b12", "gonn-b4", "gonn-b4-2018-01", "gonn-b4-2018-02", "gonn-april-12b"}
+    assert set(registry.bases) >= {
+        "gonn-b5",
+        "gonn-b12",
+        "gonn-b4",
+        "gonn-b4-2018-01",
+        "gonn-b4-2018-02",
+        "gonn-april-12b",
+    }
     assert set(registry.budgets) == {"smoke", "cpu", "gpu", "paper"}
     assert len(registry.published["gonn"].rows) >= 14 and len(registry.published["gonn"].correspondence) == 9
 
@@ -70,7 +77,9 @@ def test_claims_are_well_formed(registry):
             where = f"{card.id}.{claim.id}"
             assert claim.document and claim.section and claim.data, where
             if claim.base is not None:
-                assert registry.base(claim.base).document == claim.document, f"{where}: the base stands for another document's net"
+                assert registry.base(claim.base).document == claim.document, (
+                    f"{where}: the base stands for another document's net"
+                )
             if claim.metric == "parameters":
                 assert claim.samples is None and claim.value is not None and claim.base is not None, where
             if claim.base is not None and claim.samples is not None:
@@ -96,7 +105,11 @@ def test_claimed_numbers(registry):
 
 def test_memory_is_never_called_stated(registry):
     claims = registry.card("liberty_planes").claims
-    assert all((claim.evidence == "unverified_memory") == claim.id.endswith("_value") for claim in claims if claim.document == "clark_storkey_2014")
+    assert all(
+        (claim.evidence == "unverified_memory") == claim.id.endswith("_value")
+        for claim in claims
+        if claim.document == "clark_storkey_2014"
+    )
 
 
 def published_share(position, move: str) -> float:
@@ -107,12 +120,21 @@ def published_share(position, move: str) -> float:
 
 def test_probes_name_stored_positions_and_agree_with_their_published_output(registry):
     stored = json.loads(POSITIONS.read_text())
-    probes = [claim for card in registry.cards.values() for claim in card.claims if claim.metric == "probe" and claim.probe.head == "policy"]
+    probes = [
+        claim
+        for card in registry.cards.values()
+        for claim in card.claims
+        if claim.metric == "probe" and claim.probe.head == "policy"
+    ]
     assert len(probes) >= 8
     for claim in probes:
         position = stored[claim.probe.position]
         assert claim.probe.move not in position["black"] + position["white"]
-        level = max(published_share(other, claim.probe.move) for other in stored.values() if all(other[key] == position[key] for key in ("black", "white", "to_play")))
+        level = max(
+            published_share(other, claim.probe.move)
+            for other in stored.values()
+            if all(other[key] == position[key] for key in ("black", "white", "to_play"))
+        )
         # A difference is at most what one arm shows.
         assert all(abs(end) <= level + 1e-9 or claim.direction == "decrease" for end in claim.bounds)
 
@@ -126,14 +148,21 @@ def test_bases_are_found_by_their_further_names(registry, folder):
 def test_budgets_follow_the_rules(registry):
     cpu, gpu, paper = (registry.budget(name) for name in ("cpu", "gpu", "paper"))
     assert cpu.samples == 100_000 and cpu.evaluation_positions >= 20_000
-    assert gpu.samples == 5_000_000 and gpu.base_from == "claim" and gpu.overrides == {"training.precision": "bf16"} and gpu.evaluation_positions >= 200_000
+    assert (
+        gpu.samples == 5_000_000
+        and gpu.base_from == "claim"
+        and gpu.overrides == {"training.precision": "bf16"}
+        and gpu.evaluation_positions >= 200_000
+    )
     assert paper.samples == "claim" and paper.evaluation_positions == "all"
     assert registry.budget("smoke").samples <= 10_000
 
 
 def test_cards_of_a_system(registry):
     assert {card.id for card in registry.cards_of("gonn")} >= GONN_CARDS
-    assert error_of(registry.cards_of, "alphago").startswith("SYSTEM=alphago: no enhancements of such a system; valid: ")
+    assert error_of(registry.cards_of, "alphago").startswith(
+        "SYSTEM=alphago: no enhancements of such a system; valid: "
+    )
 
 
 def test_parameters_of_bases_and_claims(registry):
@@ -147,7 +176,9 @@ def test_parameters_of_bases_and_claims(registry):
     for base in registry.bases.values():
         assert base.parameters in (None, count(base.config)), base.id
     assert count(registry.base("gonn-b4").config) == 2_835_488
-    assert count(registry.base("gonn-b4-2018-02").config) == 3_285_048 - 41_568  # published with a second head, switched off by then
+    assert (
+        count(registry.base("gonn-b4-2018-02").config) == 3_285_048 - 41_568
+    )  # published with a second head, switched off by then
     for card in registry.cards.values():
         for claim in card.claims:
             if claim.metric == "parameters":
@@ -163,7 +194,9 @@ def test_unknown_names_list_the_nearest_first(registry):
     text = error_of(registry.card, "parametric_rel")
     assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
     assert text.endswith(f", … ({len(registry.cards)} in all)")
-    assert error_of(registry.base, "gonn-b6").startswith("BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, ")
+    assert error_of(registry.base, "gonn-b6").startswith(
+        "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, "
+    )
     assert error_of(registry.budget, "cpus") == "BUDGET=cpus: no such budget; valid: cpu, gpu, paper, smoke"
     assert "\x1b" not in error_of(registry.card, "\x1b[31m" * 5000)
 
@@ -227,7 +260,10 @@ def test_files_out_of_place_are_not_passed_over(folder):
     path.write_text("id: mine\n")
     assert error_of(load_registry, folder) == f"{path}: not where declarations lie: cards/<system>/<id>.yaml"
     path.rename(folder / "bases" / "mine.yml")
-    assert error_of(load_registry, folder) == f"{folder / 'bases' / 'mine.yml'}: not where declarations lie: bases/<id>.yaml"
+    assert (
+        error_of(load_registry, folder)
+        == f"{folder / 'bases' / 'mine.yml'}: not where declarations lie: bases/<id>.yaml"
+    )
 
 
 def test_a_second_card_of_the_same_id(folder):

@@ -6,7 +6,16 @@ from ablations.schema import Claim
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
 
-CLAIM = {"id": "loss", "metric": "nats", "direction": "decrease", "base": None, "data": "GoGoD", "document": "gonn_sandbox", "section": "x", "evidence": "stated"}
+CLAIM = {
+    "id": "loss",
+    "metric": "nats",
+    "direction": "decrease",
+    "base": None,
+    "data": "GoGoD",
+    "document": "gonn_sandbox",
+    "section": "x",
+    "evidence": "stated",
+}
 
 
 def claim(**changes):
@@ -27,9 +36,15 @@ def test_bounds():
         ({"value": 0.1}, "the value does not go with the direction decrease (a difference is on minus off)"),
         ({"range": [None, None]}, "a range needs at least one end"),
         ({"range": [2.0, 1.0]}, "a range goes from low to high"),
-        ({"metric": "top1", "direction": "increase", "value": 1.8}, "this metric is a share of 1: write 0.002 for 0.2 points"),
+        (
+            {"metric": "top1", "direction": "increase", "value": 1.8},
+            "this metric is a share of 1: write 0.002 for 0.2 points",
+        ),
         ({"metric": "parameters", "direction": "increase", "value": 0.5}, "parameters are counted in whole numbers"),
-        ({"metric": "samples_per_s_ratio", "direction": "increase", "value": 0.9}, "the value does not go with the direction increase (a difference is on minus off)"),
+        (
+            {"metric": "samples_per_s_ratio", "direction": "increase", "value": 0.9},
+            "the value does not go with the direction increase (a difference is on minus off)",
+        ),
         ({"metric": "weight_statistic"}, "statistic belongs to the metric weight_statistic, and it needs one"),
         ({"statistic": "prelu_slope_mean"}, "statistic belongs to the metric weight_statistic, and it needs one"),
         ({"metric": "probe"}, "probe belongs to the metric probe, and it needs one"),

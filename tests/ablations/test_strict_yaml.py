@@ -41,7 +41,10 @@ def test_scalars(text, value):
 
 def test_structures():
     text = "toggles:\n  net.trunk.dilations: {off: [], on: [2, 3]}\nnote: >-\n  two\n  lines\n"
-    assert parse_yaml(text, "x.yaml") == {"toggles": {"net.trunk.dilations": {"off": [], "on": [2, 3]}}, "note": "two lines"}
+    assert parse_yaml(text, "x.yaml") == {
+        "toggles": {"net.trunk.dilations": {"off": [], "on": [2, 3]}},
+        "note": "two lines",
+    }
     assert parse_yaml("# only a comment\n", "x.yaml") is None
 
 

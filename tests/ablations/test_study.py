@@ -62,7 +62,11 @@ def test_cumulative():
     base = with_values(BARE, {"net.norm_gamma": True})
     arms, contrasts = drawn("cumulative", base, (PRELU, GAMMA, STEM))
     assert arms == {"control": "---", "plus-prelu": "+--", "plus-gamma": "++-", "plus-stem": "+++"}
-    assert contrasts == {"prelu": (("plus-prelu",), ("control",)), "gamma": (("plus-gamma",), ("plus-prelu",)), "stem": (("plus-stem",), ("plus-gamma",))}
+    assert contrasts == {
+        "prelu": (("plus-prelu",), ("control",)),
+        "gamma": (("plus-gamma",), ("plus-prelu",)),
+        "stem": (("plus-stem",), ("plus-gamma",)),
+    }
 
 
 def test_factorial():
@@ -79,7 +83,9 @@ def test_factorial():
 def test_every_design_of_every_base(design, cards, count, having):
     """The control comes first, arms differ, sides of a contrast have and lack the card, and all else is the base's."""
     cards = tuple(cards[:count])
-    base = with_values(BARE, {path: t.on for i, each in enumerate(CARDS) if having >> i & 1 for path, t in each.toggles.items()})
+    base = with_values(
+        BARE, {path: t.on for i, each in enumerate(CARDS) if having >> i & 1 for path, t in each.toggles.items()}
+    )
     arms, contrasts = design_arms(design, "base", base, cards)
     assert arms[0].id == CONTROL and len({trial_id(arm.config) for arm in arms}) == len(arms)
     assert [contrast.card for contrast in contrasts] == [each.id for each in cards]
@@ -93,16 +99,26 @@ def test_every_design_of_every_base(design, cards, count, having):
 
 
 def test_designs_that_cannot_be():
-    with pytest.raises(SettingError, match="^DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial$"):
+    with pytest.raises(
+        SettingError, match="^DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial$"
+    ):
         design_arms("all", "bare", BARE, (PRELU,))
     fifth = card("wide", "net.trunk.width", 192, 256)
-    with pytest.raises(SettingError, match="^DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements$"):
+    with pytest.raises(
+        SettingError, match="^DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements$"
+    ):
         design_arms("factorial", "bare", BARE, (*CARDS, fifth))
     wider = with_values(BARE, {"net.trunk.width": 128})
-    with pytest.raises(SettingError, match=r"^BASE=odd: has neither the off nor the on values of wide \(net.trunk.width = 128\); valid: another base, or another design$"):
+    with pytest.raises(
+        SettingError,
+        match=r"^BASE=odd: has neither the off nor the on values of wide \(net.trunk.width = 128\); valid: another base, or another design$",
+    ):
         design_arms("add-one", "odd", wider, (fifth,))
     twin = card("twin", "net.activation", "relu", "prelu")
-    with pytest.raises(SettingError, match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; valid: enhancements that change different settings$"):
+    with pytest.raises(
+        SettingError,
+        match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; valid: enhancements that change different settings$",
+    ):
         design_arms("add-one", "bare", BARE, (PRELU, twin))
 
 
@@ -116,9 +132,14 @@ def test_cells_that_a_card_needs_or_excludes():
     excluding = card("stem", "net.stem.kernel", 5, 3, excludes=[Condition(card="prelu")])
     assert refused("factorial", (PRELU, needing)) == {"with-stem": "stem needs prelu"}
     assert refused("leave-one-out", (PRELU, needing)) == {"without-prelu": "stem needs prelu"}
-    assert refused("cumulative", (PRELU, needing)) == {} and refused("cumulative", (needing, PRELU)) == {"plus-stem": "stem needs prelu"}
+    assert refused("cumulative", (PRELU, needing)) == {} and refused("cumulative", (needing, PRELU)) == {
+        "plus-stem": "stem needs prelu"
+    }
     assert refused("factorial", (PRELU, excluding)) == {"with-prelu+stem": "stem excludes prelu"}
-    assert refused("add-one", (PRELU, needing)) == {"with-stem": "stem needs prelu"} and refused("add-one", (PRELU, excluding)) == {}
+    assert (
+        refused("add-one", (PRELU, needing)) == {"with-stem": "stem needs prelu"}
+        and refused("add-one", (PRELU, excluding)) == {}
+    )
     at_path = card("stem", "net.stem.kernel", 5, 3, requires=[Condition(path="net.norm_gamma", value=True)])
     assert refused("factorial", (GAMMA, at_path)) == {"with-stem": "stem needs net.norm_gamma = True"}
 
@@ -128,13 +149,18 @@ def test_cells_that_the_schema_refuses_name_the_fewest_cards():
     copy = card("copy", "features.past_boards_dropped", "zero", "copy")
     found = {cell.arm: cell.reason for cell in cells("factorial", "bare", BARE, (boards, GAMMA, copy))}
     why = "past_boards_dropped copy needs past_boards above 0 (there is no board to copy to)"
-    assert {arm: reason for arm, reason in found.items() if reason} == {"with-copy": f"copy on: {why}", "with-gamma+copy": f"copy on: {why}"}
+    assert {arm: reason for arm, reason in found.items() if reason} == {
+        "with-copy": f"copy on: {why}",
+        "with-gamma+copy": f"copy on: {why}",
+    }
     line = f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that can be combined so, or DESIGN=add-one"
     with pytest.raises(ImpossibleDesign) as error:
         design_arms("factorial", "bare", BARE, (boards, copy))
     assert str(error.value) == line
     with_boards = with_values(BARE, {"features.past_boards": 5})
-    (cell,) = (cell for cell in cells("factorial", "boards", with_boards, (boards, GAMMA, copy)) if cell.arm == "with-copy")
+    (cell,) = (
+        cell for cell in cells("factorial", "boards", with_boards, (boards, GAMMA, copy)) if cell.arm == "with-copy"
+    )
     assert cell.reason == f"boards off, copy on: {why}"
 
 

@@ -31,7 +31,9 @@ def _captured(board, target, colour, mover, points, depth, passed, memory) -> bo
             else:
                 after = board.copy()
                 after.play(move, mover)
-                outcome = _captured(after, target, colour, BLACK + WHITE - mover, points, depth - 1, move == PASS, memory)
+                outcome = _captured(
+                    after, target, colour, BLACK + WHITE - mover, points, depth - 1, move == PASS, memory
+                )
             if outcome == wants:
                 result = wants
                 break

@@ -24,7 +24,9 @@ def made(count=2000, seed=0):
     generator = np.random.default_rng(seed)
     nats = generator.gamma(2.0, 1.2, count).astype(np.float32)
     rank = np.minimum(np.floor(np.exp(nats) / 3), 360).astype(np.uint16)
-    scores = Scores(nats, rank, generator.uniform(0, 5, count).astype(np.float32), generator.uniform(0, 2, count).astype(np.float32))
+    scores = Scores(
+        nats, rank, generator.uniform(0, 5, count).astype(np.float32), generator.uniform(0, 2, count).astype(np.float32)
+    )
     return Made(scores, generator.integers(0, 250, count).astype(np.int16), generator.random(count) < 0.05)
 
 
@@ -67,7 +69,10 @@ def test_against_the_definition(metric):
 
 def test_the_three_means_of_the_probability_are_in_order():
     answers = made()
-    arithmetic, geometric = METRICS["probability"].values(answers).mean(), np.exp(-answers.scores.nats.mean(dtype=np.float64))
+    arithmetic, geometric = (
+        METRICS["probability"].values(answers).mean(),
+        np.exp(-answers.scores.nats.mean(dtype=np.float64)),
+    )
     assert arithmetic >= geometric >= 1 / METRICS["search_loss"].values(answers).mean() - 0.003
     assert search_loss(Scores(np.full(1, 50, np.float32), None)).item() == pytest.approx(1 / 0.003)
 
@@ -85,15 +90,21 @@ def test_linearised_means_are_the_metrics(numbers):
         assert over_part(values, part) is None
 
 
-@pytest.mark.parametrize("metric", ["search_loss_trimmed", "search_loss_median", "search_loss_top10", "top1_ko", "search_loss", "p10", "rank"])
+@pytest.mark.parametrize(
+    "metric",
+    ["search_loss_trimmed", "search_loss_median", "search_loss_top10", "top1_ko", "search_loss", "p10", "rank"],
+)
 def test_spread_over_games_is_that_of_drawing_games_again(metric):
-    """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with replacement."""
+    """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with
+    replacement."""
     from reports.stats.clusters import cluster_variance
 
     answers, generator = made(6000, 3), np.random.default_rng(4)
     games = np.repeat(np.arange(150), 40)
     taste = generator.normal(0, 0.3, 150)
-    answers.scores = answers.scores._replace(nats=np.maximum(answers.scores.nats + taste[games], 0.01).astype(np.float32))
+    answers.scores = answers.scores._replace(
+        nats=np.maximum(answers.scores.nats + taste[games], 0.01).astype(np.float32)
+    )
     sums = game_sums(games, METRICS[metric].values(answers))
     closed = np.sqrt(cluster_variance(sums.sums, sums.counts))
     drawn = []

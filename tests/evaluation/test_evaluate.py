@@ -99,7 +99,9 @@ def test_history_as_published_is_dropped_once(maker):
     rows = starter_data().views["validation"].rows[:5000]
     keep = history_kept(rows, "as_published")
     assert (history_kept(rows, "full") == 5).all()
-    assert (keep == history_kept(rows, "as_published")).all() and (keep[100:] == history_kept(rows[100:], "as_published")).all()
+    assert (keep == history_kept(rows, "as_published")).all() and (
+        keep[100:] == history_kept(rows[100:], "as_published")
+    ).all()
     for i, share in enumerate(np.cumprod(GONN_KEEP)):
         assert (keep > i).mean() == pytest.approx(share, abs=0.025)
     net = Flat()
@@ -127,11 +129,33 @@ def test_stored_and_loaded(tmp_path):
     data = pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     assert data == pack_arrays(scores, np.array([5, 6, 9]), np.array([0, 0, 1]))
     (folder / "abc.npz").write_bytes(data)
-    named = ("metric_set", "weights", "samples", "split", "subset", "history", "symmetry_averaging", "positions", "games", "nats", "top1", "top4", "requests")
+    named = (
+        "metric_set",
+        "weights",
+        "samples",
+        "split",
+        "subset",
+        "history",
+        "symmetry_averaging",
+        "positions",
+        "games",
+        "nats",
+        "top1",
+        "top4",
+        "requests",
+    )
     (folder / "abc.json").write_text(json.dumps({"format": 1, "id": "abc", **dict.fromkeys(named, 0)}))
     (evaluation,) = load_evaluations(tmp_path)
-    assert evaluation.summary["id"] == "abc" and evaluation.rows.tolist() == [5, 6, 9] and evaluation.games.tolist() == [0, 0, 1]
-    assert evaluation.position_values("top4").tolist() == [1, 1, 0] and evaluation.position_values("top1").tolist() == [1, 0, 0]
+    assert (
+        evaluation.summary["id"] == "abc"
+        and evaluation.rows.tolist() == [5, 6, 9]
+        and evaluation.games.tolist() == [0, 0, 1]
+    )
+    assert evaluation.position_values("top4").tolist() == [1, 1, 0] and evaluation.position_values("top1").tolist() == [
+        1,
+        0,
+        0,
+    ]
     assert evaluation.game_sums("nats").sums.tolist() == [3.5, 4.0]
     with pytest.raises(ValueError, match="valid are nats, top1, top2"):
         evaluation.position_values("elo")

@@ -1,4 +1,5 @@
-"""Probes of a ladder head: one that reads the ladder planes is always right, one that says the same everywhere is right in half; kept and read back."""
+"""Probes of a ladder head: one that reads the ladder planes is always right, one that says the same everywhere is right
+in half; kept and read back."""
 
 from types import SimpleNamespace
 
@@ -77,7 +78,9 @@ def test_stones_in_question_stand_in_both_positions(suite):
 
 def test_only_nets_with_the_head_are_asked():
     assert has_ladder_head(trial_net(tiny_config(training__auxiliary__ladders=0.06)))
-    assert not has_ladder_head(trial_net(tiny_config(training__auxiliary__value=0.1))) and not has_ladder_head(trial_net(tiny_config()))
+    assert not has_ladder_head(trial_net(tiny_config(training__auxiliary__value=0.1))) and not has_ladder_head(
+        trial_net(tiny_config())
+    )
 
 
 def test_answers_are_kept_and_shown(suite, knowing, tmp_path):
@@ -91,11 +94,17 @@ def test_answers_are_kept_and_shown(suite, knowing, tmp_path):
     assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(answers.ladder_head, knowing))
     assert answers.laddered("laddertarget")[point("O3")] > 0.99
     rows = {row.key: row.cells for row in ladder_head_table(answers, "a trial").rows}
-    assert rows["all"]["right"].value == 1 and rows["all"]["cases"].value == sum(rows[key]["cases"].value for key in ("4-6", "7-10", "11-18"))
+    assert rows["all"]["right"].value == 1 and rows["all"]["cases"].value == sum(
+        rows[key]["cases"].value for key in ("4-6", "7-10", "11-18")
+    )
     assert rows["laddertarget O3"]["p_works"].text == "100.0 % (published 99.8 %)"
     path.write_bytes(stored.pack(suite, given, policies))
     plain = stored.ProbeAnswers(about, path)
-    assert plain.ladder_head is None and plain.laddered("laddertarget") is None and ladder_head_table(plain, "a trial") is None
+    assert (
+        plain.ladder_head is None
+        and plain.laddered("laddertarget") is None
+        and ladder_head_table(plain, "a trial") is None
+    )
 
 
 def test_saying_no_everywhere_is_half_right(suite):
@@ -106,7 +115,9 @@ def test_saying_no_everywhere_is_half_right(suite):
 def test_a_claim_on_it_is_a_level(suite, knowing, tmp_path):
     shown = [each.case.name for each in published()]
     path = tmp_path / "answers.npz"
-    path.write_bytes(stored.pack(suite, Answers(*np.zeros((3, len(suite.cases)), np.float32)), np.zeros((len(shown), 361)), knowing))
+    path.write_bytes(
+        stored.pack(suite, Answers(*np.zeros((3, len(suite.cases)), np.float32)), np.zeros((len(shown), 361)), knowing)
+    )
     answers = stored.ProbeAnswers({"published": shown, "groups": []}, path)
     found = _probabilities({3: [(SimpleNamespace(id="t"), answers)]}, "laddertarget", point("Q17"), "ladders")
     assert found[3][0] > 0.99 and found[3][1] == ["t"]

@@ -33,7 +33,9 @@ def test_rank_agrees_with_sorting():
     nats, rank, _, _ = score(logits, targets)
     order = logits.argsort(1, descending=True)
     assert rank.tolist() == [(order[i] == targets[i]).nonzero().item() for i in range(50)]
-    assert nats.equal(torch.nn.functional.cross_entropy(logits, targets, reduction="none"))  # to the bit: older evaluations stay comparable
+    assert nats.equal(
+        torch.nn.functional.cross_entropy(logits, targets, reduction="none")
+    )  # to the bit: older evaluations stay comparable
 
 
 def test_means():
@@ -53,15 +55,30 @@ def test_digest_of_weights_sees_values_and_names_only():
     weights = {"a": torch.randn(2, 3, 4, 4), "b": torch.tensor(5)}
     digest = weights_digest(weights)
     assert len(digest) == 16
-    assert weights_digest({"b": weights["b"], "a": weights["a"].contiguous(memory_format=torch.channels_last)}) == digest
+    assert (
+        weights_digest({"b": weights["b"], "a": weights["a"].contiguous(memory_format=torch.channels_last)}) == digest
+    )
     assert weights_digest({"a": weights["a"], "c": weights["b"]}) != digest
     other = weights["a"].clone()
     other[0, 0, 0, 0] += 1e-6
     assert weights_digest({"a": other, "b": weights["b"]}) != digest
 
 
-@pytest.mark.parametrize("change", [{"weights": "x"}, {"subset": "x"}, {"history": "as_published"}, {"reading": Reading(True, False)}, {"reading": Reading(False, True)}, {"reading": Reading(True, True)}, {"metric_set": METRIC_SET + 1}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": "x"},
+        {"subset": "x"},
+        {"history": "as_published"},
+        {"reading": Reading(True, False)},
+        {"reading": Reading(False, True)},
+        {"reading": Reading(True, True)},
+        {"metric_set": METRIC_SET + 1},
+    ],
+)
 def test_identity_of_an_evaluation(change):
     same = {"weights": "w", "subset": "s", "history": "full"}
-    assert evaluation_id(**same) == evaluation_id(**same) == "893913f253a89e5b"  # as evaluations were named from the first on
+    assert (
+        evaluation_id(**same) == evaluation_id(**same) == "893913f253a89e5b"
+    )  # as evaluations were named from the first on
     assert evaluation_id(**{**same, **change}) != evaluation_id(**same)

@@ -1,4 +1,5 @@
-"""Probes: the drawn families are what they claim to be (played out), ladders hang on one stone, scores are 0 by chance."""
+"""Probes: the drawn families are what they claim to be (played out), ladders hang on one stone, scores are 0 by
+chance."""
 
 import json
 
@@ -30,7 +31,11 @@ def around(points):
     near = set()
     for p in points:
         row, col = divmod(p, SIZE)
-        near |= {r * SIZE + c for r, c in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)) if 0 <= r < SIZE and 0 <= c < SIZE}
+        near |= {
+            r * SIZE + c
+            for r, c in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1))
+            if 0 <= r < SIZE and 0 <= c < SIZE
+        }
     return near
 
 
@@ -68,7 +73,11 @@ def test_only_the_far_end_of_the_chain_makes_the_second_eye():
     for case in first_drawings(long_chain_eyes()):
         board, throw_in = Board(case.position.stones), case.position.history[0]
         white = [p for p in range(POINTS) if board.colour(p) == WHITE]
-        points = {p for p in around([*white, throw_in]) if board.colour(p) == 0} | {throw_in} | {p for p in white if len(board.chain(p)) == 1}
+        points = (
+            {p for p in around([*white, throw_in]) if board.colour(p) == 0}
+            | {throw_in}
+            | {p for p in white if len(board.chain(p)) == 1}
+        )
         living = []
         for move in (*sorted(points), PASS):
             if board.legal(move, WHITE):
@@ -119,14 +128,18 @@ def test_a_ko_that_needs_a_threat_and_a_threat_that_is_nothing_else():
         assert answered.liberties(chain) >= 3
         answered.play(case.position.ko, BLACK)
         assert answered.liberties(stake) == 2 and answered.colour(case.position.history[0]) == 0
-        changed = points_of(case.position.stones[:6] ^ case.twin.stones[:6]) | points_of(case.position.stones[6:] ^ case.twin.stones[6:])
+        changed = points_of(case.position.stones[:6] ^ case.twin.stones[:6]) | points_of(
+            case.position.stones[6:] ^ case.twin.stones[6:]
+        )
         assert changed == {case.position.history[0]} and case.distance == chebyshev(case.position.ko, threat)
 
 
 def test_turned_cases_are_the_same_case():
     for case in (long_chain_eyes()[29], races()[-1], ko_threats()[13]):
         board = Board(case.position.stones, case.position.ko)
-        assert (board.stones() == case.position.stones).all() and all(board.legal(move, case.position.mover) for move in case.right)
+        assert (board.stones() == case.position.stones).all() and all(
+            board.legal(move, case.position.mover) for move in case.right
+        )
         nearest = min(chebyshev(move, case.position.history[0]) for move in case.right)
         assert abs(nearest - case.distance) <= 1
     assert len({case.position.stones.tobytes() for case in long_chain_eyes()}) == len(long_chain_eyes()) == 256
@@ -148,14 +161,20 @@ def test_ladders_hang_on_one_far_stone(ladders):
     assert len(ladders) > 300 and {case.group for case in ladders} == {CAPTURE, RUN}
     for case in ladders[::7]:
         (move,), mover = case.right, case.position.mover
-        changed = [points_of(case.position.stones[side] ^ case.twin.stones[side]) for side in (slice(0, 6), slice(6, 12))]
+        changed = [
+            points_of(case.position.stones[side] ^ case.twin.stones[side]) for side in (slice(0, 6), slice(6, 12))
+        ]
         (stone,) = changed[0] | changed[1]
         right, wrong = Board(case.position.stones, case.position.ko), Board(case.twin.stones, case.twin.ko)
         assert case.distance >= 4 and right.legal(move, mover) and wrong.legal(move, mover)
         if case.group == CAPTURE:
             assert move in points_of(right.ladders()) and move not in points_of(wrong.ladders())
         else:
-            (chain,) = {min(wrong.chain(p)) for p in around([move]) if wrong.colour(p) == mover and wrong.liberties(p) == 1 and p in points_of(wrong.ladders())}
+            (chain,) = {
+                min(wrong.chain(p))
+                for p in around([move])
+                if wrong.colour(p) == mover and wrong.liberties(p) == 1 and p in points_of(wrong.ladders())
+            }
             assert chain not in points_of(right.ladders()) and escapes_by_running(case.position, move, chain)
             assert min(chebyshev(stone, p) for p in wrong.chain(chain)) == case.distance
 
@@ -197,5 +216,7 @@ def test_a_random_net_scores_near_0():
     assert net.training
     for group in suite.groups[1:]:
         inside = np.array([case.group == group for case in suite.cases])
-        score = group_score([case for case in suite.cases if case.group == group], Answers(*(each[inside] for each in given)))
+        score = group_score(
+            [case for case in suite.cases if case.group == group], Answers(*(each[inside] for each in given))
+        )
         assert abs(score.score) < 0.05, group

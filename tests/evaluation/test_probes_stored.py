@@ -35,7 +35,9 @@ def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
     assert [group["name"] for group in answers.summary["groups"]] == list(drawn_suite().groups)
     assert answers.arrays["policies"].shape == (18, POINTS)
     assert answers.policy("lastmove").sum() == pytest.approx(1, abs=1e-5)
-    assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), "history is shown in one of the two only"
+    assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), (
+        "history is shown in one of the two only"
+    )
     monkeypatch.setattr("gonn_core.evaluation.probes.answer.load_net", None)
     assert put_probes(directory, drawn_suite()).summary == answers.summary
     shown = groups_table(answers, "Probes")
@@ -51,7 +53,9 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
     for trial in (each for each in made.study.trials if each.arm == arm):
         directory = TrialDirectory(made.runs / trial.trial)
         policies = np.full((len(shown), POINTS), 0.001, np.float32)
-        policies[[case.name for case in shown].index("ladderinput2"), point("M12")] = move_share + seed_shift * trial.seed
+        policies[[case.name for case in shown].index("ladderinput2"), point("M12")] = (
+            move_share + seed_shift * trial.seed
+        )
         eyes = np.array([case.group == "long_chain_eyes" for case in suite.cases])
         right = np.where(eyes & (np.arange(len(suite.cases)) % 10 < 10 * found_share), 0.9, 0.1).astype(np.float32)
         given = Answers(right, np.full(len(right), 0.5, np.float32), (right > 0.5).astype(np.float32))
@@ -64,29 +68,50 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
 
 
 def test_effects_and_claims_come_from_stored_answers(tmp_path):
-    usual = {"metric": "probe", "direction": "decrease", "probe": {"position": "extraladdertargetfail2", "move": "M12"}, "samples": None}
-    claims = {"drops": {**usual, "range": [-0.557, -0.53]}, "level": {**usual, "quantity": "on", "value": 0.02}, "rises": {**usual, "direction": "increase", "value": 0.3}}
+    usual = {
+        "metric": "probe",
+        "direction": "decrease",
+        "probe": {"position": "extraladdertargetfail2", "move": "M12"},
+        "samples": None,
+    }
+    claims = {
+        "drops": {**usual, "range": [-0.557, -0.53]},
+        "level": {**usual, "quantity": "on", "value": 0.02},
+        "rises": {**usual, "direction": "increase", "value": 0.3},
+    }
     cards = registry_with(**claims)
     made = plan_study(tmp_path, "made_up", base="gonn-b4", budget="gpu", cards_of=cards)
     train(made, {})
     (contrast,) = made.study.contrasts
     without = make_report(load_results(made.study, made.runs), cards)
-    assert {finding.verdict for finding in without.findings} == {"not measured yet"} and study_table(without.results) is None
+    assert {finding.verdict for finding in without.findings} == {"not measured yet"} and study_table(
+        without.results
+    ) is None
     answer(made, contrast.without[0], 0.56, 0.1, 0.001)
-    assert study_table(load_results(made.study, made.runs)) is None  # one arm alone, probed for another study, is no comparison
+    assert (
+        study_table(load_results(made.study, made.runs)) is None
+    )  # one arm alone, probed for another study, is no comparison
     answer(made, contrast.with_it[0], 0.02, 0.7)
     results = load_results(made.study, made.runs)
     found = {finding.claim.id: finding for finding in make_report(results, cards).findings}
-    assert {name: finding.verdict for name, finding in found.items()} == {"drops": "replicated", "level": "replicated", "rises": "contradicted"}
+    assert {name: finding.verdict for name, finding in found.items()} == {
+        "drops": "replicated",
+        "level": "replicated",
+        "rises": "contradicted",
+    }
     assert found["drops"].measured.text.startswith("−54.25 [") and len(found["drops"].trials) == 8
     assert found["level"].measured.text.startswith("2.0 %")
     effects = {each.group: each for each in group_effects(results, contrast, drawn_suite().digest)}
-    assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects["long_chain_eyes"].on == pytest.approx(0.7, abs=0.02)
+    assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects[
+        "long_chain_eyes"
+    ].on == pytest.approx(0.7, abs=0.02)
     assert effects["long_chain_eyes"].interval95.low > 0.4 and effects["races"].delta == 0
     row = next(row for row in study_table(results).rows if row.key == "made_up long_chain_eyes")
     assert row.cells["delta"].text.startswith("+") and row.cells["n"].text == "4"
     nobody = replace_arms(contrast)
-    assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(results, nobody, "lastmove", 0) == (None, ())
+    assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(
+        results, nobody, "lastmove", 0
+    ) == (None, ())
 
 
 def replace_arms(contrast: Contrast) -> Contrast:

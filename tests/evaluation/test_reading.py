@@ -73,9 +73,13 @@ def slow_scores(logits, moves, left_out):
     for row, move, out in zip(logits, moves, left_out):
         shares = np.array([0.0 if out[p] else math.exp(row[p] - row.max()) for p in range(POINTS)])
         shares /= shares.sum()
-        rank = sum(shares[p] > shares[move] or (shares[p] == shares[move] and p < move) for p in range(POINTS) if not out[p])
+        rank = sum(
+            shares[p] > shares[move] or (shares[p] == shares[move] and p < move) for p in range(POINTS) if not out[p]
+        )
         entropy = -sum(p * math.log(p) for p in shares if p > 0)
-        found.append((-math.log(shares[move]), rank, entropy, sum((shares[p] - (p == move)) ** 2 for p in range(POINTS))))
+        found.append(
+            (-math.log(shares[move]), rank, entropy, sum((shares[p] - (p == move)) ** 2 for p in range(POINTS)))
+        )
     return [np.array(each) for each in zip(*found)]
 
 
@@ -96,7 +100,9 @@ def illegal(store, rows):
 
 def test_plain(net, maker, rows, store):
     logits = slow_logits(net, maker, rows)
-    assert_close(evaluate(net, maker, rows, "full"), slow_scores(logits, store.moves[rows, MOVE], np.zeros(logits.shape, bool)))
+    assert_close(
+        evaluate(net, maker, rows, "full"), slow_scores(logits, store.moves[rows, MOVE], np.zeros(logits.shape, bool))
+    )
 
 
 def test_legal_only_is_renormalising_by_hand(net, maker, rows, store, illegal):
@@ -112,7 +118,9 @@ def test_legal_only_is_renormalising_by_hand(net, maker, rows, store, illegal):
 
 @pytest.mark.parametrize("legal_only", [False, True])
 def test_symmetry_averaging_is_the_mean_by_hand(net, maker, rows, store, illegal, legal_only):
-    later = store.moves[rows, PLY] > 15  # an almost empty board may be symmetric: equal means, whose order rounding decides
+    later = (
+        store.moves[rows, PLY] > 15
+    )  # an almost empty board may be symmetric: equal means, whose order rounding decides
     rows, illegal = rows[later][::3], illegal[later][::3]
     logits = np.mean([slow_logits(net, maker, rows, symmetry) for symmetry in range(8)], axis=0)
     left_out = illegal if legal_only else np.zeros(logits.shape, bool)
@@ -122,7 +130,13 @@ def test_symmetry_averaging_is_the_mean_by_hand(net, maker, rows, store, illegal
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_averaging_changes_nothing_for_a_net_tied_under_the_symmetries(maker, rows, tied):
-    conv = {"net.family": "conv", "net.activation": "relu", "net.conv.layers": [[3, 4], [3, 4]], "net.conv.head": "full", "net.conv.init": "fan_in"}
+    conv = {
+        "net.family": "conv",
+        "net.activation": "relu",
+        "net.conv.layers": [[3, 4], [3, 4]],
+        "net.conv.head": "full",
+        "net.conv.init": "fan_in",
+    }
     net = trial_net(with_values(TrialConfig(), {**conv, "net.conv.tied": tied}))
     one, eight = (evaluate(net, maker, rows[::3], "full", reading=reading) for reading in (PLAIN, Reading(True)))
     assert np.allclose(one.nats, eight.nats, rtol=1e-4) == tied

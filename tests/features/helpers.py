@@ -9,7 +9,8 @@ from gonn_core.go.points import POINTS, SYMMETRY
 
 
 def make(store, rows, symmetry=0, keep=5, dtype=np.uint8):
-    """(planes (B, 26, 361), targets (B,)) of rows of `store` (stones, ladders, moves); symmetry and keep may be arrays."""
+    """(planes (B, 26, 361), targets (B,)) of rows of `store` (stones, ladders, moves); symmetry and keep may be
+    arrays."""
     count = len(rows)
     out, targets = np.full((count, PLANES, POINTS), 7, dtype), np.full(count, 7)
     symmetries, keeps = np.broadcast_to(symmetry, count).astype(np.uint8), np.broadcast_to(keep, count).astype(np.uint8)

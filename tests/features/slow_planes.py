@@ -1,4 +1,5 @@
-"""GoNN's planes written down once more, straight from the text of the specification (GoNN 1.1, 1.3), slow and obvious."""
+"""GoNN's planes written down once more, straight from the text of the specification (GoNN 1.1, 1.3), slow and
+obvious."""
 
 import numpy as np
 
@@ -31,7 +32,8 @@ def liberties_after(board, p: int, colour: int) -> int:
 def slow_planes(board, ko: int, history: list[int], ladders: set[int]) -> np.ndarray:
     """(26, 361) uint8 of a board of EMPTY, OWN and OPPONENT.
 
-    `ko` is -1 for none; `history` has five points, the last move first, negative for none; `ladders` is as in the store.
+    `ko` is -1 for none; `history` has five points, the last move first, negative for none; `ladders` is as in the
+    store.
     """
     planes = np.zeros((26, POINTS), np.uint8)
     planes[0] = 1
@@ -59,7 +61,8 @@ def slow_planes(board, ko: int, history: list[int], ladders: set[int]) -> np.nda
 
 
 def slow_history(moves: np.ndarray, row: int, keep: int) -> list[int]:
-    """The moves 1..5 before a row, as far as they are kept, of its game, and by alternating players; negative for none."""
+    """The moves 1..5 before a row, as far as they are kept, of its game, and by alternating players; negative for
+    none."""
     history = [-1] * 5
     for ago in range(1, keep + 1):
         if any(moves[row - back, FLAGS] & FIRST for back in range(ago)):

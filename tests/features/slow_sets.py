@@ -1,4 +1,5 @@
-"""The planes of go-NN, Clark & Storkey and Cazenave written down once more from the specification, slow and obvious, by name.
+"""The planes of go-NN, Clark & Storkey and Cazenave written down once more from the specification, slow and obvious, by
+name.
 
 (spec: other systems 1.2, 2.2, 4.2; the ladder planes as gonn_core/features/cazenave_ladders.py defines them)
 """
@@ -67,7 +68,9 @@ def ladder_planes(board, own: int, ko: int, bits: set[int]) -> dict[str, set[int
                 caught.add(move)
             if mover == own and any(board[p] == own and p not in falling for p in before):
                 planes["ladder_escape"].add(move)
-            if any(after[p] == 3 - mover and len(chain_and_liberties(after, p)[1]) == 2 for p in falling_twice - before):
+            if any(
+                after[p] == 3 - mover and len(chain_and_liberties(after, p)[1]) == 2 for p in falling_twice - before
+            ):
                 threat.add(move)
     for p in (p for p in bits if board[p] == EMPTY):  # first moves of ladders: against which colour?
         for q in neighbours(p):

@@ -1,4 +1,5 @@
-"""The planes about stones, liberties, ko and ladders: drawn boards, a slow twin, symmetry, bad arguments, golden numbers."""
+"""The planes about stones, liberties, ko and ladders: drawn boards, a slow twin, symmetry, bad arguments, golden
+numbers."""
 
 import hashlib
 import itertools
@@ -34,7 +35,11 @@ def _points(plane):
 
 def test_names():
     assert PLANES == 26 and PACKED_BYTES == 1174 and len(set(PLANE_NAMES)) == 26
-    assert PLANE_NAMES[11] == "own_liberties_after_1" and PLANE_NAMES[22] == "history_5" and PLANE_NAMES[25] == "ladder_moves"
+    assert (
+        PLANE_NAMES[11] == "own_liberties_after_1"
+        and PLANE_NAMES[22] == "history_5"
+        and PLANE_NAMES[25] == "ladder_moves"
+    )
 
 
 def test_empty_board():
@@ -67,7 +72,9 @@ def test_liberties_mark_whole_chains_and_end_at_four():
     assert _points(planes["opponent_liberties_2"]) == {2}
     assert _points(planes["opponent_liberties_3"]) == {19, 20}
     assert _points(planes["opponent_liberties_4"]) == set()
-    marked = set().union(*(_points(planes[f"{side}_liberties_{k}"]) for side in ("own", "opponent") for k in (1, 2, 3, 4)))
+    marked = set().union(
+        *(_points(planes[f"{side}_liberties_{k}"]) for side in ("own", "opponent") for k in (1, 2, 3, 4))
+    )
     assert marked == {2, 4, 19, 20, 2 * 19 + 3}  # black A19 B19 have none; G17 H17 and C16 D16 have five or more
 
 
@@ -160,7 +167,9 @@ def test_equals_the_slow_twin_on_random_boards(arrays, symmetry, keep):
 def _store_of(games):
     """(store arrays, the rows that hold a position) of replayed games."""
     replayed = oracles.replay(games)
-    written = np.concatenate([np.arange(first, first + count) for first, count in zip(replayed.row_offsets, replayed.rows)])
+    written = np.concatenate(
+        [np.arange(first, first + count) for first, count in zip(replayed.row_offsets, replayed.rows)]
+    )
     return (replayed.stones, replayed.ladders, replayed.moves), written
 
 

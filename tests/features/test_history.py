@@ -1,4 +1,5 @@
-"""The five history planes: whose moves they are, where they stop, what passes and dropping do (spec: GoNN 1.3, ORACLES)."""
+"""The five history planes: whose moves they are, where they stop, what passes and dropping do (spec: GoNN 1.3,
+ORACLES)."""
 
 import numpy as np
 import pytest

@@ -30,7 +30,8 @@ LADDER = """
     . . X b . . .
     . . . . . . .
 """
-"""The white stone has the liberties a and b. Black's atari at a drives it down, b to the right; the board is empty there."""
+"""The white stone has the liberties a and b. Black's atari at a drives it down, b to the right; the board is empty
+there."""
 
 
 def test_a_ladder_on_an_empty_board_works_from_both_sides():
@@ -50,7 +51,12 @@ def test_its_owner_escapes_by_running_or_by_a_ladder_breaker():
         board = parse_board(LADDER)
         board[breaker] = WHITE
         arrays = position_rows([Position(bitboards(board), BLACK)])
-        assert make_set(CAZENAVE, plane_source(arrays), arrays.rows)[0][0, plane_names(CAZENAVE).index("ladder_two_liberties"), 2 * 19 + 3] == 0
+        assert (
+            make_set(CAZENAVE, plane_source(arrays), arrays.rows)[0][
+                0, plane_names(CAZENAVE).index("ladder_two_liberties"), 2 * 19 + 3
+            ]
+            == 0
+        )
 
 
 def test_moves_into_atari_and_into_a_ladder_are_caught():

@@ -59,9 +59,13 @@ def test_grand_mean_of_the_15_planes():
     """The published numbers agree with each other: 0.154 and x2.77 are those of the set with three liberty planes."""
     published = dict(zip(plane_names(GO_NN), PUBLISHED))
     for side in ("own", "opponent"):
-        published[f"{side}_liberties_3_or_more"] = published[f"{side}_liberties_3"] + published[f"{side}_liberties_4_or_more"]
+        published[f"{side}_liberties_3_or_more"] = (
+            published[f"{side}_liberties_3"] + published[f"{side}_liberties_4_or_more"]
+        )
     shift, scale = grand(np.array([published[name] for name in plane_names(GO_NN_15)]))
-    assert len(shift) == 15 and shift[0] == pytest.approx(0.154, abs=0.0005) and scale[0] == pytest.approx(2.77, abs=0.005)
+    assert (
+        len(shift) == 15 and shift[0] == pytest.approx(0.154, abs=0.0005) and scale[0] == pytest.approx(2.77, abs=0.005)
+    )
     assert (shift == shift[0]).all() and (scale == scale[0]).all()
 
 

@@ -45,7 +45,9 @@ def kgs():
     if not oracles.KGS_ORACLE.exists():
         pytest.skip(f"no {oracles.KGS_ORACLE.name} beside the repository")
     names = oracles.load_oracle(oracles.KGS_ORACLE).files
-    return _replayed(oracles.KGS_ORACLE, {name: oracles.read_sgf((oracles.KGS_GAMES / name).read_bytes()) for name in names})
+    return _replayed(
+        oracles.KGS_ORACLE, {name: oracles.read_sgf((oracles.KGS_GAMES / name).read_bytes()) for name in names}
+    )
 
 
 def test_all_kinds_of_output_agree(starter):

@@ -24,7 +24,14 @@ from tests.go import oracles
 NO_LADDERS = CAZENAVE.model_copy(update={"ladders": False})
 PLAIN = CLARK.model_copy(update={"liberties": 0, "edge": "none"})
 GO_NN_3 = GO_NN.model_copy(update={"liberties": 3})
-OTHERS = {"go_nn": GO_NN, "go_nn 3": GO_NN_3, "clark": CLARK, "clark plain": PLAIN, "cazenave": CAZENAVE, "no ladders": NO_LADDERS}
+OTHERS = {
+    "go_nn": GO_NN,
+    "go_nn 3": GO_NN_3,
+    "clark": CLARK,
+    "clark plain": PLAIN,
+    "cazenave": CAZENAVE,
+    "no ladders": NO_LADDERS,
+}
 
 
 @pytest.fixture(scope="module")
@@ -119,14 +126,21 @@ def test_numbers_and_packed_bits_agree(name, starter):
     planes, targets = make_set(features, source, rows, symmetry, keep)
     numbers, number_targets = make_set(features, source, rows, symmetry, keep, np.float32)
     packed, packed_targets = pack_set(features, source, rows, symmetry, keep)
-    assert np.array_equal(numbers, planes) and np.array_equal(number_targets, targets) and np.array_equal(packed_targets, targets)
+    assert (
+        np.array_equal(numbers, planes)
+        and np.array_equal(number_targets, targets)
+        and np.array_equal(packed_targets, targets)
+    )
     assert np.array_equal(packed, np.packbits(planes.reshape(len(planes), -1), axis=1))
 
 
 @pytest.mark.parametrize(
     "full, change",
     [
-        *((GO_NN, change) for change in ({"liberties": 0}, {"history": 2}, {"ko": False}, {"ones": False}, {"captures": False})),
+        *(
+            (GO_NN, change)
+            for change in ({"liberties": 0}, {"history": 2}, {"ko": False}, {"ones": False}, {"captures": False})
+        ),
         *((CLARK, change) for change in ({"history": 0}, {"ko": False}, {"edge": "none"}, {"edge": "as_opponent"})),
         *((CAZENAVE, {name: 0}) for name in ("liberties", "liberties_after", "history")),
         *((CAZENAVE, {name: False}) for name in ("ladders", "third_line", "zeros", "ko_flag", "ko", "ones")),

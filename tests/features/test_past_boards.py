@@ -52,7 +52,9 @@ def test_equals_the_slow_twin_on_real_positions(features, starter):
     keep = np.arange(len(rows)) % 6
     planes, _ = make_set(features, source, rows, keep=keep)
     for j, row in enumerate(rows):
-        slow = slow_past_boards(source, int(row), int(keep[j]), features.past_boards, features.past_boards_dropped == "copy")
+        slow = slow_past_boards(
+            source, int(row), int(keep[j]), features.past_boards, features.past_boards_dropped == "copy"
+        )
         assert [set(np.flatnonzero(plane)) for plane in planes[j, 26:]] == slow, int(row)
 
 
@@ -81,7 +83,8 @@ GAME = """
 
 
 def drawn_game():
-    """Black captures at b, White plays at c, Black passes; the position of White to move after that, as rows of a game."""
+    """Black captures at b, White plays at c, Black passes; the position of White to move after that, as rows of a
+    game."""
     points, before = named_points(GAME), parse_board(GAME)
     after_capture = before.copy()
     after_capture[20], after_capture[points["b"]] = 0, BLACK
@@ -92,7 +95,15 @@ def drawn_game():
     moves[:, 0] = [points["b"], points["c"], PASS, points["a"]]
     moves[:, 1], moves[0, FLAGS] = -1, FIRST
     moves[[1, 3], FLAGS] |= WHITE_TO_MOVE
-    store = type("Store", (), {"stones": np.stack([bitboards(board) for board in boards]), "ladders": np.zeros((4, 6), np.uint64), "moves": moves})
+    store = type(
+        "Store",
+        (),
+        {
+            "stones": np.stack([bitboards(board) for board in boards]),
+            "ladders": np.zeros((4, 6), np.uint64),
+            "moves": moves,
+        },
+    )
     return plane_source(store), [board[[20, points["b"], points["c"]]] for board in boards], points
 
 
@@ -100,7 +111,9 @@ def test_whose_stones_are_own_is_said_by_who_moves_now():
     source, boards, points = drawn_game()
     planes, _ = make_set(ZERO, source, [3])
     watched = [20, points["b"], points["c"]]
-    for ago, board in enumerate([boards[2], boards[1], boards[0], boards[0], boards[0]]):  # a pass changes nothing; then the beginning repeats
+    for ago, board in enumerate(
+        [boards[2], boards[1], boards[0], boards[0], boards[0]]
+    ):  # a pass changes nothing; then the beginning repeats
         own, opponent = planes[0, 26 + 2 * ago, watched], planes[0, 27 + 2 * ago, watched]
         assert own.tolist() == (board == WHITE).tolist() and opponent.tolist() == (board == BLACK).tolist()
 
@@ -108,7 +121,10 @@ def test_whose_stones_are_own_is_said_by_who_moves_now():
 @pytest.mark.parametrize("keep", range(6))
 def test_dropping_hides_older_boards_with_zeros_or_copies(keep):
     source, _, _ = drawn_game()
-    full, zero, copy = (make_set(features, source, [3], keep=k)[0][0, 26:].reshape(5, 2, POINTS) for features, k in ((ZERO, 5), (ZERO, keep), (COPY, keep)))
+    full, zero, copy = (
+        make_set(features, source, [3], keep=k)[0][0, 26:].reshape(5, 2, POINTS)
+        for features, k in ((ZERO, 5), (ZERO, keep), (COPY, keep))
+    )
     assert np.array_equal(zero[:keep], full[:keep]) and not zero[keep:].any()
     present = make_set(ZERO, source, [3])[0][0, 1:3]
     assert np.array_equal(copy[:keep], full[:keep])
@@ -132,7 +148,10 @@ def test_what_two_arms_share_starts_equal():
     from tests.nets.examples import TINY
 
     plain, with_boards = FeatureConfig(), FeatureConfig(past_boards=3, history=0)
-    stems = [dict(zip(plane_names(f), build_net(TINY, plane_names(f), 0).stem.kernel.detach().unbind(1))) for f in (plain, with_boards)]
+    stems = [
+        dict(zip(plane_names(f), build_net(TINY, plane_names(f), 0).stem.kernel.detach().unbind(1)))
+        for f in (plain, with_boards)
+    ]
     shared = stems[0].keys() & stems[1].keys()
     assert len(shared) == 21 and all(stems[0][name].equal(stems[1][name]) for name in shared)
     assert len({tuple(kernel.flatten().tolist()) for kernel in stems[1].values()}) == len(stems[1])

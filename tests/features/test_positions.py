@@ -1,4 +1,5 @@
-"""GoNN's published test positions: stones, ko point and last move in, all planes out (tests/fixtures/gonn_positions.json)."""
+"""GoNN's published test positions: stones, ko point and last move in, all planes out
+(tests/fixtures/gonn_positions.json)."""
 
 import json
 
@@ -60,7 +61,12 @@ def test_many_positions_with_histories_of_any_length():
 
 @pytest.mark.parametrize(
     "wrong, text",
-    [({"mover": 3}, "mover 3"), ({"ko": 361}, "ko 361"), ({"history": (361,)}, "move 361"), ({"history": (-2,)}, "move -2")],
+    [
+        ({"mover": 3}, "mover 3"),
+        ({"ko": 361}, "ko 361"),
+        ({"history": (361,)}, "move 361"),
+        ({"history": (-2,)}, "move -2"),
+    ],
 )
 def test_wrong_positions_are_named(wrong, text):
     position = Position(np.zeros(12, np.uint64), BLACK)._replace(**wrong)

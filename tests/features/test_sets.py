@@ -54,7 +54,13 @@ def test_copies_need_past_boards():
 
 def test_past_boards_stand_behind_the_26():
     names = plane_names(FeatureConfig(past_boards=2, ladders=False))
-    assert names[-5:] == ("history_5", "own_stone_1_ago", "opponent_stone_1_ago", "own_stone_2_ago", "opponent_stone_2_ago")
+    assert names[-5:] == (
+        "history_5",
+        "own_stone_1_ago",
+        "opponent_stone_1_ago",
+        "own_stone_2_ago",
+        "opponent_stone_2_ago",
+    )
     assert plane_indices(FeatureConfig(past_boards=2, history=0))[-4:].tolist() == [26, 27, 28, 29]
 
 
@@ -76,10 +82,16 @@ def test_every_field_of_every_set_has_valid_values():
 def every_configuration(name):
     fields = VALID[name]
     chosen = (dict(zip(fields, values)) for values in itertools.product(*fields.values()))
-    return [FeatureConfig(set=name, **values) for values in chosen if values["past_boards"] or values["past_boards_dropped"] == "zero"]
+    return [
+        FeatureConfig(set=name, **values)
+        for values in chosen
+        if values["past_boards"] or values["past_boards_dropped"] == "zero"
+    ]
 
 
-@pytest.mark.parametrize("name, fewest, most", [("gonn", 3, 36), ("go_nn", 3, 21), ("clark", 2, 13), ("cazenave", 3, 45)])
+@pytest.mark.parametrize(
+    "name, fewest, most", [("gonn", 3, 36), ("go_nn", 3, 21), ("clark", 2, 13), ("cazenave", 3, 45)]
+)
 def test_plane_counts_and_distinct_names(name, fewest, most):
     counts = set()
     for features in every_configuration(name):
@@ -99,12 +111,19 @@ def test_each_change_of_a_field_changes_the_planes_but_for_edges_drawn_as_stones
 
 
 def test_the_sizes_of_clark_and_storkey():
-    """Spec, other systems 2.2, 2.9: 2 planes with everything off, 3 with ko, 6 with liberties only, 7, 8 with the edge."""
+    """Spec, other systems 2.2, 2.9: 2 planes with everything off, 3 with ko, 6 with liberties only, 7, 8 with the
+    edge."""
 
     def count(**change):
         return len(plane_names(CLARK.model_copy(update={"history": 0, "edge": "none", **change})))
 
-    assert [count(liberties=0, ko=False), count(liberties=0), count(ko=False), count(), count(edge="channel")] == [2, 3, 6, 7, 8]
+    assert [count(liberties=0, ko=False), count(liberties=0), count(ko=False), count(), count(edge="channel")] == [
+        2,
+        3,
+        6,
+        7,
+        8,
+    ]
 
 
 def test_orders_of_the_published_lists():

@@ -23,7 +23,9 @@ def store():
 def rows(store):
     with_move = np.flatnonzero(store.moves[:, MOVE] >= 0)
     ends = np.flatnonzero(store.moves[:, FLAGS] & LAST) - 1
-    return np.unique(np.concatenate([np.random.default_rng(0).choice(with_move, 60, replace=False), ends[:20], ends[:20] - 25]))
+    return np.unique(
+        np.concatenate([np.random.default_rng(0).choice(with_move, 60, replace=False), ends[:20], ends[:20] - 25])
+    )
 
 
 def made(store, rows, name, symmetry=0):
@@ -40,14 +42,19 @@ def end_of(store, row):
 
 def is_censored(store, row):
     game = store.games[store.game[row]]
-    return not (game["result"] == RESULT_COUNTED and game["end"] == COMPLETE) and end_of(store, row) - row <= CENSORED_PLIES
+    return (
+        not (game["result"] == RESULT_COUNTED and game["end"] == COMPLETE)
+        and end_of(store, row) - row <= CENSORED_PLIES
+    )
 
 
 def test_illegal_points_are_stones_and_the_ko_point(store):
     kos = np.flatnonzero(store.moves[:, KO] >= 0)[:10]
     rows = np.concatenate([kos, kos + 1])
     for row, illegal in zip(rows, made(store, rows, "illegal")):
-        expected = set(np.flatnonzero(colours_of(store.stones[row]))) | ({int(store.moves[row, KO])} if store.moves[row, KO] >= 0 else set())
+        expected = set(np.flatnonzero(colours_of(store.stones[row]))) | (
+            {int(store.moves[row, KO])} if store.moves[row, KO] >= 0 else set()
+        )
         assert set(np.flatnonzero(illegal)) == expected
 
 
@@ -64,7 +71,9 @@ def test_future_moves(store, rows, further):
     targets = Targets(store, ("future",) * further).make(rows, np.zeros(len(rows), np.uint8))["future"]
     assert targets.shape == (len(rows), further)
     for row, found in zip(rows, targets):
-        expected = [int(store.moves[at, MOVE]) if at < end_of(store, row) else -1 for at in range(row + 1, row + 1 + further)]
+        expected = [
+            int(store.moves[at, MOVE]) if at < end_of(store, row) else -1 for at in range(row + 1, row + 1 + further)
+        ]
         assert [max(move, -1) for move in expected] == found.tolist()
 
 
@@ -129,7 +138,9 @@ def test_future_moves_turn(store, rows):
 
 
 def test_ownership_is_the_movers_view_of_the_end(store, rows):
-    owners = certain_owners(np.asarray(store.stones), np.array([end_of(store, row) for row in rows]), np.ones(len(rows), bool))
+    owners = certain_owners(
+        np.asarray(store.stones), np.array([end_of(store, row) for row in rows]), np.ones(len(rows), bool)
+    )
     for row, found, owned in zip(rows, made(store, rows, "ownership"), owners):
         game = store.games[store.game[row]]
         expected = np.full(POINTS, -1)

@@ -8,7 +8,9 @@ from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 
 def planes_config(features):
-    return tiny_config(**{f"features__{name}": value for name, value in features.model_dump().items()}, training__samples=160)
+    return tiny_config(
+        **{f"features__{name}": value for name, value in features.model_dump().items()}, training__samples=160
+    )
 
 
 @pytest.mark.parametrize("features", [GO_NN, CLARK, CAZENAVE], ids=lambda features: features.set)

@@ -60,7 +60,8 @@ def read_sgf(data: bytes) -> Game:
 
 
 def first_games(folder: Path) -> Path:
-    """An archive of the 484 games that were bundled first: golden values are of them, whatever games are added behind them."""
+    """An archive of the 484 games that were bundled first: golden values are of them, whatever games are added behind
+    them."""
     path = folder / STARTER_GAMES.name
     with tarfile.open(STARTER_GAMES, "r:xz") as archive, tarfile.open(path, "w:xz", preset=0) as first:
         for member in archive.getmembers():
@@ -168,5 +169,3 @@ def planes_of_rows(rows: Rows, index: np.ndarray) -> dict[int, np.ndarray]:
         23: ladders & stones,  # with one liberty, which the caller knows from the oracle's liberty planes
         25: ladders & ~stones,
     }
-
-

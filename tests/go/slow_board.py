@@ -1,4 +1,5 @@
-"""Go rules and ladders the slow, obvious way: immutable boards, flood fill, plain recursion. Written from spec GoNN 1.1 and 1.2."""
+"""Go rules and ladders the slow, obvious way: immutable boards, flood fill, plain recursion. Written from spec GoNN 1.1
+and 1.2."""
 
 from functools import cache
 

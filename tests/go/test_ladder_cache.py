@@ -1,7 +1,7 @@
 """The ladder cache may not change a bit: kept answers against fresh searches.
 
-The oracles cannot see a wrong footprint (a wrong rule once passed all their rows and erred in 33 of 120,487 others), so the
-long run here goes over half a million positions of real games.
+The oracles cannot see a wrong footprint (a wrong rule once passed all their rows and erred in 33 of 120,487 others), so
+the long run here goes over half a million positions of real games.
 """
 
 import tarfile

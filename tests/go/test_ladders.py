@@ -102,10 +102,13 @@ def test_the_first_attacking_move_obeys_the_ko_ban():
 
 
 def test_chains_without_liberties_are_ignored():
-    assert ladders_of("""
+    assert (
+        ladders_of("""
     O X .
     X . .
-    """) == set()
+    """)
+        == set()
+    )
 
 
 def test_marks_are_read_from_drawings():
@@ -141,7 +144,9 @@ def test_real_positions_agree_with_the_slow_solver(starter_rows):
     asked = 0
     for row in range(0, len(starter_rows.moves), 9):
         try:
-            slow = slow_board.ladder_points(colours_of(starter_rows.stones[row]), int(starter_rows.moves[row, KO]), 2000)
+            slow = slow_board.ladder_points(
+                colours_of(starter_rows.stones[row]), int(starter_rows.moves[row, KO]), 2000
+            )
         except slow_board.TooLong:
             continue
         asked += 1

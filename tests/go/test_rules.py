@@ -33,9 +33,12 @@ def test_capture_in_the_corner_frees_the_points():
     O O a
     X X .""")
     board.play(at["a"], BLACK)
-    assert (board.colours() == parse_board("""
+    assert (
+        board.colours()
+        == parse_board("""
     . . X
-    X X .""")).all()
+    X X .""")
+    ).all()
     assert board.ko == -1 and board.liberties(19) == 5 and board.chain(19) == [19, 20]
 
 

@@ -1,4 +1,5 @@
-"""One thread for the small nets of this folder: several only wait for each other, and for whatever else the machine does."""
+"""One thread for the small nets of this folder: several only wait for each other, and for whatever else the machine
+does."""
 
 import pytest
 import torch

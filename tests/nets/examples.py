@@ -19,8 +19,12 @@ B5 = NetConfig(
 
 
 def changed(net: NetConfig, **parts) -> NetConfig:
-    """`net` with fields replaced: plain ones directly, sections by dicts of theirs, e.g. changed(B5, trunk={"width": 12})."""
-    values = {name: getattr(net, name).model_copy(update=part) if isinstance(part, dict) else part for name, part in parts.items()}
+    """`net` with fields replaced: plain ones directly, sections by dicts of theirs, e.g. changed(B5, trunk={"width":
+    12})."""
+    values = {
+        name: getattr(net, name).model_copy(update=part) if isinstance(part, dict) else part
+        for name, part in parts.items()
+    }
     return net.model_copy(update=values)
 
 

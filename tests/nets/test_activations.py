@@ -10,7 +10,8 @@ FORMATS = [torch.contiguous_format, torch.channels_last]
 
 
 def both(x, slopes, weight):
-    """(output, gradient of x, gradient of slopes) of our own function and of F.prelu, for the loss sum(weight * output)."""
+    """(output, gradient of x, gradient of slopes) of our own function and of F.prelu, for the loss sum(weight *
+    output)."""
     results = []
     for function in (activate, lambda x, slopes: F.prelu(x, slopes.to(x.dtype))):
         x_, slopes_ = x.detach().requires_grad_(), slopes.detach().requires_grad_()

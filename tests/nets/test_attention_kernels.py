@@ -30,7 +30,9 @@ def test_values_and_gradients(bias, factor):
     made, slow = attend(*arguments), formula(*arguments)
     torch.testing.assert_close(made, slow.float(), rtol=1e-5, atol=1e-5)
     weight = torch.randn(SHAPE)
-    for fast, true in zip(torch.autograd.grad((made * weight).sum(), given), torch.autograd.grad((slow * weight).sum(), given)):
+    for fast, true in zip(
+        torch.autograd.grad((made * weight).sum(), given), torch.autograd.grad((slow * weight).sum(), given)
+    ):
         torch.testing.assert_close(fast, true, rtol=1e-4, atol=1e-5)
 
 

@@ -48,7 +48,11 @@ def test_every_weight_has_a_head():
 
 def test_off_means_absent():
     assert not hasattr(net_with(), "auxiliary")
-    assert {name.split(".")[1] for name, _ in net_with("value", "ladders").named_parameters() if name.startswith("auxiliary.")} == {"value", "ladders"}
+    assert {
+        name.split(".")[1]
+        for name, _ in net_with("value", "ladders").named_parameters()
+        if name.startswith("auxiliary.")
+    } == {"value", "ladders"}
 
 
 def test_the_rest_of_the_net_starts_as_without_heads():
@@ -83,7 +87,12 @@ def test_a_reply_head_excludes_output_planes_for_replies():
 def logits_of(name, x):
     """(N, rows, 361) of a head that is one map per point."""
     out = heads(name)[name].out
-    return (torch.einsum("rc,ncp->nrp", out.kernel, x.flatten(2)) + (0 if out.bias is None else out.bias[:, None])).detach().numpy().astype(float)
+    return (
+        (torch.einsum("rc,ncp->nrp", out.kernel, x.flatten(2)) + (0 if out.bias is None else out.bias[:, None]))
+        .detach()
+        .numpy()
+        .astype(float)
+    )
 
 
 def log_softmax(values):
@@ -131,7 +140,13 @@ def test_joint_reply_is_bilinear_in_the_move_played_and_the_reply():
     head = heads("joint_reply").joint_reply
     flat = x.flatten(2)
     logits = [
-        [(head.query.kernel @ flat[n, :, moves[n]] + head.query.bias) @ (head.key.kernel @ flat[n, :, p]) / math.sqrt(32) for p in range(361)] for n in (0, 2)
+        [
+            (head.query.kernel @ flat[n, :, moves[n]] + head.query.bias)
+            @ (head.key.kernel @ flat[n, :, p])
+            / math.sqrt(32)
+            for p in range(361)
+        ]
+        for n in (0, 2)
     ]
     rows = np.array([[float(value.detach()) for value in row] for row in logits])
     expected = -(log_softmax(rows[0])[7] + log_softmax(rows[1])[360]) / 3
@@ -161,5 +176,9 @@ def test_losses_stay_fp32_under_autocast():
     extras = {name: points for name in ("ladders", "next_occupant", "removal_time", "ownership")}
     extras |= {"future": future, "value": torch.tensor([1, -1, 0]), "moves_left": torch.tensor([5.0, 300.0, 60.0])}
     with torch.autocast("cpu", torch.bfloat16):
-        found = net_with(*HEADS).auxiliary.losses(body(), None, SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras))
-    assert {value.dtype for value in found.values()} == {torch.float32} and all(torch.isfinite(value) for value in found.values())
+        found = net_with(*HEADS).auxiliary.losses(
+            body(), None, SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras)
+        )
+    assert {value.dtype for value in found.values()} == {torch.float32} and all(
+        torch.isfinite(value) for value in found.values()
+    )

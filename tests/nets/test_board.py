@@ -81,7 +81,8 @@ def test_chains_are_those_of_the_board():
 
 @pytest.mark.parametrize("name, stones, end", [("chainpool1", 19, "S6"), ("chainpool2", 8, "T16")])
 def test_chains_of_the_documents_positions(name, stones, end):
-    """White's chain at S18 reaches down to its eye where it is solid, and ends early where it has a gap (spec: GoNN 7.11, 7.12)."""
+    """White's chain at S18 reaches down to its eye where it is solid, and ends early where it has a gap (spec: GoNN
+    7.11, 7.12)."""
     position = PUBLISHED[name]
     colours = np.full(361, EMPTY)
     colours[[vertex(v) for v in position["black"]]], colours[[vertex(v) for v in position["white"]]] = BLACK, WHITE
@@ -127,11 +128,16 @@ def test_planes_are_found_by_name():
     names = ("ko", "opponent_stone", "own_stone")
     planes = torch.cat((torch.ones(1, 1, 19, 19), board_planes(parse_board("X O"))), 1)
     stones = BoardReader(names, ())(planes).stones
-    assert np.flatnonzero(stones[0, 0].flatten()).tolist() == [1] and np.flatnonzero(stones[0, 1].flatten()).tolist() == [0]
+    assert np.flatnonzero(stones[0, 0].flatten()).tolist() == [1] and np.flatnonzero(
+        stones[0, 1].flatten()
+    ).tolist() == [0]
 
 
 def test_blocks_that_need_stones_say_so():
     with pytest.raises(SettingError) as error:
         built(SPECIAL, [name for name in PLANE_NAMES if name != "own_stone"])
     blocks = "ladder_block, chain_pooling_1, chain_pooling_2, wide"
-    assert str(error.value) == f"net.trunk={blocks}: needs stones as input planes; valid: planes that include own_stone and opponent_stone"
+    assert (
+        str(error.value)
+        == f"net.trunk={blocks}: needs stones as input planes; valid: planes that include own_stone and opponent_stone"
+    )

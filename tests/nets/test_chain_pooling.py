@@ -30,7 +30,9 @@ def slow_chain_max(x, boards):
         assert (board.colours() == colours).all(), "a chain without liberties"
         for point in np.flatnonzero(colours):
             for channel in range(x.shape[1]):
-                result[n, channel, point // 19, point % 19] = max(x[n, channel, p // 19, p % 19] for p in board.chain(int(point)))
+                result[n, channel, point // 19, point % 19] = max(
+                    x[n, channel, p // 19, p % 19] for p in board.chain(int(point))
+                )
     return result
 
 

@@ -1,4 +1,5 @@
-"""Plain convolutional nets: counts as published, symmetry, layers against slow references, what is refused, what starts equal."""
+"""Plain convolutional nets: counts as published, symmetry, layers against slow references, what is refused, what starts
+equal."""
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def turned(x: torch.Tensor, symmetry: int) -> torch.Tensor:
 
 
 def clark_planes(*boards) -> torch.Tensor:
-    """(N, 8, 19, 19): stones by liberties as far as a test needs it: the stones' places alternate over the planes of their side."""
+    """(N, 8, 19, 19): stones by liberties as far as a test needs it: the stones' places alternate over the planes of
+    their side."""
     planes = np.zeros((len(boards), 8, 361), np.float32)
     for planes_of, colours in zip(planes, boards):
         for side, colour in enumerate((BLACK, WHITE)):
@@ -66,7 +68,9 @@ def test_clark_full_parameters(tied, expected):
     assert count_parameters(conv(layers=FULL, head="full", tied=tied), 8) == expected
 
 
-@pytest.mark.parametrize("planes, untied", [(8, 4_279_193), (2, 4_265_081), (3, 4_267_433), (6, 4_274_489), (7, 4_276_841)])
+@pytest.mark.parametrize(
+    "planes, untied", [(8, 4_279_193), (2, 4_265_081), (3, 4_267_433), (6, 4_274_489), (7, 4_276_841)]
+)
 def test_clark_medium_parameters(planes, untied):
     assert count_parameters(conv(layers=MEDIUM, head="full"), planes) == untied
     assert count_parameters(conv(layers=MEDIUM, head="full", tied=True), planes) == 552_615 - 480 * (8 - planes)
@@ -74,7 +78,11 @@ def test_clark_medium_parameters(planes, untied):
 
 def test_tying_changes_no_operations():
     free, tied = (conv(layers=MEDIUM, head="full", tied=tied) for tied in (False, True))
-    assert multiply_adds(tied, 8) == multiply_adds(free, 8) == 361 * (49 * 8 * 48 + 25 * 48 * 32 + 2 * 25 * 32 * 32) + 361 * 32 * 361
+    assert (
+        multiply_adds(tied, 8)
+        == multiply_adds(free, 8)
+        == 361 * (49 * 8 * 48 + 25 * 48 * 32 + 2 * 25 * 32 * 32) + 361 * 32 * 361
+    )
 
 
 def test_operations_of_a_shrinking_board():
@@ -124,12 +132,20 @@ def test_free_weights_know_no_symmetry():
 
 
 def test_full_layer_by_hand():
-    """Each logit a sum over channels and points of the last convolution; weights of other points and channels do not matter."""
+    """Each logit a sum over channels and points of the last convolution; weights of other points and channels do not
+    matter."""
     net = clark(conv(layers=SMALL, head="full"))
     body = torch.randn(2, 4, 19, 19, generator=torch.Generator().manual_seed(0))
     weights = net.last.matrix.detach().double()
-    expected = [[sum((weights[j, :, c] * body[n, c].flatten()).sum() for c in range(4)) for j in (0, 17, 360)] for n in range(2)]
-    torch.testing.assert_close(net.policies(body)[:, 0, [0, 17, 360]].double(), torch.tensor(expected, dtype=torch.float64), rtol=1e-4, atol=1e-5)
+    expected = [
+        [sum((weights[j, :, c] * body[n, c].flatten()).sum() for c in range(4)) for j in (0, 17, 360)] for n in range(2)
+    ]
+    torch.testing.assert_close(
+        net.policies(body)[:, 0, [0, 17, 360]].double(),
+        torch.tensor(expected, dtype=torch.float64),
+        rtol=1e-4,
+        atol=1e-5,
+    )
 
 
 def test_tied_layers_equal_averaged_free_ones():
@@ -143,7 +159,9 @@ def test_tied_layers_equal_averaged_free_ones():
             other.bias.copy_(layer.points.spread(layer.bias, 1).view_as(other.bias))
         # free: unit j * 2 + m of the hidden layer is a number of its own; the last layer reads them in that order
         hidden, last = tied.head["1"], tied.last
-        free.head["1"].matrix.copy_(hidden.pairs.spread(hidden.matrix, 0).view(361, 361, 2, 4).transpose(1, 2).reshape(722, 361, 4))
+        free.head["1"].matrix.copy_(
+            hidden.pairs.spread(hidden.matrix, 0).view(361, 361, 2, 4).transpose(1, 2).reshape(722, 361, 4)
+        )
         free.last.matrix.copy_(last.pairs.spread(last.matrix, 0).reshape(361, 1, 722))
         boards = clark_planes(*random_colours(2))
         torch.testing.assert_close(free(boards), tied(boards), rtol=1e-4, atol=1e-5)
@@ -208,9 +226,13 @@ def test_activations(activation, at_minus_one):
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_initial_weights(tied):
-    """Deviations of free and tied weights alike: sqrt(2/fan-in) and sqrt(1/fan-in) before the cut at 2 sigma, 0.01 after it."""
+    """Deviations of free and tied weights alike: sqrt(2/fan-in) and sqrt(1/fan-in) before the cut at 2 sigma, 0.01
+    after it."""
     cut = 0.8796
-    for init, stem, deeper, last in (("he", 2 / (49 * PUBLISHED_PLANES), 2 / (25 * 48), 2 / (361 * 32)), ("fan_in", 1 / (49 * PUBLISHED_PLANES), 1 / (25 * 48), 1 / (361 * 32))):
+    for init, stem, deeper, last in (
+        ("he", 2 / (49 * PUBLISHED_PLANES), 2 / (25 * 48), 2 / (361 * 32)),
+        ("fan_in", 1 / (49 * PUBLISHED_PLANES), 1 / (25 * 48), 1 / (361 * 32)),
+    ):
         net = clark(conv(layers=MEDIUM, head="full", tied=tied, init=init))
         for values, variance in ((net.stem.kernel, stem), (net.layers["2"].kernel, deeper), (net.last.matrix, last)):
             assert values.detach().std() == pytest.approx(cut * variance**0.5, rel=0.05)
@@ -267,11 +289,20 @@ def weights(**settings) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"activation": "tanh"}, {"dropout": 0.2}, {"position_bias": "all"}, {"hidden_padding": "valid"}, {"layers": [*SMALL, [3, 4], [3, 4]]}],
+    [
+        {"activation": "tanh"},
+        {"dropout": 0.2},
+        {"position_bias": "all"},
+        {"hidden_padding": "valid"},
+        {"layers": [*SMALL, [3, 4], [3, 4]]},
+    ],
 )
 @pytest.mark.parametrize("tied", [False, True])
 def test_toggles_leave_other_weights_equal(settings, tied):
-    first, second = weights(layers=[*SMALL, [3, 4]], head="full", tied=tied), weights(**{"layers": [*SMALL, [3, 4]], "head": "full", "tied": tied, **settings})
+    first, second = (
+        weights(layers=[*SMALL, [3, 4]], head="full", tied=tied),
+        weights(**{"layers": [*SMALL, [3, 4]], "head": "full", "tied": tied, **settings}),
+    )
     for name in first.keys() & second.keys():
         if first[name].shape == second[name].shape:
             assert torch.equal(first[name], second[name]), name
@@ -284,7 +315,11 @@ def test_tied_weights_are_the_free_ones_of_the_first_cells():
     for layer, other in ((tied.stem, free.stem), (tied.layers["2"], free.layers["2"])):
         assert torch.equal(layer.kernel, other.kernel.flatten(2)[:, :, layer.taps.first])
     for layer, other in ((tied.head["1"], free.head["1"]), (tied.last, free.last)):
-        values = other.matrix.view(361, -1, layer.matrix.shape[-1]) if other.matrix.shape[1] == 361 else other.matrix.view(361, 361, 1)
+        values = (
+            other.matrix.view(361, -1, layer.matrix.shape[-1])
+            if other.matrix.shape[1] == 361
+            else other.matrix.view(361, 361, 1)
+        )
         assert torch.equal(layer.matrix[:, 0], values.flatten(0, 1)[layer.pairs.first])
 
 

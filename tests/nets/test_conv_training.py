@@ -1,4 +1,5 @@
-"""Every option of the plain convolutional nets in training: learns by heart, goes on bit for bit, computes in bfloat16."""
+"""Every option of the plain convolutional nets in training: learns by heart, goes on bit for bit, computes in
+bfloat16."""
 
 import pytest
 import torch
@@ -31,9 +32,23 @@ def config(variant: str, **training) -> TrialConfig:
     optimiser = {"learning_rate": 0.02, "momentum": 0.9, "nesterov": False, "weight_decay_rows": 0.0, "clip_norm": 1.0}
     return parse_config(
         {
-            "features": {"set": "clark", "liberties": 3, "liberties_after": 0, "history": 0, "ladders": False, "ones": False, "edge": edge},
+            "features": {
+                "set": "clark",
+                "liberties": 3,
+                "liberties_after": 0,
+                "history": 0,
+                "ladders": False,
+                "ones": False,
+                "edge": edge,
+            },
             "net": {"family": "conv", "activation": activation, "conv": settings},
-            "training": {"batch_size": 8, "samples": 800, "optimiser": optimiser, "schedule": {"kind": "constant"}, **training},
+            "training": {
+                "batch_size": 8,
+                "samples": 800,
+                "optimiser": optimiser,
+                "schedule": {"kind": "constant"},
+                **training,
+            },
         }
     )
 

@@ -45,7 +45,9 @@ def test_variants(variant, difference):
 
 def test_february_net():
     """Published with a second head for ladders, 41,568 parameters, which had been switched off by then."""
-    february = changed(B5, trunk={"blocks": 4, "dilations": (), "center_init": 0.0, "ladder_block": True, "wide_blocks": "shared"})
+    february = changed(
+        B5, trunk={"blocks": 4, "dilations": (), "center_init": 0.0, "ladder_block": True, "wide_blocks": "shared"}
+    )
     assert count_parameters(february, 26) == 3_285_048 - 41_568
 
 

@@ -1,4 +1,5 @@
-"""The encoder family: published sizes, what starts as nothing, definitions against slow references (spec: other systems 3.2-3.5)."""
+"""The encoder family: published sizes, what starts as nothing, definitions against slow references (spec: other systems
+3.2-3.5)."""
 
 import pytest
 import torch
@@ -31,7 +32,14 @@ ENHANCEMENTS = {
     "additive_gate": {"additive_gate": "relative"},
     "additive_gate_absolute": {"additive_gate": "absolute"},
     "multiplicative_gate": {"additive_gate": "relative", "multiplicative_gate": True},
-    "everything": {"input_gate": True, "arc_code": True, "smolgen": "full", "depthwise": 5, "additive_gate": "absolute", "multiplicative_gate": True},
+    "everything": {
+        "input_gate": True,
+        "arc_code": True,
+        "smolgen": "full",
+        "depthwise": 5,
+        "additive_gate": "absolute",
+        "multiplicative_gate": True,
+    },
 }
 NO_OPS = ["input_gate", "additive_gate", "additive_gate_absolute", "multiplicative_gate"]
 
@@ -146,7 +154,8 @@ def test_a_planes_weights_do_not_depend_on_the_other_planes():
 
 
 def test_initial_sizes():
-    """Glorot for queries and keys, DeepNorm's beta as a factor of the variance for the rest (spec: other systems 3.2)."""
+    """Glorot for queries and keys, DeepNorm's beta as a factor of the variance for the rest (spec: other systems
+    3.2)."""
     start = weights(NetConfig(family="encoder", encoder=EncoderConfig(layers=2, heads=4, width=96, ffn=160)))
     beta = 16**-0.25
     for name, variance in {"query": 1 / 96, "key": 1 / 96, "value": beta / 96, "out": beta / 96}.items():
@@ -164,7 +173,10 @@ def test_body_and_policies():
 def slow_layer(layer, x, bias=0.0):
     """A layer by its definition, in float64, head by head."""
     attention = layer.attention
-    query, key, value = (F.linear(x, dense.kernel.double(), dense.bias.double()) for dense in (attention.query, attention.key, attention.value))
+    query, key, value = (
+        F.linear(x, dense.kernel.double(), dense.bias.double())
+        for dense in (attention.query, attention.key, attention.value)
+    )
     size = x.shape[-1] // attention.heads
     outputs = []
     for head in range(attention.heads):
@@ -193,12 +205,18 @@ def test_full_smolgen_is_its_definition():
         y = F.silu(y @ dense.kernel.T + dense.bias)
         y = F.layer_norm(y, y.shape[-1:], norm.gamma, norm.beta, 1e-3)
     bias = torch.einsum("nhg,gp->nhp", y.reshape(2, 2, 3), net.smolgen.kernel).reshape(2, 2, 361, 361)
-    torch.testing.assert_close(layer(x, net.smolgen.maps()), slow_layer(layer, x.double(), bias.double()).float(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        layer(x, net.smolgen.maps()), slow_layer(layer, x.double(), bias.double()).float(), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_relative_smolgen_depends_on_offsets_alone():
     net = built(encoder(smolgen="relative"))
-    logits = net.smolgen.logits(torch.randn(1, 2, 3), net.smolgen.maps())[0, 0].unflatten(0, (SIZE, SIZE)).unflatten(2, (SIZE, SIZE))
+    logits = (
+        net.smolgen.logits(torch.randn(1, 2, 3), net.smolgen.maps())[0, 0]
+        .unflatten(0, (SIZE, SIZE))
+        .unflatten(2, (SIZE, SIZE))
+    )
     assert logits[3, 4, 10, 2] == logits[5, 9, 12, 7] == logits[0, 2, 7, 0]
     assert logits[3, 4, 10, 2] != logits[3, 4, 10, 3]
 

@@ -13,13 +13,16 @@ ADAMW = {"training__optimiser__kind": "adamw", "training__optimiser__learning_ra
 
 
 def config_with(name: str, **values):
-    parts = {f"net__encoder__{part}": value for part, value in {**ENHANCEMENTS[name], "smolgen_sizes": [2, 6, 3]}.items()}
+    parts = {
+        f"net__encoder__{part}": value for part, value in {**ENHANCEMENTS[name], "smolgen_sizes": [2, 6, 3]}.items()
+    }
     return option_config("encoder", **ENCODER, **parts, **ADAMW, **values)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_learns_a_few_positions(name):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
+    processor's sums."""
     config = config_with(name)
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(60)]

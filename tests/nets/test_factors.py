@@ -70,7 +70,18 @@ def test_inserted_blocks_have_no_emphasis_and_the_usual_decay():
     optimiser = OptimiserConfig(center_factor=1.5)
     assert gradient_factors(special, optimiser).keys() == gradient_factors(plain, optimiser).keys()
     kinds = {name.rpartition(".")[2] for name in decayed(special) if name.startswith("inserted.")}
-    assert kinds == {"slopes", "slopes1", "slopes2", "conv1", "conv2", "values_conv", "exponents_conv", "mix", "first", "second"}
+    assert kinds == {
+        "slopes",
+        "slopes1",
+        "slopes2",
+        "conv1",
+        "conv2",
+        "values_conv",
+        "exponents_conv",
+        "mix",
+        "first",
+        "second",
+    }
 
 
 def test_toggles_only_remove_their_own_names():
@@ -108,4 +119,6 @@ def test_weight_decay_spares_the_norms():
 @pytest.mark.parametrize("pooling", ["none", "mean_max"])
 def test_factors_name_parameters_that_exist(pooling):
     net = built(changed(TINY, norm_gamma=False, head={"pooling": pooling}))
-    assert set(gradient_factors(net, OptimiserConfig(center_factor=1.5))) <= {name for name, _ in net.named_parameters()}
+    assert set(gradient_factors(net, OptimiserConfig(center_factor=1.5))) <= {
+        name for name, _ in net.named_parameters()
+    }

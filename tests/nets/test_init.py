@@ -40,7 +40,11 @@ def test_he_draws_have_the_published_spread():
 def test_a_draw_depends_on_seed_name_and_part_alone():
     first = Draws(1).he("kernel", (8, 8), 9)
     assert (first == Draws(1).he("kernel", (8, 8), 9)).all()
-    for other in (Draws(2).he("kernel", (8, 8), 9), Draws(1).he("kernel2", (8, 8), 9), Draws(1).he("kernel", (8, 8), 9, "part")):
+    for other in (
+        Draws(2).he("kernel", (8, 8), 9),
+        Draws(1).he("kernel2", (8, 8), 9),
+        Draws(1).he("kernel", (8, 8), 9, "part"),
+    ):
         assert not (first == other).any()
 
 
@@ -58,7 +62,9 @@ def test_stem_kernel_and_its_centre(b5):
     kernel, center = b5["stem.kernel"], b5["stem.center"]
     assert rms(kernel) == pytest.approx(TRUNCATED_STD * sigma(26 * 25), rel=0.01)
     assert rms(center) == pytest.approx(0.3 * TRUNCATED_STD * sigma(26), rel=0.03)
-    assert rms(kernel[:, :, 2, 2] + center[:, :, 0, 0]) == pytest.approx(3.25**0.5 * TRUNCATED_STD * sigma(26 * 25), rel=0.03)
+    assert rms(kernel[:, :, 2, 2] + center[:, :, 0, 0]) == pytest.approx(
+        3.25**0.5 * TRUNCATED_STD * sigma(26 * 25), rel=0.03
+    )
 
 
 @pytest.mark.parametrize("name", ["blocks.1.conv1", "blocks.3.conv1", "blocks.5.conv2"])
@@ -89,7 +95,9 @@ def test_global_block():
 
 def test_norms_and_slopes_start_at_constants():
     for name, values in weights(changed(TINY, prelu_init=0.25)).items():
-        expected = {"gamma": 1.0, "beta": 0.0, "slopes": 0.25, "slopes1": 0.25, "slopes2": 0.25}.get(name.rpartition(".")[2])
+        expected = {"gamma": 1.0, "beta": 0.0, "slopes": 0.25, "slopes1": 0.25, "slopes2": 0.25}.get(
+            name.rpartition(".")[2]
+        )
         assert expected is None or (values == expected).all()
 
 
@@ -100,7 +108,9 @@ def test_golden_initial_weights(threads):
     torch.set_num_threads(threads)
     try:
         digest = hashlib.sha256()
-        for name, values in weights(changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}), init_seed=7).items():
+        for name, values in weights(
+            changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}), init_seed=7
+        ).items():
             digest.update(name.encode() + values.numpy().astype("<f4").tobytes())
     finally:
         torch.set_num_threads(before)

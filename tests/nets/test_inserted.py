@@ -16,7 +16,10 @@ def after(net):
 
 def test_published_places():
     """Ladder block between blocks 2 and 3 of 4, chain pooling behind it, the wide block between 3 and 4."""
-    assert after(changed(SPECIAL, trunk={"blocks": 4, "chain_pooling": 1})) == {2: ["ladder_block", "chain_pooling_1"], 3: ["wide"]}
+    assert after(changed(SPECIAL, trunk={"blocks": 4, "chain_pooling": 1})) == {
+        2: ["ladder_block", "chain_pooling_1"],
+        3: ["wide"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def test_places_at_other_depths(blocks, expected):
 def test_every_block_has_a_place(blocks):
     trunk = TrunkConfig(blocks=blocks, ladder_block=True, chain_pooling=2, wide_blocks="split")
     places = [block_at(insertion.depth, blocks) for insertion in insertions(trunk)]
-    assert places == sorted(places) and 1 <= places[0] and places[-1] <= blocks
+    assert places == sorted(places) and places[0] >= 1 and places[-1] <= blocks
 
 
 def test_nothing_unless_asked_for():
@@ -47,8 +50,13 @@ def test_nothing_unless_asked_for():
 
 def test_published_widths():
     trunk = {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}
-    shapes = {name.removeprefix("inserted."): tuple(values.shape) for name, values in weights(changed(B5, trunk={"blocks": 1, **trunk})).items()}
-    assert shapes["ladder_block.values_conv"] == shapes["ladder_block.exponents_conv"] == (24, 192, 3, 3)  # 6 a direction
+    shapes = {
+        name.removeprefix("inserted."): tuple(values.shape)
+        for name, values in weights(changed(B5, trunk={"blocks": 1, **trunk})).items()
+    }
+    assert (
+        shapes["ladder_block.values_conv"] == shapes["ladder_block.exponents_conv"] == (24, 192, 3, 3)
+    )  # 6 a direction
     assert shapes["chain_pooling_1.conv1"] == (32, 192, 3, 3) and shapes["chain_pooling_1.conv2"] == (192, 32, 3, 3)
     assert shapes["wide.first"] == (64, 192, 9, 1) and shapes["wide.second"] == (192, 64, 1, 9)
 

@@ -63,7 +63,8 @@ def test_scan_equals_the_slow_one(scale):
 
 
 def test_weak_points_pass_on_the_last_strong_value():
-    """One strong point on an else transparent board: its value is seen along one diagonal, in one direction, up to the edge."""
+    """One strong point on an else transparent board: its value is seen along one diagonal, in one direction, up to the
+    edge."""
     a, b = torch.zeros(1, 4, 19, 19), torch.full((1, 4, 19, 19), 1e-4)
     a[:, :, 9, 9], b[:, :, 9, 9] = 1.0, 1.5
     found = scan_diagonals(a, b)[0]

@@ -15,7 +15,13 @@ VARIANTS = {
     "bare": NetConfig(trunk=TINY.trunk.model_copy(update={"dilations": (), "center_init": 0.0})),
     "global": changed(TINY, trunk={"global_pooling": True}, head={"pooling": "mean_max_stdev"}),
     "special": SPECIAL,
-    "split": changed(TINY, activation="relu", norm_gamma=False, trunk={"wide_blocks": "split", "blocks": 2}, head={"activation": "relu"}),
+    "split": changed(
+        TINY,
+        activation="relu",
+        norm_gamma=False,
+        trunk={"wide_blocks": "split", "blocks": 2},
+        head={"activation": "relu"},
+    ),
     "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
 }
 GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386, -0.18391, 0.36187, 6.13908]}
@@ -31,7 +37,9 @@ def test_logits_and_gradients(variant):
         assert values.grad is not None and torch.isfinite(values.grad).all() and values.grad.abs().sum() > 0, name
 
 
-@pytest.mark.parametrize("trunk", [{"global_pooling": True}, {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}])
+@pytest.mark.parametrize(
+    "trunk", [{"global_pooling": True}, {"ladder_block": True, "chain_pooling": 1, "wide_blocks": "shared"}]
+)
 def test_learns_a_batch_by_heart(trunk):
     net = built(changed(TINY, trunk={"blocks": 3, **trunk}))
     planes, moves = random_planes(8), torch.arange(8) * 45
@@ -65,7 +73,9 @@ def test_channels_last_equals_contiguous(variant):
     for outputs in logits:
         F.cross_entropy(outputs, moves).backward()
     for (name, a), b in zip(nets[0].named_parameters(), nets[1].parameters()):
-        assert (a.grad - b.grad).norm() < 0.01 * a.grad.norm(), name  # a rounding may move an activation across its kink
+        assert (a.grad - b.grad).norm() < 0.01 * a.grad.norm(), (
+            name
+        )  # a rounding may move an activation across its kink
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -83,7 +93,9 @@ def test_bfloat16_autocast_is_close(variant):
         F.cross_entropy(logits, moves).backward()
         assert all(values.grad.dtype == torch.float32 for values in net.parameters())
         gradients.append(torch.cat([values.grad.flatten() for values in net.parameters()]))
-    assert F.cosine_similarity(*gradients, dim=0) > 0.9  # roundings move activations across their kinks, maxima to other points
+    assert (
+        F.cosine_similarity(*gradients, dim=0) > 0.9
+    )  # roundings move activations across their kinks, maxima to other points
 
 
 def test_training_mode_moves_only_the_running_statistics():
@@ -94,7 +106,9 @@ def test_training_mode_moves_only_the_running_statistics():
     assert changed_names == {name for name in before if name.endswith((".mean", ".variance"))}
     net.eval()
     first = net(random_planes(1))
-    torch.testing.assert_close(net(random_planes(3))[:1], first, rtol=1e-4, atol=1e-4)  # a position's logits do not depend on its batch
+    torch.testing.assert_close(
+        net(random_planes(3))[:1], first, rtol=1e-4, atol=1e-4
+    )  # a position's logits do not depend on its batch
 
 
 def test_state_dict_round_trip():
@@ -106,9 +120,15 @@ def test_state_dict_round_trip():
 
 
 def test_golden_logits():
-    """A change here beyond rounding (5e-6 from those kept, with kernels for AVX-512 as for SSE alone) is a new `numerics.NETS`."""
+    """A change here beyond rounding (5e-6 from those kept, with kernels for AVX-512 as for SSE alone) is a new
+    `numerics.NETS`."""
     net = built(VARIANTS["global"], init_seed=7)
     with torch.no_grad():
         logits = net(random_planes(2))
-    found = [*logits[0, :6].tolist(), logits.mean().item(), logits.std().item(), F.cross_entropy(logits, torch.tensor([3, 300])).item()]
+    found = [
+        *logits[0, :6].tolist(),
+        logits.mean().item(),
+        logits.std().item(),
+        F.cross_entropy(logits, torch.tensor([3, 300])).item(),
+    ]
     assert found == pytest.approx(GOLDEN_LOGITS[numerics.NETS], rel=2e-4, abs=2e-4)

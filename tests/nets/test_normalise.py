@@ -48,7 +48,9 @@ def test_every_family_reads_its_planes_through_it(family):
 
 @torch.no_grad()
 def test_chains_are_those_of_the_raw_planes():
-    pooled = parse_config({"features": {"normalisation": "grand"}, "net": {"trunk": {"width": 12, "blocks": 2, "chain_pooling": 1}}})
+    pooled = parse_config(
+        {"features": {"normalisation": "grand"}, "net": {"trunk": {"width": 12, "blocks": 2, "chain_pooling": 1}}}
+    )
     net = trial_net(pooled).eval()
     planes = random_planes(2)
     reader, seen = net.read_boards, []
@@ -64,7 +66,9 @@ def test_a_new_net_is_set_from_the_training_rows(starter):
     holder = torch.nn.Module()
     holder.normalise = Normalise(len(plane_names(features)))
     set_normalisation(holder, features, source, rows)
-    expected = per_plane(plane_means(features, source, rows[np.arange(SAMPLE) * len(rows) // SAMPLE] if len(rows) > SAMPLE else rows))
+    expected = per_plane(
+        plane_means(features, source, rows[np.arange(SAMPLE) * len(rows) // SAMPLE] if len(rows) > SAMPLE else rows)
+    )
     assert holder.normalise.shift.flatten().tolist() == expected.shift.tolist()
     assert holder.normalise.scale.flatten().tolist() == expected.scale.tolist()
     constant = plane_names(features).index("ones")

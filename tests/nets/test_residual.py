@@ -126,8 +126,14 @@ def test_published_counts(blocks, width, expected):
     assert count_parameters(net, 45) == expected + width + 2 * blocks * width  # biases of the stem and of every block
     golois = residual_net(blocks=blocks, width=width, block="golois")
     assert count_parameters(golois, 45) == expected + width + 2 * blocks * width  # two biases less, gamma and beta more
-    assert count_parameters(residual_net(blocks=blocks, width=width, block="original"), 45) == expected + width + 4 * blocks * width
-    assert count_parameters(residual_net(blocks=blocks, width=width, block="identity"), 45) == expected + 3 * width + 4 * blocks * width
+    assert (
+        count_parameters(residual_net(blocks=blocks, width=width, block="original"), 45)
+        == expected + width + 4 * blocks * width
+    )
+    assert (
+        count_parameters(residual_net(blocks=blocks, width=width, block="identity"), 45)
+        == expected + 3 * width + 4 * blocks * width
+    )
     assert multiply_adds(net, 45) == 361 * (expected - 45 * width)  # the 1x1 kernel is added to the 5x5
 
 
@@ -140,7 +146,12 @@ def test_counted_from_a_built_net():
 
 # Names and starts
 
-_NORMS = {"darkforest": ("norm1", "norm2"), "original": ("norm1", "norm2"), "identity": ("norm1", "norm2"), "golois": ("norm",)}
+_NORMS = {
+    "darkforest": ("norm1", "norm2"),
+    "original": ("norm1", "norm2"),
+    "identity": ("norm1", "norm2"),
+    "golois": ("norm",),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +159,13 @@ def test_names_are_final(kind):
     """Checkpoints and initial weights are keyed by them."""
     norms = [f"{norm}.{part}" for norm in _NORMS.get(kind, ()) for part in ("gamma", "beta")]
     parts = ["conv1.kernel", "conv2.kernel"] + (norms or ["conv1.bias", "conv2.bias"])
-    expected = {"stem.kernel", "stem.pointwise", "stem.bias", "output.kernel", *(f"blocks.{b}.{part}" for b in (1, 2, 3) for part in parts)}
+    expected = {
+        "stem.kernel",
+        "stem.pointwise",
+        "stem.bias",
+        "output.kernel",
+        *(f"blocks.{b}.{part}" for b in (1, 2, 3) for part in parts),
+    }
     expected |= {"tower_end.norm.gamma", "tower_end.norm.beta"} if kind == "identity" else set()
     net = built(block=kind)
     assert {name for name, _ in net.named_parameters()} == expected
@@ -196,7 +213,8 @@ def test_edge_planes_need_another_family():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_memorises_a_batch(kind):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
+    processor's sums."""
     net, x = built(block=kind, width=12, blocks=2), planes(8)
     targets = torch.arange(8) * 41
     optimiser = torch.optim.Adam(net.parameters(), lr=0.01)

@@ -14,7 +14,10 @@ CPU = torch.device("cpu")
 def batches(count, size=4, planes=26):
     generator = torch.Generator().manual_seed(3)
     for _ in range(count):
-        yield Batch((torch.rand(size, planes, 19, 19, generator=generator) < 0.3).float(), torch.randint(0, 361, (size,), generator=generator))
+        yield Batch(
+            (torch.rand(size, planes, 19, 19, generator=generator) < 0.3).float(),
+            torch.randint(0, 361, (size,), generator=generator),
+        )
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])

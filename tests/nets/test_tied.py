@@ -43,7 +43,11 @@ def test_free_weights_of_a_full_layer(side, free):
 
 
 @settings(max_examples=20)
-@given(st.sampled_from([symmetries(3), symmetries(5), symmetries(6), pair_symmetries(3, 5)]), st.integers(0, 1000), st.sampled_from([0, 1, 2]))
+@given(
+    st.sampled_from([symmetries(3), symmetries(5), symmetries(6), pair_symmetries(3, 5)]),
+    st.integers(0, 1000),
+    st.sampled_from([0, 1, 2]),
+)
 def test_spread_is_tied_and_its_gradient_the_mean(images, seed, dim):
     orbits = Orbits(images)
     generator = torch.Generator().manual_seed(seed)
@@ -61,10 +65,13 @@ def test_spread_is_tied_and_its_gradient_the_mean(images, seed, dim):
 
 
 def test_a_step_is_that_of_step_then_average():
-    """One step of gradient descent on the numbers of the orbits, and one on free weights that are averaged afterwards."""
+    """One step of gradient descent on the numbers of the orbits, and one on free weights that are averaged
+    afterwards."""
     images = symmetries(5)
     orbits = Orbits(images)
-    tied = torch.randn(3, 4, len(orbits), generator=torch.Generator().manual_seed(1), dtype=torch.float64).requires_grad_()
+    tied = torch.randn(
+        3, 4, len(orbits), generator=torch.Generator().manual_seed(1), dtype=torch.float64
+    ).requires_grad_()
     free = orbits.spread(tied, 2).detach().requires_grad_()
     x = torch.randn(2, 4, 9, 9, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     for kernel in (orbits.spread(tied, 2), free):

@@ -28,7 +28,12 @@ def start(home: Path, *arguments: str, **environment: str) -> subprocess.Popen:
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "orchestration.cli", *arguments]
     return subprocess.Popen(
-        command, cwd=home, env={**usual, "GONN_HOME": str(home), "PYTHONPATH": path, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=home,
+        env={**usual, "GONN_HOME": str(home), "PYTHONPATH": path, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

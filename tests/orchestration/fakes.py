@@ -48,15 +48,28 @@ def run_fake(job, on_progress) -> dict:
         case "hangs once" if attempt == 1:
             time.sleep(60)
         case "short once" | "too large" | "steady":
-            _on_a_gpu(job, on_progress, short=job.run.commit == "too large" or job.run.commit == "short once" and attempt == 1)
+            _on_a_gpu(
+                job, on_progress, short=job.run.commit == "too large" or job.run.commit == "short once" and attempt == 1
+            )
     tell = partial(event, trial=job.id, total=20)
     on_progress(tell("started", samples=0, nats=None, samples_per_s=None, device="none", resumed=0))
     while job.run.commit == "goes on until told" and attempt == 1:
-        if on_progress(tell("tick", samples=5, nats=None, samples_per_s=50.0, train_nats=5.0, seconds_left=1.0)) is False:
+        if (
+            on_progress(tell("tick", samples=5, nats=None, samples_per_s=50.0, train_nats=5.0, seconds_left=1.0))
+            is False
+        ):
             return {"state": "paused", "samples": 5}
         time.sleep(0.05)
     for samples in (10, 20):
-        line = {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1}
+        line = {
+            "samples": samples,
+            "train_nats": 5.0,
+            "nats": 5.5 - samples / 100,
+            "top1": 0.3,
+            "top4": 0.6,
+            "samples_per_s": 50.0,
+            "learning_rate": 0.1,
+        }
         with open(folder / "metrics.jsonl", "a") as file:
             print(json.dumps(line), file=file)
         if on_progress(tell("point", **line)) is False:
@@ -67,12 +80,29 @@ def run_fake(job, on_progress) -> dict:
 
 def _on_a_gpu(job, on_progress, short: bool) -> None:
     """Two seconds of telling a GPU's memory, or until it is `short`."""
-    on_progress(event("started", job.id, 0, 20, None, None, device="a GPU", resumed=0, training_seconds=0.0, free_bytes=80 * 2**30))
+    on_progress(
+        event(
+            "started", job.id, 0, 20, None, None, device="a GPU", resumed=0, training_seconds=0.0, free_bytes=80 * 2**30
+        )
+    )
     for tick in range(20):
         time.sleep(0.1)
         if short:
             raise OutOfMemory("CUDA out of memory")
-        on_progress(event("tick", job.id, tick, 20, None, 10.0, train_nats=5.0, seconds_left=1.0, peak_bytes=2**29, reserved_bytes=2**30))
+        on_progress(
+            event(
+                "tick",
+                job.id,
+                tick,
+                20,
+                None,
+                10.0,
+                train_nats=5.0,
+                seconds_left=1.0,
+                peak_bytes=2**29,
+                reserved_bytes=2**30,
+            )
+        )
 
 
 def config_tree() -> dict:
@@ -95,22 +125,76 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
     def write(name, tree):
         (folder / name).write_text(json.dumps({"format": 1, **tree}))
 
-    session = {"started": "2026-01-02T03:04:05+00:00", "device": "cpu", "commit": "abc123", "dirty": True, "versions": {"torch": "2.13"}}
-    write("config.json", {"id": folder.name, "config": config_tree(), "sessions": [session], "numerics": {"nets": 1}, "run": {}, "labels": {}})
+    session = {
+        "started": "2026-01-02T03:04:05+00:00",
+        "device": "cpu",
+        "commit": "abc123",
+        "dirty": True,
+        "versions": {"torch": "2.13"},
+    }
+    write(
+        "config.json",
+        {
+            "id": folder.name,
+            "config": config_tree(),
+            "sessions": [session],
+            "numerics": {"nets": 1},
+            "run": {},
+            "labels": {},
+        },
+    )
     lines = [
-        {"samples": samples, "train_nats": 5.0, "nats": 5.5 - samples / 100, "top1": 0.3, "top4": 0.6, "samples_per_s": 50.0, "learning_rate": 0.1, "wall_seconds": samples / 50,
-         "training_seconds": samples / 50, "looks": samples // 10}
+        {
+            "samples": samples,
+            "train_nats": 5.0,
+            "nats": 5.5 - samples / 100,
+            "top1": 0.3,
+            "top4": 0.6,
+            "samples_per_s": 50.0,
+            "learning_rate": 0.1,
+            "wall_seconds": samples / 50,
+            "training_seconds": samples / 50,
+            "looks": samples // 10,
+        }
         for samples in range(10, 10 * points + 1, 10)
     ]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if state == "running":
         write("lease.json", {"token": "t", "process": this_process()._asdict()})
     if state == "failed":
-        write("failure.json", {"error": "RuntimeError: the loss is not finite", "traceback": "Traceback …", "unix_time": 0.0})
+        write(
+            "failure.json",
+            {"error": "RuntimeError: the loss is not finite", "traceback": "Traceback …", "unix_time": 0.0},
+        )
     if state == "done":
-        write("result.json", {"id": folder.name, "samples": 20, "samples_per_s": 50.0, "weights": "0123456789abcdef", "parameters": 1234})
+        write(
+            "result.json",
+            {
+                "id": folder.name,
+                "samples": 20,
+                "samples_per_s": 50.0,
+                "weights": "0123456789abcdef",
+                "parameters": 1234,
+            },
+        )
         (folder / "checkpoint.safetensors").write_bytes(b"weights")
-        summary = {"id": "e" * 16, "split": "test", "history": "full", "samples": 20, "nats": 2.6, "top1": 0.4, "top4": 0.7, "metric_set": 1, "requests": []}
-        summary |= {"weights": "0123456789abcdef", "subset": "0" * 20, "symmetry_averaging": False, "positions": 100, "games": 2}
+        summary = {
+            "id": "e" * 16,
+            "split": "test",
+            "history": "full",
+            "samples": 20,
+            "nats": 2.6,
+            "top1": 0.4,
+            "top4": 0.7,
+            "metric_set": 1,
+            "requests": [],
+        }
+        summary |= {
+            "weights": "0123456789abcdef",
+            "subset": "0" * 20,
+            "symmetry_averaging": False,
+            "positions": 100,
+            "games": 2,
+        }
         (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
         write(f"eval/{'e' * 16}.json", summary)

@@ -14,7 +14,11 @@ def _programs() -> Path | None:
     """Folder of initdb and pg_ctl: Debian keeps them beside each other by version, out of the path."""
     if found := shutil.which("pg_ctl"):
         return Path(found).parent
-    return max((path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")), key=lambda path: int(path.parent.name), default=None)
+    return max(
+        (path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")),
+        key=lambda path: int(path.parent.name),
+        default=None,
+    )
 
 
 def lacking() -> str:
@@ -36,11 +40,28 @@ def postgres_store():
         data = folder / "data"
 
         def run(*command) -> None:
-            done = subprocess.run([programs / command[0], *map(str, command[1:])], cwd=folder, user=user if os.geteuid() == 0 else None, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(
+                [programs / command[0], *map(str, command[1:])],
+                cwd=folder,
+                user=user if os.geteuid() == 0 else None,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
             assert done.returncode == 0, done.stdout
 
         run("initdb", "--auth=trust", "--no-sync", "--username=gonn", "--pgdata", data)
-        run("pg_ctl", "start", "--wait", "--pgdata", data, "--log", folder / "log", "--options", f"-k {folder} -c listen_addresses='' -c fsync=off -c shared_buffers=16MB")
+        run(
+            "pg_ctl",
+            "start",
+            "--wait",
+            "--pgdata",
+            data,
+            "--log",
+            folder / "log",
+            "--options",
+            f"-k {folder} -c listen_addresses='' -c fsync=off -c shared_buffers=16MB",
+        )
         try:
             yield f"postgresql+psycopg2://gonn:secret@/postgres?host={folder}"
         finally:

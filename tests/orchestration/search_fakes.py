@@ -23,10 +23,28 @@ VALIDATION = EvaluationRequest(split="validation", view="0" * 20, minimum_positi
 
 def made_search(trials: int = 20, **changes) -> Search:
     """A search around the base rate 0.064, whose optimum is at BEST."""
-    config = with_values(TrialConfig(), {"training.samples": 1200, "training.batch_size": 10, "training.init_seed": 1000, "training.data_seed": 1000})
-    decided = {"config": config, "validation": VALIDATION, "pruning": PRUNING, "rates": (0.01, 1.0), "trials": trials, "seed": 1000, **changes}
+    config = with_values(
+        TrialConfig(),
+        {"training.samples": 1200, "training.batch_size": 10, "training.init_seed": 1000, "training.data_seed": 1000},
+    )
+    decided = {
+        "config": config,
+        "validation": VALIDATION,
+        "pruning": PRUNING,
+        "rates": (0.01, 1.0),
+        "trials": trials,
+        "seed": 1000,
+        **changes,
+    }
     identity = search_id("gonn-b5", "smoke", "starter", decided)
-    words = {"title": "gonn-b5", "base": "gonn-b5", "budget": "smoke", "data": "starter", "coverage": "starter", "created": "2026-01-02T03:04:05+00:00"}
+    words = {
+        "title": "gonn-b5",
+        "base": "gonn-b5",
+        "budget": "smoke",
+        "data": "starter",
+        "coverage": "starter",
+        "created": "2026-01-02T03:04:05+00:00",
+    }
     return Search(id=identity, **decided, **words, commit="abc", dirty=False)
 
 
@@ -75,7 +93,11 @@ class FakeRunner:
     def _trial(self, job: Job, on_event, order: str):
         folder, total = Path(job.run.runs) / job.id, job.config.training.samples
         (folder / "eval").mkdir(parents=True, exist_ok=True)
-        lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()] if (folder / "metrics.jsonl").exists() else []
+        lines = (
+            [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+            if (folder / "metrics.jsonl").exists()
+            else []
+        )
         outcome = Outcome(job.id, "done")
         for index in range(len(lines) + 1, POINTS + 1):
             if self.told == self.kill_after:
@@ -88,7 +110,14 @@ class FakeRunner:
                 outcome = Outcome(job.id, "failed", "Diverged: training loss is nan at 300 samples (learning rate 0.9)")
                 break
             samples = total * index // POINTS
-            line = {"samples": samples, "nats": level(job, samples), "train_nats": 3.0, "wall_seconds": 1.0, "training_seconds": 1.0, "looks": index}
+            line = {
+                "samples": samples,
+                "nats": level(job, samples),
+                "train_nats": 3.0,
+                "wall_seconds": 1.0,
+                "training_seconds": 1.0,
+                "looks": index,
+            }
             lines.append(line)
             (folder / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
             if on_event(event("point", job.id, samples, total, line["nats"], 50.0)) is False:
@@ -101,10 +130,37 @@ class FakeRunner:
         yield outcome
 
     def _finish(self, job: Job, folder: Path) -> None:
-        asked = VALIDATION.model_dump(exclude=set(Reading._fields)) | {"symmetry_averaging": False, "samples": job.config.training.samples}
-        summary = {"format": 1, "id": "e" * 16, "metric_set": METRIC_SET, "weights": "0" * 16, "subset": "0" * 20, "positions": 100, "games": 2, "symmetry_averaging": False}
-        summary |= {"split": "validation", "history": "full", "samples": asked["samples"], "nats": level(job, asked["samples"]), "top1": 0.3, "top4": 0.6, "requests": [asked]}
+        asked = VALIDATION.model_dump(exclude=set(Reading._fields)) | {
+            "symmetry_averaging": False,
+            "samples": job.config.training.samples,
+        }
+        summary = {
+            "format": 1,
+            "id": "e" * 16,
+            "metric_set": METRIC_SET,
+            "weights": "0" * 16,
+            "subset": "0" * 20,
+            "positions": 100,
+            "games": 2,
+            "symmetry_averaging": False,
+        }
+        summary |= {
+            "split": "validation",
+            "history": "full",
+            "samples": asked["samples"],
+            "nats": level(job, asked["samples"]),
+            "top1": 0.3,
+            "top4": 0.6,
+            "requests": [asked],
+        }
         (folder / "eval" / f"{'e' * 16}.json").write_text(json.dumps(summary))
         (folder / "eval" / f"{'e' * 16}.npz").write_bytes(b"")
-        result = {"format": 1, "id": job.id, "samples": asked["samples"], "weights": "0" * 16, "parameters": 1, "samples_per_s": 50.0}
+        result = {
+            "format": 1,
+            "id": job.id,
+            "samples": asked["samples"],
+            "weights": "0" * 16,
+            "parameters": 1,
+            "samples_per_s": 50.0,
+        }
         (folder / "result.json").write_text(json.dumps(result))

@@ -30,12 +30,27 @@ class Server:
 
     def start(self) -> None:
         """Start it; returns once it answers."""
-        command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", self.store, "--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
+        command = [
+            sys.executable,
+            "-m",
+            "mlflow",
+            "server",
+            "--backend-store-uri",
+            self.store,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--workers",
+            "1",
+        ]
         command += ["--artifacts-destination", (self.folder / "artifacts").as_uri()]
         environment = {**os.environ, **ENVIRONMENT, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
         environment |= {"PYTHONPATH": self._path} if self._path else {}
         words = open(self.folder / "server.log", "a")
-        self._process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=words, stderr=words, start_new_session=True)
+        self._process = subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=words, stderr=words, start_new_session=True
+        )
         until = time.monotonic() + 240
         while not self._answers():
             assert self._process.poll() is None and time.monotonic() < until, (self.folder / "server.log").read_text()
@@ -71,7 +86,8 @@ def running(server: Server):
 class Switch:
     """A port that leads to another one, as long as `mode` says so.
 
-    on; down: refuses connections and drops those there are; hangs: accepts and never answers; deaf: passes requests on, never an answer.
+    on; down: refuses connections and drops those there are; hangs: accepts and never answers; deaf: passes requests on,
+    never an answer.
     """
 
     def __init__(self, target: int):

@@ -1,4 +1,5 @@
-"""Whoever is killed with SIGKILL in the middle of its work: it ends with the weights and the evaluation files of an undisturbed run.
+"""Whoever is killed with SIGKILL in the middle of its work: it ends with the weights and the evaluation files of an
+undisturbed run.
 
     killed                        test
     a trial alone, three times    trial/test_kill.py: test_kill_at_random_moments
@@ -36,12 +37,20 @@ TIMES = ("samples_per_s", "seconds")
 
 def test_a_worker_of_ray_is_killed(tmp_path):
     config = tiny_config(training__samples=4000)
-    whole, cut = tiny_job(tmp_path / "whole", config, progress_points=16), tiny_job(tmp_path / "cut", config, progress_points=16, checkpoint_seconds=0.05)
+    whole, cut = (
+        tiny_job(tmp_path / "whole", config, progress_points=16),
+        tiny_job(tmp_path / "cut", config, progress_points=16, checkpoint_seconds=0.05),
+    )
     run_trial(whole)
     folder, told = TrialDirectory(tmp_path / "cut" / cut.id), []
 
     def on_event(event):
-        if event["event"] == "point" and "retried" not in told and folder.checkpoint.exists() and (holder := live_holder(folder.path)):
+        if (
+            event["event"] == "point"
+            and "retried" not in told
+            and folder.checkpoint.exists()
+            and (holder := live_holder(folder.path))
+        ):
             os.kill(holder.process.pid, signal.SIGKILL)
         told.append(event["event"])
 
@@ -53,7 +62,8 @@ def test_a_worker_of_ray_is_killed(tmp_path):
 
 
 def records(uri: str) -> dict[tuple[str, str], object]:
-    """What MLflow holds of the only study there, but for times: (run, what) -> status, params, verdicts, histories of metrics, artifacts."""
+    """What MLflow holds of the only study there, but for times: (run, what) -> status, params, verdicts, histories of
+    metrics, artifacts."""
     from mlflow import MlflowClient
 
     client, found = MlflowClient(uri), {}
@@ -62,20 +72,39 @@ def records(uri: str) -> dict[tuple[str, str], object]:
     assert len({run.info.run_name for run in runs}) == len(runs), "a run that is there twice"
     for run in runs:
         values = {f"param {name}": value for name, value in run.data.params.items() if name != "created"}
-        values |= {f"tag {name}": value for name, value in run.data.tags.items() if name.startswith(("delta_nats", "verdict", "weights", "arm", "seed", "control"))}
+        values |= {
+            f"tag {name}": value
+            for name, value in run.data.tags.items()
+            if name.startswith(("delta_nats", "verdict", "weights", "arm", "seed", "control"))
+        }
         for name in run.data.metrics:
             if not name.endswith(TIMES):
-                values[f"metric {name}"] = [(point.step, point.value) for point in client.get_metric_history(run.info.run_id, name)]
-        values |= {"status": run.info.status, "artifacts": sorted(file.path for file in client.list_artifacts(run.info.run_id))}
+                values[f"metric {name}"] = [
+                    (point.step, point.value) for point in client.get_metric_history(run.info.run_id, name)
+                ]
+        values |= {
+            "status": run.info.status,
+            "artifacts": sorted(file.path for file in client.list_artifacts(run.info.run_id)),
+        }
         found |= {(run.info.run_name, name): value for name, value in values.items()}
     return found
 
 
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=lacking())])])
+@pytest.mark.parametrize(
+    "store",
+    [
+        "sqlite",
+        pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.skipif(bool(lacking()), reason=lacking())]),
+    ],
+)
 def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, store):
-    """Over HTTP; the study goes on, `gonn sync` completes the records once the server is there again, and they are those of any other store."""
+    """Over HTTP; the study goes on, `gonn sync` completes the records once the server is there again, and they are
+    those of any other store."""
     home = workspace(tmp_path)
-    with postgres_store() if store == "postgresql" else _sqlite(tmp_path) as uri, running(Server(tmp_path, uri)) as server:
+    with (
+        postgres_store() if store == "postgresql" else _sqlite(tmp_path) as uri,
+        running(Server(tmp_path, uri)) as server,
+    ):
         address = {"MLFLOW_TRACKING_URI": f"http://user:secret@127.0.0.1:{server.port}"}
         study = start(home, *STUDY, **address)
         until(lambda: any(name == "metric nats" for _, name in _seen(server)), study)
@@ -83,7 +112,9 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
         out, err = study.communicate(timeout=400)
         assert study.returncode == 0 and "2/2 trials done" in out, out + err
         (line,) = [line for line in err.splitlines() if line.startswith("MLflow: ")]
-        assert line.startswith(f"MLflow: cannot use http://***@127.0.0.1:{server.port} (") and line.endswith("`gonn sync` completes the records")
+        assert line.startswith(f"MLflow: cannot use http://***@127.0.0.1:{server.port} (") and line.endswith(
+            "`gonn sync` completes the records"
+        )
         assert "secret" not in out + err
         trials = sorted(folder.name for folder in (home / "runs").iterdir())
         assert trials == sorted(folder.name for folder in (undisturbed / "runs").iterdir()) and len(trials) == 2
@@ -95,7 +126,9 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
         found = records(f"http://127.0.0.1:{server.port}")
     assert [status for (_, name), status in found.items() if name == "status"] == ["FINISHED"] * 3
     expected = records(f"sqlite:///{undisturbed / 'mlflow.db'}")
-    assert {key: (found.get(key), expected.get(key)) for key in {*found, *expected} if found.get(key) != expected.get(key)} == {}
+    assert {
+        key: (found.get(key), expected.get(key)) for key in {*found, *expected} if found.get(key) != expected.get(key)
+    } == {}
 
 
 def _sqlite(folder: Path):

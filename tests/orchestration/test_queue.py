@@ -31,10 +31,18 @@ def change(folder: Path, before: str, after: str) -> None:
 
 def test_every_entry_is_what_it_says():
     entries = read_queue()
-    assert {entry.queued.job for entry in entries} == {path.stem for path in (FOLDER / "jobs").glob("*.json") if not path.stem.endswith(".recipe")}
+    assert {entry.queued.job for entry in entries} == {
+        path.stem for path in (FOLDER / "jobs").glob("*.json") if not path.stem.endswith(".recipe")
+    }
     assert {entry.job.id for entry in entries} == queued_trials() and len(queued_trials()) == len(entries)
     registry = load_registry()
-    assert {registry.base(entry.queued.base).system for entry in entries} == {"gonn", "go_nn", "clark_storkey", "lczero", "cazenave"}
+    assert {registry.base(entry.queued.base).system for entry in entries} == {
+        "gonn",
+        "go_nn",
+        "clark_storkey",
+        "lczero",
+        "cazenave",
+    }
 
 
 def test_a_claim_is_queued_with_both_arms():
@@ -42,7 +50,12 @@ def test_a_claim_is_queued_with_both_arms():
     entries = read_queue()
     for entry in entries:
         if entry.queued.claims and entry.queued.set:
-            assert any(other.queued.base == entry.queued.base and other.queued.seed == entry.queued.seed and not other.queued.set for other in entries), entry.queued.job
+            assert any(
+                other.queued.base == entry.queued.base
+                and other.queued.seed == entry.queued.seed
+                and not other.queued.set
+                for other in entries
+            ), entry.queued.job
 
 
 @pytest.mark.parametrize(
@@ -54,7 +67,11 @@ def test_a_claim_is_queued_with_both_arms():
         ("parametric_relu.early_loss", "parametric_relu.late_loss", "no such claim of parametric_relu"),
         ("parametric_relu.early_loss", "ladder_input.loss", "the job is no arm of ladder_input"),
         ("base: gonn-b5,", "base: gonn-b6,", "gonn-b6"),
-        ("job: b5-s2, base: gonn-b5, seed: 2", "job: b5-s2, base: gonn-b5, seed: 3", "is not the trial of base, seed and set"),
+        (
+            "job: b5-s2, base: gonn-b5, seed: 2",
+            "job: b5-s2, base: gonn-b5, seed: 3",
+            "is not the trial of base, seed and set",
+        ),
     ],
 )
 def test_an_entry_that_is_not_what_it_says_is_one_line(spoilt, before, after, said):

@@ -2,11 +2,11 @@
 
     python fake_engine.py [stones=N] [at=N] [does=WHAT] [once=FILE]
 
-Black fills every second row from the top, White from the bottom, `stones` each; then both pass. At its genmove number `at`
-(from 1) it does WHAT: hang, crash, flood (a line without end), chatter (lines without end), noise (standard error without end),
-junk (no GTP), stale (another command's number), refuse (`?`), illegal (an occupied point), nonsense (no move), resign, or child
-(starts a process that outlives it, then crashes). With `once` only the first process does: it makes FILE.
-Standard library alone: it is started often.
+Black fills every second row from the top, White from the bottom, `stones` each; then both pass. At its genmove number
+`at` (from 1) it does WHAT: hang, crash, flood (a line without end), chatter (lines without end), noise (standard error
+without end), junk (no GTP), stale (another command's number), refuse (`?`), illegal (an occupied point), nonsense (no
+move), resign, or child (starts a process that outlives it, then crashes). With `once` only the first process does: it
+makes FILE. Standard library alone: it is started often.
 """
 
 import os
@@ -22,7 +22,10 @@ if "once" in given:
     else:
         open(given["once"], "w").close()
 LETTERS = "ABCDEFGHJKLMNOPQRST"
-LISTS = {"black": [f"{c}{r}" for r in (19, 17, 15, 13, 11) for c in LETTERS], "white": [f"{c}{r}" for r in (1, 3, 5, 7, 9) for c in LETTERS]}
+LISTS = {
+    "black": [f"{c}{r}" for r in (19, 17, 15, 13, 11) for c in LETTERS],
+    "white": [f"{c}{r}" for r in (1, 3, 5, 7, 9) for c in LETTERS],
+}
 asked, taken = 0, set()
 
 

@@ -2,9 +2,9 @@
 
     python fake_guard.py [passes=N] [resigns=N] [mumbles=N] [crashes=FILE] [hangs=FILE]
 
-With N moves on its board it passes, resigns or says what is no move; with `crashes` its first process dies at its second genmove and makes FILE;
-with `hangs` it makes FILE and answers no more when first asked for the score.
-Standard library alone.
+With N moves on its board it passes, resigns or says what is no move; with `crashes` its first process dies at its
+second genmove and makes FILE; with `hangs` it makes FILE and answers no more when first asked for the score. Standard
+library alone.
 """
 
 import os

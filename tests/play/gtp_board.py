@@ -37,8 +37,11 @@ def session(player=None, seed=1, guard=None) -> GtpSession:
 
 
 def send(lines, at: GtpSession | None = None) -> list[str]:
-    """The answers of an engine to lines of commands, each without the empty line at its end; the engine ends with them."""
-    data = lines if isinstance(lines, bytes) else ("\n".join([lines] if isinstance(lines, str) else lines) + "\n").encode()
+    """The answers of an engine to lines of commands, each without the empty line at its end; the engine ends with
+    them."""
+    data = (
+        lines if isinstance(lines, bytes) else ("\n".join([lines] if isinstance(lines, str) else lines) + "\n").encode()
+    )
     answers = io.BytesIO()
     serve(io.BytesIO(data), answers, command_table(at or session(), "gonn", "test"))
     text = answers.getvalue().decode("ascii")

@@ -1,4 +1,5 @@
-"""Batched games: each a pure function of the match and its number; their ends, results and SGF files; killed and gone on with."""
+"""Batched games: each a pure function of the match and its number; their ends, results and SGF files; killed and gone
+on with."""
 
 import os
 import resource
@@ -51,7 +52,9 @@ def fixed(**choice) -> NetPlayer:
 def convolutional(seed: int) -> NetPlayer:
     """A net with a convolution and weights of its own, in chunks as matches have them."""
     torch.manual_seed(seed)
-    return NetPlayer(torch.nn.Sequential(torch.nn.Conv2d(26, 1, 5, padding=2), torch.nn.Flatten()), FeatureConfig(), Choice())
+    return NetPlayer(
+        torch.nn.Sequential(torch.nn.Conv2d(26, 1, 5, padding=2), torch.nn.Flatten()), FeatureConfig(), Choice()
+    )
 
 
 def by_number(games):
@@ -91,7 +94,12 @@ def test_games_end_by_passes_with_the_score_of_what_stands():
         assert not unsettled and line.result == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
         assert line.black == "AB"[line.game % 2] and line.winner == (line.black if margin > 0 else "BA"[line.game % 2])
         root = sgf.Sgf_game.from_bytes(text).get_root()
-        assert root.get("PB") == NAMES[line.black] and root.get("RE") == line.result and root.get("KM") == 7.5 and root.get("RU") == "Chinese"
+        assert (
+            root.get("PB") == NAMES[line.black]
+            and root.get("RE") == line.result
+            and root.get("KM") == 7.5
+            and root.get("RU") == "Chinese"
+        )
 
 
 def test_the_moves_are_those_that_the_players_choose_one_by_one():
@@ -130,7 +138,9 @@ def trials(tmp_path_factory):
 def made_match(trials, root, most_moves: int):
     specs = {side: parse_player(str(folder)) for side, folder in trials.items()}
     identities = [load_player(spec)[1] for spec in specs.values()]
-    return specs, open_match(root, describe_match(*identities, Rules(most_moves=most_moves), Openings().model_dump(), 3))
+    return specs, open_match(
+        root, describe_match(*identities, Rules(most_moves=most_moves), Openings().model_dump(), 3)
+    )
 
 
 DRIVER = """
@@ -146,8 +156,16 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     (tmp_path / "driver.py").write_text(DRIVER)
-    command = [sys.executable, str(tmp_path / "driver.py"), str(trials["A"]), str(trials["B"]), str(tmp_path / "killed")]
-    driver = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": os.getcwd()})
+    command = [
+        sys.executable,
+        str(tmp_path / "driver.py"),
+        str(trials["A"]),
+        str(trials["B"]),
+        str(tmp_path / "killed"),
+    ]
+    driver = subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": os.getcwd()}
+    )
     driver.stdout.readline()
     driver.send_signal(signal.SIGKILL)
     driver.wait()
@@ -162,12 +180,16 @@ def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     assert again == set(range(games)) - kept
     players = {side: load_player(spec)[0] for side, spec in specs.items()}
     for line, text in play_games(players, [min(kept), max(kept), min(again)], MatchTerms.of(record.match, NAMES)):
-        assert MatchRecord(record.folder).games()[line.game] == line and (record.folder / "sgf" / f"{line.game}.sgf").read_bytes() == text
+        assert (
+            MatchRecord(record.folder).games()[line.game] == line
+            and (record.folder / "sgf" / f"{line.game}.sgf").read_bytes() == text
+        )
     assert not list(play_nets(record, specs, NAMES, games, 2, lambda: False))
 
 
 def test_memory_is_kept_where_malloc_can():
-    """Run twice: the second call finds it so already. On glibc a large array that is freed is not given back to the system."""
+    """Run twice: the second call finds it so already. On glibc a large array that is freed is not given back to the
+    system."""
     assert keep_memory() == keep_memory()
     if keep_memory():
         sizes = []

@@ -1,4 +1,5 @@
-"""Move choice: the biased distribution against its closed form, by a fine grid of draws and by Beta-distributed thresholds."""
+"""Move choice: the biased distribution against its closed form, by a fine grid of draws and by Beta-distributed
+thresholds."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ BIASED = Choice()
 
 
 def closed_form(logits, candidates, moves: int) -> np.ndarray:
-    """(361,) chance of every point: (1 - c before)^beta - (1 - c after)^beta along the candidates, the rest to the last (spec: GoNN 5)."""
+    """(361,) chance of every point: (1 - c before)^beta - (1 - c after)^beta along the candidates, the rest to the last
+    (spec: GoNN 5)."""
     p = np.exp(logits.astype(np.float64) - logits.max())
     p /= p.sum()
     order = sorted(np.flatnonzero(candidates).tolist(), key=lambda point: (-p[point], point))

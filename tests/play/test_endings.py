@@ -34,7 +34,8 @@ def fond(*points: int, **choice) -> NetPlayer:
 
 
 def triple_ko(superko: bool) -> Game:
-    """Everything is settled, Black's on the left, White's on the right, but for three kos on the border; White holds the second."""
+    """Everything is settled, Black's on the left, White's on the right, but for three kos on the border; White holds
+    the second."""
     colours = np.tile(np.array([BLACK] * BORDER + [WHITE] * (SIZE - BORDER), np.uint8), SIZE).reshape(SIZE, SIZE)
     for col in (1, 3, 15, 17):
         colours[1, col] = 0
@@ -73,6 +74,9 @@ def test_a_triple_ko_goes_round_until_superko_refuses_and_the_game_ends():
 
 def test_players_that_never_come_to_an_end_stop_after_722_moves():
     """Two players that fill all but simple eyes and capture each other's stones again and again."""
-    players = {"A": fond(*range(POINTS), passing="no_candidates"), "B": fond(*range(POINTS - 1, -1, -1), passing="no_candidates")}
+    players = {
+        "A": fond(*range(POINTS), passing="no_candidates"),
+        "B": fond(*range(POINTS - 1, -1, -1), passing="no_candidates"),
+    }
     ((line, _),) = play_games(players, [0], MatchTerms(Rules(), Openings(), 0, {"A": "A", "B": "B"}), places=1)
     assert (line.end, line.moves, line.unsettled) == ("length", 722, ()) and line.winner in ("A", "B")

@@ -68,7 +68,8 @@ THREE_KOS = """
 
 
 def ko_game(seed: int, moves: int):
-    """A random game that is mostly about three kos, so that positions come back often, with moves taken back; yields it with its slow twin."""
+    """A random game that is mostly about three kos, so that positions come back often, with moves taken back; yields it
+    with its slow twin."""
     generator = np.random.default_rng(seed)
     colours, at = parse_board(THREE_KOS), named_points(THREE_KOS)
     for pair in ("ab", "cd", "ef"):
@@ -107,7 +108,15 @@ def test_random_ko_games_agree_with_the_slow_rules(seed):
 
 def test_ko_games_reach_superko():
     """The games above are worth something: moves are refused by superko alone."""
-    assert sum(slow.why_illegal(p, game.to_move) == "superko" for seed in range(3) for game, slow, near in ko_game(seed, 40) for p in near) > 10
+    assert (
+        sum(
+            slow.why_illegal(p, game.to_move) == "superko"
+            for seed in range(3)
+            for game, slow, near in ko_game(seed, 40)
+            for p in near
+        )
+        > 10
+    )
 
 
 @settings(max_examples=15)
@@ -126,7 +135,12 @@ def test_whole_games_agree_with_sgfmill_on_captures_and_undo_restores_them(seed)
     assert colours_of(game.stones()).tolist() == [{None: EMPTY, "b": BLACK, "w": WHITE}[c] for c in theirs]
     for stones, to_move, candidates, ko in reversed(past):
         game.undo()
-        assert (game.stones().tolist(), game.to_move, game.candidates().tolist(), game.board.ko) == (stones, to_move, candidates, ko)
+        assert (game.stones().tolist(), game.to_move, game.candidates().tolist(), game.board.ko) == (
+            stones,
+            to_move,
+            candidates,
+            ko,
+        )
     with pytest.raises(ValueError, match="no move"):
         game.undo()
 
@@ -211,4 +225,11 @@ def test_simple_eyes_as_drawn():
     game, at = game_of(text, BLACK)
     candidates, legal = game.candidates(), game.legal_points()
     assert all(legal[p] for p in at.values())
-    assert {name: bool(candidates[p]) for name, p in at.items()} == {"a": False, "b": False, "c": True, "d": False, "e": True, "f": False}
+    assert {name: bool(candidates[p]) for name, p in at.items()} == {
+        "a": False,
+        "b": False,
+        "c": True,
+        "d": False,
+        "e": True,
+        "f": False,
+    }

@@ -31,10 +31,16 @@ def test_listed_analyze_commands_are_commands():
 def test_a_heat_map_shades_and_labels_points():
     lines = heat_map(probabilities(Q16=0.64, D4=0.25, K10=0.04, A1=0.0025), WHITE).split("\n")
     colours = dict((line.split()[2], line.split()[1]) for line in lines if line.startswith("COLOR"))
-    assert colours.keys() == {"Q16", "D4", "K10", "A1"} and all(re.fullmatch("#[0-9a-f]{6}", each) for each in colours.values())
+    assert colours.keys() == {"Q16", "D4", "K10", "A1"} and all(
+        re.fullmatch("#[0-9a-f]{6}", each) for each in colours.values()
+    )
     greens = [int(colours[name][3:5], 16) for name in ("Q16", "D4", "K10", "A1")]
     assert greens == sorted(greens) and len(set(greens)) == 4  # the likelier, the redder
-    assert set(re.findall(r"(\w+) (\d+)(?: |$)", next(line for line in lines if line.startswith("LABEL"))[6:])) == {("Q16", "64"), ("D4", "25"), ("K10", "4")}
+    assert set(re.findall(r"(\w+) (\d+)(?: |$)", next(line for line in lines if line.startswith("LABEL"))[6:])) == {
+        ("Q16", "64"),
+        ("D4", "25"),
+        ("K10", "4"),
+    }
     assert lines[-1].startswith("TEXT White: Q16 64.0% D4 25.0% K10 4.0% A1 0.2%")
 
 
@@ -61,7 +67,11 @@ def test_unconditional_life_is_marked():
     """))  # fmt: skip
     rows = alive_board(stones).split("\n")
     assert len(rows) == 19 and all(len(row.split(" ")) == 19 for row in rows)
-    assert rows[0].split()[:5] == ["b", "b", "b", "b", '""'] and rows[1].split()[:5] == ["b"] * 4 + ['""'] and set(rows[2].split()) == {'""'}
+    assert (
+        rows[0].split()[:5] == ["b", "b", "b", "b", '""']
+        and rows[1].split()[:5] == ["b"] * 4 + ['""']
+        and set(rows[2].split()) == {'""'}
+    )
 
 
 def test_the_analysis_line_is_sabakis():

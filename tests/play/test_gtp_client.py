@@ -92,7 +92,14 @@ def test_an_engine_that_does_not_answer_is_killed_with_its_children(does):
 
 def test_noise_between_commands_never_blocks():
     """Standard error is drained while a command is asked; its end is kept for the message."""
-    engine = GtpClient([sys.executable, "-S", "-c", "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 300000 + 'last words')\n sys.stderr.flush()\n print('=' + line.split()[0] + ' y\\n', flush=True)"])
+    engine = GtpClient(
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 300000 + 'last words')\n sys.stderr.flush()\n print('=' + line.split()[0] + ' y\\n', flush=True)",
+        ]
+    )
     assert [engine.ask("a"), engine.ask("b")] == ["y", "y"]
     assert len(engine._last_words) <= gtp_client.MOST_REMEMBERED
     engine.close()

@@ -36,8 +36,20 @@ def test_every_listed_command_is_known():
 
 def test_moves_are_played_and_generated():
     here = session()
-    assert send(["genmove b", "genmove w", "play b K10", "genmove white", "play w pass"], here) == ["= Q16", "= D4", "=", "= Q4", "="]
-    assert here.game.moves == [(BLACK, point("Q16")), (WHITE, point("D4")), (BLACK, point("K10")), (WHITE, point("Q4")), (WHITE, PASS)]
+    assert send(["genmove b", "genmove w", "play b K10", "genmove white", "play w pass"], here) == [
+        "= Q16",
+        "= D4",
+        "=",
+        "= Q4",
+        "=",
+    ]
+    assert here.game.moves == [
+        (BLACK, point("Q16")),
+        (WHITE, point("D4")),
+        (BLACK, point("K10")),
+        (WHITE, point("Q4")),
+        (WHITE, PASS),
+    ]
 
 
 def test_a_colour_may_move_twice_and_the_player_is_asked_for_it():
@@ -78,13 +90,26 @@ def test_ko():
         X O . O
         . X O .
     """)
-    assert send(["play b C18", "play w B18", "play w A1", "play b A2", "play w B18"], here) == ["=", "? illegal move (ko)", "=", "=", "="]
+    assert send(["play b C18", "play w B18", "play w A1", "play b A2", "play w B18"], here) == [
+        "=",
+        "? illegal move (ko)",
+        "=",
+        "=",
+        "=",
+    ]
     assert send(["play b C18"], here) == ["? illegal move (ko)"]
 
 
 def test_undo_goes_back_to_the_start_and_no_further():
     here = session()
-    assert send(["undo", "play b A1", "genmove w", "undo", "undo", "undo"], here) == ["? cannot undo", "=", "= Q16", "=", "=", "? cannot undo"]
+    assert send(["undo", "play b A1", "genmove w", "undo", "undo", "undo"], here) == [
+        "? cannot undo",
+        "=",
+        "= Q16",
+        "=",
+        "=",
+        "? cannot undo",
+    ]
     assert not here.game.stones().any()
 
 
@@ -108,7 +133,13 @@ def test_only_19x19():
 
 def test_komi_stays_when_the_board_is_cleared():
     here = session()
-    assert send(["komi 6.5", "clear_board", "komi nan", "komi 1e999", "komi -5"], here) == ["=", "=", "? syntax error", "? syntax error", "="]
+    assert send(["komi 6.5", "clear_board", "komi nan", "komi 1e999", "komi -5"], here) == [
+        "=",
+        "=",
+        "? syntax error",
+        "? syntax error",
+        "=",
+    ]
     assert here.game.komi == -5
 
 
@@ -184,12 +215,19 @@ def test_clocks_are_read_and_forgotten():
     good = ["time_settings 600 30 25", "time_left b 57 0", "time_left white 29.5 3", "kgs-time_settings none", "kgs-time_settings absolute 600",
             "kgs-time_settings byoyomi 600 30 5", "kgs-time_settings Canadian 600 300 25", "kgs-game_over"]  # fmt: skip
     assert send(good) == ["="] * len(good)
-    bad = ["time_settings 600 30 many", "time_left green 57 0", "kgs-time_settings byoyomi 600", "kgs-time_settings hourglass 5", "kgs-time_settings absolute x"]
+    bad = [
+        "time_settings 600 30 many",
+        "time_left green 57 0",
+        "kgs-time_settings byoyomi 600",
+        "kgs-time_settings hourglass 5",
+        "kgs-time_settings absolute x",
+    ]
     assert all(answer.startswith("? ") for answer in send(bad))
 
 
 def test_a_game_on_kgs():
-    """What the bridge sends: it takes back two moves by undo, marks dead stones, and cleans up when these are disputed."""
+    """What the bridge sends: it takes back two moves by undo, marks dead stones, and cleans up when these are
+    disputed."""
     here = session()
     lines = ["boardsize 19", "clear_board", "komi 0.5", "kgs-time_settings byoyomi 600 30 5", "place_free_handicap 3", "time_left w 600 0", "genmove w", "play b C14",
              "genmove w", "undo", "undo", "play b R5", "genmove w", "play b pass", "final_status_list dead", "kgs-genmove_cleanup w", "kgs-game_over"]  # fmt: skip

@@ -1,4 +1,5 @@
-"""Another engine beside the net: it follows the game, is asked before each move and at the end, and is started again when it dies."""
+"""Another engine beside the net: it follows the game, is asked before each move and at the end, and is started again
+when it dies."""
 
 import sys
 from contextlib import contextmanager
@@ -55,8 +56,16 @@ def test_it_follows_undo_handicap_komi_and_new_games():
 
 def test_it_is_asked_for_clean_up_dead_stones_and_score_under_any_rule():
     with guarded(passing="after_pass") as (here, _):
-        assert send(["genmove b", "genmove w", "kgs-genmove_cleanup b", "final_score"], here) == ["= Q16", "= D4", "= A19", "= B+3"]
-        assert send(["play b K10", "final_status_list dead", "final_status_list seki"], here)[1:] == ["= Q16\nK10\nD4", "="]
+        assert send(["genmove b", "genmove w", "kgs-genmove_cleanup b", "final_score"], here) == [
+            "= Q16",
+            "= D4",
+            "= A19",
+            "= B+3",
+        ]
+        assert send(["play b K10", "final_status_list dead", "final_status_list seki"], here)[1:] == [
+            "= Q16\nK10\nD4",
+            "=",
+        ]
 
 
 def test_it_is_started_again_when_it_dies(tmp_path):
@@ -82,7 +91,11 @@ def test_what_it_cannot_do_is_an_error_and_the_game_stays():
 
 def test_what_is_no_move_of_its_is_said():
     with guarded("mumbles=0") as (here, board):
-        assert send(["genmove b", "play b A1", "genmove w"], here) == ["? guard: answers 'somewhere', which is no point", "=", "= Q16"]
+        assert send(["genmove b", "play b A1", "genmove w"], here) == [
+            "? guard: answers 'somewhere', which is no point",
+            "=",
+            "= Q16",
+        ]
         assert board() == ["b A1", "w Q16"]
 
 

@@ -1,4 +1,5 @@
-"""Lines of a controller -> commands: numbers, comments, control characters, bounds; words -> colours, points, numbers."""
+"""Lines of a controller -> commands: numbers, comments, control characters, bounds; words -> colours, points,
+numbers."""
 
 import io
 
@@ -42,7 +43,11 @@ def test_a_line_is_a_command(line, command):
 
 @pytest.mark.parametrize(
     ("line", "number", "problem"),
-    [(b"12\n", "12", "command missing"), (b"2147483648 name\n", "", "identity numbers end"), (b"9" * 5000 + b" name\n", "", "identity numbers end")],
+    [
+        (b"12\n", "12", "command missing"),
+        (b"2147483648 name\n", "", "identity numbers end"),
+        (b"9" * 5000 + b" name\n", "", "identity numbers end"),
+    ],
 )
 def test_what_is_no_command_says_so(line, number, problem):
     command = parse_line(line)
@@ -57,7 +62,9 @@ def test_a_line_that_is_too_long_is_one_error_and_the_next_is_read():
 
 
 def test_only_a_comment_may_be_longer():
-    command, blank, end = read_commands(io.BytesIO(b"name # " + b"x" * 2 * LONGEST_LINE + b"\n#" + b"y" * 2 * LONGEST_LINE + b"\nquit"))
+    command, blank, end = read_commands(
+        io.BytesIO(b"name # " + b"x" * 2 * LONGEST_LINE + b"\n#" + b"y" * 2 * LONGEST_LINE + b"\nquit")
+    )
     assert command == Command("", "name", []) and blank is None and end == Command("", "quit", [])
 
 

@@ -1,4 +1,5 @@
-"""Sabaki's own GTP client as the controller, where node and the npm package @sabaki/gtp are (`npm install @sabaki/gtp`).
+"""Sabaki's own GTP client as the controller, where node and the npm package @sabaki/gtp are (`npm install
+@sabaki/gtp`).
 
 The package is looked for in node_modules beside this repository's README, or in the folder that NODE_PATH names.
 """
@@ -18,7 +19,11 @@ from tests.paths import ROOT
 from tests.play.gtp_board import session
 
 SCRIPT = Path(__file__).parent / "sabaki_controller.js"
-MODULES = [Path(folder) for folder in [*os.environ.get("NODE_PATH", "").split(os.pathsep), str(ROOT / "node_modules")] if folder]
+MODULES = [
+    Path(folder)
+    for folder in [*os.environ.get("NODE_PATH", "").split(os.pathsep), str(ROOT / "node_modules")]
+    if folder
+]
 
 
 def drive(*engine: str) -> dict:
@@ -29,14 +34,18 @@ def drive(*engine: str) -> dict:
     if not any((folder / "@sabaki" / "gtp").is_dir() for folder in MODULES):
         pytest.skip("npm install @sabaki/gtp, and NODE_PATH=its node_modules")
     environment = {**os.environ, "NODE_PATH": os.pathsep.join(map(str, MODULES)), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([node, SCRIPT, *engine], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [node, SCRIPT, *engine], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_sabaki_plays_takes_back_analyses_and_quits():
     seen = drive(sys.executable, "-m", "tests.play.gtp_board")
-    assert seen["start"][:3] == ["gonn", "test", "2"] and seen["start"][3].split("\n") == list(command_table(session(), "", ""))
+    assert seen["start"][:3] == ["gonn", "test", "2"] and seen["start"][3].split("\n") == list(
+        command_table(session(), "", "")
+    )
     assert seen["main"] == "move 5, black to move" and seen["variation"] == "move 6, white to move"
     assert seen["generated"] == "D16" and seen["tracked"] == 6
     assert seen["handicap"] == "move 3, black to move"

@@ -1,4 +1,5 @@
-"""The loop: every command gets one answer, whatever comes; held answers end with the next line; a defect ends no game."""
+"""The loop: every command gets one answer, whatever comes; held answers end with the next line; a defect ends no
+game."""
 
 import io
 
@@ -22,11 +23,18 @@ def answers_of(data: bytes, table) -> str:
 
 def test_answers_are_framed():
     table = {"empty": Verb("", str), "lines": Verb("", lambda: "one\n\n  \ntwo\n"), "odd": Verb("", lambda: "caf\xe9")}
-    assert answers_of(b"empty\n5 empty\n6 lines\nodd\n7 none\n", table) == "=\n\n=5\n\n=6 one\ntwo\n\n= caf\\xe9\n\n?7 unknown command\n\n"
+    assert (
+        answers_of(b"empty\n5 empty\n6 lines\nodd\n7 none\n", table)
+        == "=\n\n=5\n\n=6 one\ntwo\n\n= caf\\xe9\n\n?7 unknown command\n\n"
+    )
 
 
 def test_arguments_are_counted():
-    table = {"pair": Verb("ONE [TWO]", lambda *words: str(len(words))), "none": Verb("", str), "many": Verb("WORD…", lambda *words: str(len(words)))}
+    table = {
+        "pair": Verb("ONE [TWO]", lambda *words: str(len(words))),
+        "none": Verb("", str),
+        "many": Verb("WORD…", lambda *words: str(len(words))),
+    }
     assert send_to(table, "pair", "pair a", "pair a b", "pair a b c", "none x", "many", "many a b c") == [
         "? syntax error: pair ONE [TWO]", "= 1", "= 2", "? syntax error: pair ONE [TWO]", "? syntax error: none takes no arguments", "= 0", "= 3",
     ]  # fmt: skip
@@ -96,7 +104,9 @@ def test_whatever_comes_every_command_gets_one_answer(lines):
         assert all(line.strip() for line in answer.split("\n"))
 
 
-MOVES = st.tuples(st.sampled_from("bw"), st.integers(0, 24).map(lambda i: point_name(i // 5 * 19 + i % 5)) | st.just("pass"))
+MOVES = st.tuples(
+    st.sampled_from("bw"), st.integers(0, 24).map(lambda i: point_name(i // 5 * 19 + i % 5)) | st.just("pass")
+)
 STEPS = st.lists(
     st.one_of(MOVES.map(lambda move: f"play {move[0]} {move[1]}"), st.sampled_from(["undo", "genmove b", "genmove w", "reg_genmove b", "gonn-policy w",
               "kgs-genmove_cleanup b", "showboard", "final_status_list alive"]), MOVES.map(lambda move: f"play {move[0]} {move[1]}")),

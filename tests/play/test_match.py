@@ -27,7 +27,9 @@ def fake(*words):
 
 
 def match_of(folder, entrants, openings="empty", seed=1):
-    content = describe_match(entrants["A"].identity, entrants["B"].identity, Rules(), Openings(kind=openings).model_dump(), seed)
+    content = describe_match(
+        entrants["A"].identity, entrants["B"].identity, Rules(), Openings(kind=openings).model_dump(), seed
+    )
     return open_match(folder, content)
 
 

@@ -19,7 +19,8 @@ from tests.play.made_trials import untrained_trial
 
 
 class Remembering(torch.nn.Module):
-    """A net whose logits are a weighted sum of its planes at each point, a weight for every plane and point; keeps what it was shown."""
+    """A net whose logits are a weighted sum of its planes at each point, a weight for every plane and point; keeps what
+    it was shown."""
 
     def __init__(self, planes: int, uniform: bool = False):
         super().__init__()
@@ -76,10 +77,17 @@ def test_eight_symmetries_are_averaged_turned_back():
     assert np.allclose(*same, atol=1e-5)
 
 
-@pytest.mark.parametrize("features, planes", [(configs.GO_NN, 21), (configs.CAZENAVE, 45), (configs.GONN, 26)], ids=["go_nn", "cazenave", "gonn"])
+@pytest.mark.parametrize(
+    "features, planes",
+    [(configs.GO_NN, 21), (configs.CAZENAVE, 45), (configs.GONN, 26)],
+    ids=["go_nn", "cazenave", "gonn"],
+)
 def test_many_games_give_the_moves_that_each_gives_alone(features, planes):
     generator = np.random.default_rng(0)
-    games = [game_with(*generator.permutation(np.arange(8, POINTS))[:count].tolist(), setup={7: BLACK}) for count in (0, 3, 40, 41, 100)]
+    games = [
+        game_with(*generator.permutation(np.arange(8, POINTS))[:count].tolist(), setup={7: BLACK})
+        for count in (0, 3, 40, 41, 100)
+    ]
     draws = generator.random(len(games))
     asked = player(features, planes)
     together = asked.moves(games, draws)
@@ -103,7 +111,9 @@ def test_passes_when_everything_is_settled_and_plays_a_neutral_point_before(colo
     for passing in ("pass_alive", "no_candidates", "after_pass"):
         assert player(passing=passing).moves([settled_game(colour)], draws) == [PASS]
         assert player(passing=passing).moves([settled_game(colour, (NEUTRAL,))], draws) == [NEUTRAL]
-    inside = settled_game(colour, (9 * 19 + 4, 9 * 19 + 5))  # two points inside Black's area: no simple eye, but nothing to play for
+    inside = settled_game(
+        colour, (9 * 19 + 4, 9 * 19 + 5)
+    )  # two points inside Black's area: no simple eye, but nothing to play for
     assert player().moves([inside], draws) == [PASS]
     assert player(passing="no_candidates").moves([inside], draws) != [PASS]
 
@@ -137,7 +147,9 @@ def test_settled_points_get_no_probability():
 def test_players_as_they_are_named(tmp_path):
     folder = untrained_trial(tmp_path / "runs")
     known = {folder.name[:6]: folder}
-    spec = parse_player(f"{folder.name[:6]}@800,choice=argmax,history=none,symmetries=8,passing=after_pass", known.__getitem__)
+    spec = parse_player(
+        f"{folder.name[:6]}@800,choice=argmax,history=none,symmetries=8,passing=after_pass", known.__getitem__
+    )
     assert spec.directory == folder and spec.samples == 800
     assert spec.choice == Choice(kind="argmax", history="none", symmetries=8, passing="after_pass")
     assert parse_player(str(folder)).choice == Choice()
@@ -161,7 +173,12 @@ def test_the_identity_of_a_net_player(tmp_path):
     _, named = load_player(parse_player(f"{folder}@800"))
     _, other = load_player(parse_player(f"{folder},history=none"))
     assert plain == named and player_id(plain) == player_id(named) != player_id(other)
-    assert plain["kind"] == "net" and plain["trial"] == folder.name and plain["samples"] == 800 and len(plain["weights"]) == 16
+    assert (
+        plain["kind"] == "net"
+        and plain["trial"] == folder.name
+        and plain["samples"] == 800
+        and len(plain["weights"]) == 16
+    )
     with pytest.raises(SettingError, match="no such snapshot; valid: 800"):
         load_player(parse_player(f"{folder}@801"))
 

@@ -13,12 +13,21 @@ A, B = {"kind": "net", "trial": "a"}, {"kind": "net", "trial": "b"}
 
 def line(number: int, end: str = "passes") -> tuple[GameLine, bytes]:
     void = end in ("crash", "timeout")
-    return GameLine(game=number, black="AB"[number % 2], winner=None if void else "A", result="Void" if void else "B+0.5", end=end, moves=9), b"(;)"
+    return GameLine(
+        game=number,
+        black="AB"[number % 2],
+        winner=None if void else "A",
+        result="Void" if void else "B+0.5",
+        end=end,
+        moves=9,
+    ), b"(;)"
 
 
 def test_an_identity_is_what_decides_how_games_go():
     plain = describe_match(A, B, Rules(), {"kind": "empty"}, 1)
-    assert plain["format"] == 1 and plain["id"] == identity_digest({key: plain[key] for key in ("players", "rules", "openings", "seed")})
+    assert plain["format"] == 1 and plain["id"] == identity_digest(
+        {key: plain[key] for key in ("players", "rules", "openings", "seed")}
+    )
     others = [
         describe_match(B, A, Rules(), {"kind": "empty"}, 1),
         describe_match(A, B, Rules(komi=6.5), {"kind": "empty"}, 1),

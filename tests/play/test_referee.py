@@ -113,7 +113,8 @@ X . X O
 
 
 def test_a_triple_ko_ends_by_superko():
-    """Each side takes the ko that the other has just not taken; the sixth capture would bring the first position back."""
+    """Each side takes the ko that the other has just not taken; the sixth capture would bring the first position
+    back."""
     black, white = Scripted("C18", "C14", "C10"), Scripted("B10", "B18", "B14")
     line, game = play(black, white, setup=setup_of(THREE_KOS))
     assert (line.end, line.winner, line.reason) == ("illegal", "A", "B plays B14: superko")
@@ -128,7 +129,13 @@ def test_a_game_without_end_is_scored_as_it_stands():
             if colour == WHITE:
                 return PASS
             legal = game.candidates(colour)
-            return int(legal.argmax()) if legal.any() and len(game) % 4 == 0 else PASS if not game.passes else int(game.legal_points(colour).argmax())
+            return (
+                int(legal.argmax())
+                if legal.any() and len(game) % 4 == 0
+                else PASS
+                if not game.passes
+                else int(game.legal_points(colour).argmax())
+            )
 
     line, game = play(Shuffler(), Shuffler(), rules=Rules(most_moves=40))
     assert (line.end, line.moves) == ("length", 40)
@@ -187,24 +194,37 @@ def test_a_failing_engine_voids_the_game(error, end):
 def test_engines_play_a_whole_game():
     with pool("stones=3") as engines, EnginePlayer(engines, 1) as one, EnginePlayer(engines, 2) as other:
         line, game = play(one, other)
-    assert [move for _, move in game.moves] == [point(p) for p in ("A19", "A1", "B19", "B1", "C19", "C1")] + [PASS, PASS]
+    assert [move for _, move in game.moves] == [point(p) for p in ("A19", "A1", "B19", "B1", "C19", "C1")] + [
+        PASS,
+        PASS,
+    ]
     assert line.end == "passes"
 
 
-@pytest.mark.parametrize("does, end", [("refuse", "crash"), ("nonsense", "crash"), ("crash", "crash"), ("hang", "timeout"), ("junk", "crash")])
+@pytest.mark.parametrize(
+    "does, end",
+    [("refuse", "crash"), ("nonsense", "crash"), ("crash", "crash"), ("hang", "timeout"), ("junk", "crash")],
+)
 def test_an_engine_that_keeps_failing(does, end):
     with pool("at=2", f"does={does}", timeout=0.5) as engines, EnginePlayer(engines, 1) as bad:
         line, _ = play(bad, Scripted("Q1", "R1", "S1", "T1"))
     assert (line.end, line.void) == (end, True)
-    assert line.moves == (2 if does == "refuse" else 4)  # a refusal is final; else the engine started anew fails at its own second move
+    assert line.moves == (
+        2 if does == "refuse" else 4
+    )  # a refusal is final; else the engine started anew fails at its own second move
 
 
 @pytest.mark.parametrize("does", ["crash", "junk", "nonsense"])
 def test_an_engine_that_fails_once_is_shown_the_game_anew(does, tmp_path):
-    with pool("stones=3", "at=2", f"does={does}", f"once={tmp_path / 'once'}") as engines, EnginePlayer(engines, 1) as engine:
+    with (
+        pool("stones=3", "at=2", f"does={does}", f"once={tmp_path / 'once'}") as engines,
+        EnginePlayer(engines, 1) as engine,
+    ):
         line, game = play(engine, Scripted("Q1"))
     assert line.end == "passes"
-    assert [move for colour, move in game.moves if colour == BLACK] == [point(p) for p in ("A19", "B19", "C19")] + [PASS]
+    assert [move for colour, move in game.moves if colour == BLACK] == [point(p) for p in ("A19", "B19", "C19")] + [
+        PASS
+    ]
 
 
 def test_illegal_and_resigning_engines():

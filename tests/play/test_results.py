@@ -16,9 +16,17 @@ ROWS = {row["match"]: row for row in csv.DictReader((KEPT / "matches.csv").open(
 
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_a_row_of_the_table_is_its_games(name):
-    tree, match, row = json.loads((KEPT / "matches" / name / "match.json").read_text()), load_match(KEPT / "matches" / name), ROWS[name]
+    tree, match, row = (
+        json.loads((KEPT / "matches" / name / "match.json").read_text()),
+        load_match(KEPT / "matches" / name),
+        ROWS[name],
+    )
     assert identity_digest({key: tree[key] for key in ("players", "rules", "openings", "seed")}) == name
-    assert (len(match.games), match.points("A"), match.voided) == (int(row["games"]), float(row["points"]), int(row["voided"]))
+    assert (len(match.games), match.points("A"), match.voided) == (
+        int(row["games"]),
+        float(row["points"]),
+        int(row["voided"]),
+    )
     for path in (KEPT / "matches" / name / "sgf").glob("*.sgf"):
         line = next(game for game in match.games if game.game == int(path.stem))
         assert len(read_game(path.read_bytes(), "kgs").moves) == line.moves

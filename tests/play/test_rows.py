@@ -15,7 +15,13 @@ from gonn_core.play.rows import copy_game, make_table, plane_rows, present_rows
 from tests.features import configs
 from tests.features.helpers import make_set
 
-SETS = [configs.GONN, configs.GO_NN, configs.CLARK, configs.CAZENAVE, configs.GONN.model_copy(update={"past_boards": 3})]
+SETS = [
+    configs.GONN,
+    configs.GO_NN,
+    configs.CLARK,
+    configs.CAZENAVE,
+    configs.GONN.model_copy(update={"past_boards": 3}),
+]
 
 
 def played(seed: int, moves: int, setup=None) -> Game:
@@ -34,12 +40,21 @@ def replayed(game: Game) -> Source:
     """The same game as the store would hold it."""
     moves = game.moves
     rows = len(moves) + 1
-    stones, ladders, out = np.zeros((rows, 12), np.uint64), np.zeros((rows, 6), np.uint64), np.zeros((rows, 4), np.int16)
+    stones, ladders, out = (
+        np.zeros((rows, 12), np.uint64),
+        np.zeros((rows, 6), np.uint64),
+        np.zeros((rows, 4), np.int16),
+    )
     setup = np.array([colour * POINTS + point for point, colour in game.setup.items()], np.int16)
-    points, colours = np.array([point for _, point in moves], np.int16), np.array([colour for colour, _ in moves], np.uint8)
+    points, colours = (
+        np.array([point for _, point in moves], np.int16),
+        np.array([colour for colour, _ in moves], np.uint8),
+    )
     written, _ = replay_game(setup, points, colours, stones, ladders, out, True, make_workspace())
     assert written == rows
-    return Source(stones, ladders, out, np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([len(setup)], np.int32), setup)
+    return Source(
+        stones, ladders, out, np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([len(setup)], np.int32), setup
+    )
 
 
 @settings(max_examples=10)

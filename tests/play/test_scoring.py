@@ -29,7 +29,9 @@ def test_area_agrees_with_sgfmill(seed, moves):
     game = random_position(seed, moves)
     other = sgfmill_boards.Board(SIZE)
     colours = game.board.colours()
-    black, white = ([(SIZE - 1 - p // SIZE, p % SIZE) for p in np.flatnonzero(colours == c).tolist()] for c in (BLACK, WHITE))
+    black, white = (
+        [(SIZE - 1 - p // SIZE, p % SIZE) for p in np.flatnonzero(colours == c).tolist()] for c in (BLACK, WHITE)
+    )
     other.apply_setup(black, white, [])
     points = area(game.stones())
     assert points == area(game.board) and points[0] - points[1] == other.area_score()
@@ -97,7 +99,9 @@ def slow_owner(board, colour: int) -> set[int]:
         return any(q in chain for p in region for q in slow_board.neighbours(p))
 
     def vital(region, chain):
-        return touches(region, chain) and all(any(q in chain for q in slow_board.neighbours(p)) for p in region if board[p] == 0)
+        return touches(region, chain) and all(
+            any(q in chain for q in slow_board.neighbours(p)) for p in region if board[p] == 0
+        )
 
     living, kept = set(chains), set(regions)
     while True:
@@ -161,7 +165,8 @@ def _attack(board: Board, colour: int, points: list[int], depth: int, alive: set
 @settings(max_examples=12)
 @given(st.integers(0, 2**32))
 def test_no_attacker_that_moves_alone_takes_what_is_unconditionally_alive(seed):
-    """Late positions of random games in a small corner: everything the rule calls alive survives any number of enemy moves in a row."""
+    """Late positions of random games in a small corner: everything the rule calls alive survives any number of enemy
+    moves in a row."""
     generator = np.random.default_rng(seed)
     colours = np.zeros(POINTS, np.uint8)
     points = [r * SIZE + c for r in range(3) for c in range(5)]
@@ -176,14 +181,22 @@ def test_no_attacker_that_moves_alone_takes_what_is_unconditionally_alive(seed):
 
 
 def test_the_attacker_above_finds_what_is_not_alive():
-    board = Board(bitboards(parse_board("""
+    board = Board(
+        bitboards(
+            parse_board("""
     . X . X
     X X X X
-    """)))
+    """)
+        )
+    )
     near = [0, 2, 4, 23, 38, 39, 40, 41]
     assert not _attack(board, WHITE, near, 12, {1}, set())
-    one_eye = Board(bitboards(parse_board("""
+    one_eye = Board(
+        bitboards(
+            parse_board("""
     . X X
     X X X
-    """)))
+    """)
+        )
+    )
     assert _attack(one_eye, WHITE, [0, 3, 22, 38, 39, 40], 6, {1}, set())

@@ -28,11 +28,20 @@ def test_a_game_is_read_back_as_it_was_played():
     start = Start(6.5, {point("D4"): BLACK, point("Q16"): WHITE, point("K10"): BLACK}, WHITE)
     with fake("stones=2") as engine:
         moves, result = play_game(engine, start)
-    assert moves == [(WHITE, point("A1")), (BLACK, point("A19")), (WHITE, point("B1")), (BLACK, point("B19")), (WHITE, PASS), (BLACK, PASS)]
+    assert moves == [
+        (WHITE, point("A1")),
+        (BLACK, point("A19")),
+        (WHITE, point("B1")),
+        (BLACK, point("B19")),
+        (WHITE, PASS),
+        (BLACK, PASS),
+    ]
     game = read_game(selfplay_sgf(7, start, moves, result, "Fake ]\\ 1"), "kgs")
     assert (game.komi, game.margin, game.winner) == (6.5, 12.5, BLACK)
     assert list(zip(game.colours.tolist(), game.moves.tolist())) == moves
-    assert sorted(game.setup) == sorted([BLACK * POINTS + point("D4"), BLACK * POINTS + point("K10"), WHITE * POINTS + point("Q16")])
+    assert sorted(game.setup) == sorted(
+        [BLACK * POINTS + point("D4"), BLACK * POINTS + point("K10"), WHITE * POINTS + point("Q16")]
+    )
 
 
 @pytest.mark.parametrize("does, said", [("illegal", "illegal move"), ("nonsense", "no move: z77"), ("crash", "ended")])
@@ -87,9 +96,21 @@ def test_engines_by_name(tmp_path, monkeypatch):
     assert parse_engine("sh -c 'exit 1'").argv(1)[1:] == ["-c", "exit 1"] and not parse_engine("sh").seeded
 
 
-@pytest.mark.parametrize("text, level, said", [("gnugo:11", None, "level=11"), ("gnugo:x", None, "no level"), ("gnugo:1", 2, "no level"), ("", None, "no command"), ("'open", None, "split"), ("no-such-engine --gtp", None, "no such program")])
+@pytest.mark.parametrize(
+    "text, level, said",
+    [
+        ("gnugo:11", None, "level=11"),
+        ("gnugo:x", None, "no level"),
+        ("gnugo:1", 2, "no level"),
+        ("", None, "no command"),
+        ("'open", None, "split"),
+        ("no-such-engine --gtp", None, "no such program"),
+    ],
+)
 def test_what_is_no_engine(text, level, said, monkeypatch):
-    monkeypatch.setattr("gonn_core.play.engines.commands.find_program", lambda name: name) if text.startswith("gnugo") else None
+    monkeypatch.setattr("gonn_core.play.engines.commands.find_program", lambda name: name) if text.startswith(
+        "gnugo"
+    ) else None
     with pytest.raises(SettingError, match=said):
         parse_engine(text, level)
 
@@ -107,7 +128,9 @@ def test_the_command_makes_what_is_missing(tmp_path, monkeypatch, capsys):
     command = ["data", "selfplay", "--engine", COMMAND, "--out", str(out), "--seed", "5", "--workers", "2", "--games"]
     assert run([*command, "3"]) == 0
     files = {path.name: path.read_bytes() for path in out.glob("*.sgf")}
-    assert len(files) == 3 and all(name.endswith(f"-{number:06d}.sgf") for name, number in zip(sorted(files), (5, 6, 7)))
+    assert len(files) == 3 and all(
+        name.endswith(f"-{number:06d}.sgf") for name, number in zip(sorted(files), (5, 6, 7))
+    )
     (out / sorted(files)[1]).unlink()
     assert run([*command, "4"]) == 0
     again = {path.name: path.read_bytes() for path in out.glob("*.sgf")}
@@ -118,10 +141,24 @@ def test_the_command_makes_what_is_missing(tmp_path, monkeypatch, capsys):
 def test_failed_games_are_counted_and_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     command = f"{sys.executable} -S {FAKE} stones=2 at={{seed}} does=illegal"
-    arguments = ["data", "selfplay", "--engine", command, "--out", str(tmp_path / "games"), "--games", "8", "--workers", "2"]
+    arguments = [
+        "data",
+        "selfplay",
+        "--engine",
+        command,
+        "--out",
+        str(tmp_path / "games"),
+        "--games",
+        "8",
+        "--workers",
+        "2",
+    ]
     assert run(arguments) == 1  # the engine is asked for six moves a game: from game 7 on it comes to no harm
     told = capsys.readouterr()
-    assert "6 failed and are tried again by the same command: 1, 2, 3, 4, 5, 6" in " ".join(told.out.split()) and "game 2 failed: illegal move" in told.err
+    assert (
+        "6 failed and are tried again by the same command: 1, 2, 3, 4, 5, 6" in " ".join(told.out.split())
+        and "game 2 failed: illegal move" in told.err
+    )
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
 
 

@@ -12,12 +12,26 @@ ENGINE = {"kind": "engine", "command": ["gnugo", "--mode", "gtp", "--level", "1"
 def net(trial: str, samples: int = 100_000, **choice) -> dict:
     """Identity of a net as a player."""
     usual = {"kind": "biased", "history": "full", "symmetries": 1, "passing": "pass_alive"}
-    return {"kind": "net", "trial": trial, "samples": samples, "weights": f"{samples:08x}{trial[:8]}", "choice": {**usual, **choice}}
+    return {
+        "kind": "net",
+        "trial": trial,
+        "samples": samples,
+        "weights": f"{samples:08x}{trial[:8]}",
+        "choice": {**usual, **choice},
+    }
 
 
 def game(number: int, black: str, winner: str | None, result: str = "B+1.5", end: str = "passes") -> dict:
     """A line of games.jsonl."""
-    return {"game": number, "black": black, "winner": winner, "result": result, "end": end, "moves": 200, "unsettled": []}
+    return {
+        "game": number,
+        "black": black,
+        "winner": winner,
+        "result": result,
+        "end": end,
+        "moves": 200,
+        "unsettled": [],
+    }
 
 
 def won(a: int, b: int, start: int = 0) -> list[dict]:

@@ -1,4 +1,5 @@
-"""Ratings: against choix, against a plain search for the best fit, in simulated tournaments; anchors, priors, islands."""
+"""Ratings: against choix, against a plain search for the best fit, in simulated tournaments; anchors, priors,
+islands."""
 
 import choix
 import numpy as np
@@ -46,17 +47,29 @@ def test_best_fit_with_colour_and_prior_is_that_of_a_plain_search():
         for i in range(4):
             for j in range(4):
                 odds = ratings[i] - ratings[j]
-                total -= points[i, j] * -np.logaddexp(0, -(odds + black)) + (games[i, j] - points[i, j]) * -np.logaddexp(0, odds + black)
+                total -= points[i, j] * -np.logaddexp(0, -(odds + black)) + (
+                    games[i, j] - points[i, j]
+                ) * -np.logaddexp(0, odds + black)
                 total += virtual[i, j] / 4 * (np.logaddexp(0, odds) + np.logaddexp(0, -odds))
         return total
 
     found = minimize(lost, np.zeros(4), tol=1e-12)
     ours = rate(points, games, colour=True)
-    assert ours.elo[1:] == pytest.approx(found.x[:3] * ELO_OF_UNIT, abs=0.02) and ours.colour[0] == pytest.approx(found.x[3] * ELO_OF_UNIT, abs=0.02)
+    assert ours.elo[1:] == pytest.approx(found.x[:3] * ELO_OF_UNIT, abs=0.02) and ours.colour[0] == pytest.approx(
+        found.x[3] * ELO_OF_UNIT, abs=0.02
+    )
     steps = np.eye(4) * 1e-3
-    second = [[(lost(found.x + a + b) - lost(found.x + a - b) - lost(found.x - a + b) + lost(found.x - a - b)) / 4e-6 for a in steps] for b in steps]
+    second = [
+        [
+            (lost(found.x + a + b) - lost(found.x + a - b) - lost(found.x - a + b) + lost(found.x - a - b)) / 4e-6
+            for a in steps
+        ]
+        for b in steps
+    ]
     whole = np.linalg.inv(second) * ELO_OF_UNIT**2
-    assert ours.covariance[1:, 1:] == pytest.approx(whole[:3, :3], rel=1e-3) and ours.colour[1] == pytest.approx(np.sqrt(whole[3, 3]), rel=1e-3)
+    assert ours.covariance[1:, 1:] == pytest.approx(whole[:3, :3], rel=1e-3) and ours.colour[1] == pytest.approx(
+        np.sqrt(whole[3, 3]), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("colour", [False, True])
@@ -109,7 +122,9 @@ def test_islands_have_anchors_of_their_own():
     assert found.elo[[3, 1, 4]].tolist() == [0, 0, 0]
     assert found.difference(0, 1) is None and found.superiority(0, 1) is None and found.difference(0, 3) is not None
     alone = rate(points[1:3, 1:3], games[1:3, 1:3])
-    assert found.elo[2] == pytest.approx(alone.elo[1]) and found.covariance[2, 2] == pytest.approx(alone.covariance[1, 1])
+    assert found.elo[2] == pytest.approx(alone.elo[1]) and found.covariance[2, 2] == pytest.approx(
+        alone.covariance[1, 1]
+    )
 
 
 @given(st.integers(0, 2**32), st.integers(2, 6), st.integers(1, 20))
@@ -131,14 +146,26 @@ def test_colour_is_found_and_said_to_be_open_without_both_colours():
         rate([[0, 3], [0, 0]], [[0, 5], [0, 0]], virtual=0, colour=True)
 
 
-@pytest.mark.parametrize("points,games,anchor", [([[0, 2], [0, 0]], [[0, 1], [0, 0]], 0), ([[1, 0], [0, 0]], [[1, 0], [0, 0]], 0), (np.zeros((2, 3)), np.zeros((2, 3)), 0), ([[0]], [[0]], 1)])
+@pytest.mark.parametrize(
+    "points,games,anchor",
+    [
+        ([[0, 2], [0, 0]], [[0, 1], [0, 0]], 0),
+        ([[1, 0], [0, 0]], [[1, 0], [0, 0]], 0),
+        (np.zeros((2, 3)), np.zeros((2, 3)), 0),
+        ([[0]], [[0]], 1),
+    ],
+)
 def test_tables_that_are_none_are_refused(points, games, anchor):
     with pytest.raises(ValueError):
         rate(points, games, anchor)
 
 
 def test_shares_and_elo():
-    assert expected_share(400) == pytest.approx(10 / 11) and expected_share(-400) == pytest.approx(1 / 11) and expected_share(0) == 0.5
+    assert (
+        expected_share(400) == pytest.approx(10 / 11)
+        and expected_share(-400) == pytest.approx(1 / 11)
+        and expected_share(0) == 0.5
+    )
     assert normal_share(NORMAL_95) == pytest.approx(0.975) and normal_share(-8) < 1e-14
 
 

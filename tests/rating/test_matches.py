@@ -17,7 +17,11 @@ def test_games_points_and_players(tmp_path):
     a, b = net("1" * 16), net("2" * 16)
     write_match(tmp_path, a, b, [game(0, "A", "A"), game(1, "B", "A"), game(2, "A", "B"), game(3, "B", None, "0")])
     (found,) = load_matches(tmp_path)
-    assert [game_points(each, "A") for each in found.games] == [1, 1, 0, 0.5] and found.points("A") == 2.5 and found.points("B") == 1.5
+    assert (
+        [game_points(each, "A") for each in found.games] == [1, 1, 0, 0.5]
+        and found.points("A") == 2.5
+        and found.points("B") == 1.5
+    )
     table = tally([found])
     assert table.ids == (player_id(a), player_id(b)) and table.identities[table.ids[1]] == b
     assert table.points.tolist() == [[0, 1], [0.5, 0]] and table.games.tolist() == [[0, 2], [2, 0]]
@@ -25,7 +29,12 @@ def test_games_points_and_players(tmp_path):
 
 
 def test_a_torn_line_is_not_read_and_voided_games_count_apart(tmp_path):
-    folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", None, "Void", "crash"), game(0, "A", "B"), game(1, "B", None, "Void", "timeout")])
+    folder = write_match(
+        tmp_path,
+        net("1" * 16),
+        ENGINE,
+        [game(0, "A", None, "Void", "crash"), game(0, "A", "B"), game(1, "B", None, "Void", "timeout")],
+    )
     with open(folder / "games.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(game(1, "B", "A"))[:-4])
     found = load_match(folder)
@@ -48,7 +57,16 @@ def test_several_matches_of_the_same_players_add_up_and_self_play_counts_nothing
     assert table.met.sum() == 4 and table.taken[first, 1 - first] == 1
 
 
-@pytest.mark.parametrize("line", ["[]", "{", '{"game": 0, "black": "C", "winner": "A", "result": "B+1", "end": "passes", "moves": 1}', '{"game": "x"}', "7"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[]",
+        "{",
+        '{"game": 0, "black": "C", "winner": "A", "result": "B+1", "end": "passes", "moves": 1}',
+        '{"game": "x"}',
+        "7",
+    ],
+)
 def test_a_line_that_is_no_game_is_named(tmp_path, line):
     folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", "A")])
     (folder / "games.jsonl").write_text(json.dumps(game(0, "A", "A")) + "\n" + line + "\n")

@@ -92,7 +92,13 @@ def test_escaping_names_are_only_names(tmp_path, suffix):
 def special_tar() -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
-        kinds = {"folder": tarfile.DIRTYPE, "link.sgf": tarfile.SYMTYPE, "hard.sgf": tarfile.LNKTYPE, "null.sgf": tarfile.CHRTYPE, "pipe.sgf": tarfile.FIFOTYPE}
+        kinds = {
+            "folder": tarfile.DIRTYPE,
+            "link.sgf": tarfile.SYMTYPE,
+            "hard.sgf": tarfile.LNKTYPE,
+            "null.sgf": tarfile.CHRTYPE,
+            "pipe.sgf": tarfile.FIFOTYPE,
+        }
         for name, kind in kinds.items():
             info = tarfile.TarInfo(name)
             info.type, info.linkname = kind, "/etc/passwd"
@@ -133,7 +139,11 @@ def test_links_encryption_and_methods_in_zip_are_passed_over(tmp_path):
 def test_oversized_members_are_skipped_by_name(tmp_path, suffix):
     path = write(tmp_path / f"a{suffix}", FORMATS[suffix]({"big.sgf": b"x" * ((1 << 20) + 1), "good.sgf": b"(;)"}))
     members, reading = read(path)
-    assert members == {"good.sgf": b"(;)"} and ignored(reading) == {"too large": 1} and reading.ignored["too large"].names == ["big.sgf"]
+    assert (
+        members == {"good.sgf": b"(;)"}
+        and ignored(reading) == {"too large": 1}
+        and reading.ignored["too large"].names == ["big.sgf"]
+    )
 
 
 def test_a_zip_that_lies_about_sizes_is_bounded(tmp_path):
@@ -145,7 +155,10 @@ def test_a_zip_that_lies_about_sizes_is_bounded(tmp_path):
 
 
 def test_limits_over_everything(tmp_path):
-    path = write(tmp_path / "a.tar.gz", tar_bytes({f"{i}.sgf": b"(;)" for i in range(50)} | {"bomb.bin": b"\0" * (4 << 20)}, "w:gz"))
+    path = write(
+        tmp_path / "a.tar.gz",
+        tar_bytes({f"{i}.sgf": b"(;)" for i in range(50)} | {"bomb.bin": b"\0" * (4 << 20)}, "w:gz"),
+    )
     with pytest.raises(InputError, match="more than 40 members"):
         read(path, max_members=40)
     with pytest.raises(InputError, match="GiB uncompressed"):
@@ -172,7 +185,10 @@ def test_names_of_both_long_kinds(tmp_path):
 
 
 def test_xz_memory_is_bounded(tmp_path, monkeypatch):
-    path = write(tmp_path / "a.tar.xz", lzma.compress(tar_bytes(GAMES), filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]))
+    path = write(
+        tmp_path / "a.tar.xz",
+        lzma.compress(tar_bytes(GAMES), filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]),
+    )
     with pytest.raises(InputError, match="memory limit of the xz decoder"):
         read(path)
 

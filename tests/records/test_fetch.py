@@ -39,7 +39,9 @@ class Server:
                     start = int(asked[1])
                     if start >= len(data):
                         return self.answer(416, b"", {"Content-Range": f"bytes */{len(data)}"})
-                    return self.answer(206, data[start:], {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"})
+                    return self.answer(
+                        206, data[start:], {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
+                    )
                 return self.answer(200, data, {})
 
             def answer(self, status, body, headers):
@@ -47,7 +49,9 @@ class Server:
                 for key, value in {**headers, "Content-Length": str(len(body))}.items():
                     self.send_header(key, value)
                 self.end_headers()
-                cut = owner.cuts.pop(0) if status < 400 and body and owner.cuts and not self.path.endswith("/") else None
+                cut = (
+                    owner.cuts.pop(0) if status < 400 and body and owner.cuts and not self.path.endswith("/") else None
+                )
                 self.wfile.write(body if cut is None else body[:cut])
                 self.close_connection = True
 
@@ -62,8 +66,15 @@ class Server:
 @pytest.fixture
 def server():
     server = Server()
-    server.files = {"KGS-2015-19-3-.tar.gz": archive(3), "KGS-2001-19-2-.tar.bz2": archive(2, "w:bz2"), "KGS-2001-19-2-.zip": b"unused"}
-    server.page = "".join(f'<a href="{name}">x</a>' for name in server.files) + '<a href="../../etc/passwd">x</a><a href=KGS-2015-13-9-.tar.gz>x</a>'
+    server.files = {
+        "KGS-2015-19-3-.tar.gz": archive(3),
+        "KGS-2001-19-2-.tar.bz2": archive(2, "w:bz2"),
+        "KGS-2001-19-2-.zip": b"unused",
+    }
+    server.page = (
+        "".join(f'<a href="{name}">x</a>' for name in server.files)
+        + '<a href="../../etc/passwd">x</a><a href=KGS-2015-13-9-.tar.gz>x</a>'
+    )
     yield server
     server.server.shutdown()
     server.server.server_close()
@@ -74,7 +85,11 @@ def test_archives_of_the_years_are_fetched_once(server, tmp_path):
     paths = fetch_kgs(tmp_path, server.url, [2001, 2015], lambda *step: seen.append(step))
     assert [path.name for path in paths] == ["KGS-2001-19-2-.tar.bz2", "KGS-2015-19-3-.tar.gz"]
     assert all(path.read_bytes() == server.files[path.name] for path in paths)
-    assert seen[-1] == ("KGS-2015-19-3-.tar.gz", len(server.files["KGS-2015-19-3-.tar.gz"]), len(server.files["KGS-2015-19-3-.tar.gz"]))
+    assert seen[-1] == (
+        "KGS-2015-19-3-.tar.gz",
+        len(server.files["KGS-2015-19-3-.tar.gz"]),
+        len(server.files["KGS-2015-19-3-.tar.gz"]),
+    )
     assert sorted(path.name for path in (tmp_path / "kgs").iterdir()) == [path.name for path in paths]
     server.log.clear()
     assert fetch_kgs(tmp_path, server.url, [2001, 2015]) == paths
@@ -127,7 +142,11 @@ def test_no_network_says_what_to_put_where(tmp_path, server):
     server.server.server_close()
     with pytest.raises(UserError) as caught:
         fetch_kgs(tmp_path, url, [2014, 2015])
-    assert "years 2014, 2015" in str(caught.value) and str(tmp_path / "kgs") in str(caught.value) and "\n" not in str(caught.value)
+    assert (
+        "years 2014, 2015" in str(caught.value)
+        and str(tmp_path / "kgs") in str(caught.value)
+        and "\n" not in str(caught.value)
+    )
 
 
 def test_a_connection_that_never_gets_on_gives_up_and_keeps_what_came(server, tmp_path):

@@ -37,7 +37,9 @@ def test_written_and_read_back(made):
 def test_command_makes_the_same_store_from_the_core_alone(made, tmp_path):
     recipe, file, games = made
     command = [sys.executable, "-m", "gonn_core.records", str(file), "--games", str(games), "--stores", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).name == recipe.store
 

@@ -70,7 +70,11 @@ def test_a_batch_depends_on_seed_number_and_view_only():
     with ThreadPoolExecutor(4) as pool:  # in any order, by any thread
         by_thread = dict(zip(range(40), pool.map(sampler.batch, range(40))))
     assert all(np.array_equal(a, b) for a, b in zip(reference, by_thread[9]))
-    for other in (Sampler(view(400), 64, 6, *config).batch(9), Sampler(view(400), 64, 5, *config).batch(10), Sampler(view(400, "f" * 20), 64, 5, *config).batch(9)):
+    for other in (
+        Sampler(view(400), 64, 6, *config).batch(9),
+        Sampler(view(400), 64, 5, *config).batch(10),
+        Sampler(view(400, "f" * 20), 64, 5, *config).batch(9),
+    ):
         assert not np.array_equal(reference.rows, other.rows)
 
 
@@ -139,7 +143,10 @@ def test_plain_draws_equal_kernel_draws():
     assert np.array_equal(draws(key, np.arange(64)) >> np.uint64(61), batch_symmetries)
 
 
-@pytest.mark.parametrize("bad", [{"sampling": "shuffle"}, {"augmentation": "yes"}, {"history_keep": (1.5,)}, {"batch_size": 0}, {"data_seed": -1}])
+@pytest.mark.parametrize(
+    "bad",
+    [{"sampling": "shuffle"}, {"augmentation": "yes"}, {"history_keep": (1.5,)}, {"batch_size": 0}, {"data_seed": -1}],
+)
 def test_bad_settings_are_refused(bad):
     with pytest.raises(ValueError):
         Sampler(**{"view": view(5), "batch_size": 4, "data_seed": 1, **bad})

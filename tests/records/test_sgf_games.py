@@ -31,10 +31,18 @@ def reason(data: bytes) -> str:
 
 
 def test_moves_passes_and_root_values():
-    game = read_game(b"(;SZ[19]PB[a]PW[b]BR[7d]WR[1p?]HA[0]KM[6.50]RE[W+3.5]DT[2015-01-02];B[cd];W[];B[tt];W[ss]C[good])", "kgs")
+    game = read_game(
+        b"(;SZ[19]PB[a]PW[b]BR[7d]WR[1p?]HA[0]KM[6.50]RE[W+3.5]DT[2015-01-02];B[cd];W[];B[tt];W[ss]C[good])", "kgs"
+    )
     assert moves(game) == "B cd W pass B pass W ss"
     assert game.moves.dtype == np.int16 and game.moves[0] == 3 * 19 + 2  # "cd" is column 2, row 3
-    assert (game.black_rank, game.white_rank, game.year, game.komi, game.handicap) == (6, layout.PROFESSIONAL, 2015, 6.5, 0)
+    assert (game.black_rank, game.white_rank, game.year, game.komi, game.handicap) == (
+        6,
+        layout.PROFESSIONAL,
+        2015,
+        6.5,
+        0,
+    )
     assert (game.winner, game.result, game.margin, game.flags) == (WHITE, layout.RESULT_COUNTED, 3.5, 0)
 
 
@@ -126,7 +134,14 @@ def test_no_bytes_break_the_reader(data):
             assert isinstance(game, GameRecord) or game.args[0] in REASONS
 
 
-@given(st.lists(st.sampled_from([b"(", b")", b";", b"B[aa]", b"W[]", b"AB[cd:ef]", b"SZ[19]", b"PB[x]", b"PW[y]", b"[", b"]", b"\\"]), max_size=40))
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"(", b")", b";", b"B[aa]", b"W[]", b"AB[cd:ef]", b"SZ[19]", b"PB[x]", b"PW[y]", b"[", b"]", b"\\"]
+        ),
+        max_size=40,
+    )
+)
 @settings(max_examples=300)
 def test_no_tokens_break_the_reader(tokens):
     for game in read_games(b"(;SZ[19]PB[a]PW[b]" + b"".join(tokens), "gogod"):
@@ -141,7 +156,9 @@ def test_canonical_hash_is_the_same_for_all_symmetries(symmetry):
     def game(image, extra=""):
         names = [LETTERS[p % 19] + LETTERS[p // 19] for p in image[played]]
         setup = "".join(f"A{'BW'[i % 2]}[{LETTERS[p % 19]}{LETTERS[p // 19]}]" for i, p in enumerate(image[stones]))
-        return read_game(sgf(" ".join(f"{'BW'[i % 2]} {name}" for i, name in enumerate(names)) + extra, ROOT + setup), "kgs").canonical
+        return read_game(
+            sgf(" ".join(f"{'BW'[i % 2]} {name}" for i, name in enumerate(names)) + extra, ROOT + setup), "kgs"
+        ).canonical
 
     identity = np.arange(361)
     assert game(SYMMETRY[symmetry]) == game(identity)

@@ -50,7 +50,10 @@ def stones(store, row, colour) -> set[int]:
 
 
 def test_rows_of_a_game(tmp_path):
-    store = make(tmp_path, {"a/game.sgf": sgf("W dd B pass W pd", ROOT + "HA[2]AB[dp][pp]BR[3d]WR[7d]DT[2010-05-05]KM[0.5]RE[W+R]")})
+    store = make(
+        tmp_path,
+        {"a/game.sgf": sgf("W dd B pass W pd", ROOT + "HA[2]AB[dp][pp]BR[3d]WR[7d]DT[2010-05-05]KM[0.5]RE[W+R]")},
+    )
     game = store.games[0]
     assert store.moves.tolist() == [
         [point("dd"), -1, 0, layout.FIRST | layout.WHITE_TO_MOVE],
@@ -78,7 +81,13 @@ def test_games_are_contiguous_and_cut_games_leave_no_gap(tmp_path):
     store = make(tmp_path, members)
     assert store.games["rows"].tolist() == [3, 3, 4, 1, 3] and store.games["recorded_moves"].tolist() == [4, 4, 3, 0, 2]
     assert store.games["first_row"].tolist() == [0, 3, 6, 10, 11]
-    assert store.games["end"].tolist() == [layout.ILLEGAL_MOVE, layout.SAME_PLAYER, layout.COMPLETE, layout.COMPLETE, layout.COMPLETE]
+    assert store.games["end"].tolist() == [
+        layout.ILLEGAL_MOVE,
+        layout.SAME_PLAYER,
+        layout.COMPLETE,
+        layout.COMPLETE,
+        layout.COMPLETE,
+    ]
     assert store.game.tolist() == np.repeat(np.arange(5), [3, 3, 4, 1, 3]).tolist()
     first = store.moves[:, layout.FLAGS] & layout.FIRST != 0
     assert np.flatnonzero(first).tolist() == store.games["first_row"].tolist()
@@ -100,9 +109,16 @@ def test_every_bad_game_is_counted_and_named_and_the_rest_is_used(tmp_path):
     }
     report = make(tmp_path, members).report
     assert (report.games_read, report.games_used, report.duplicates) == (7, 4, 1)
-    assert {why: tally.count for why, tally in report.skipped.items()} == {"not 19x19": 1, "broken syntax": 1, "bad move": 1}
+    assert {why: tally.count for why, tally in report.skipped.items()} == {
+        "not 19x19": 1,
+        "broken syntax": 1,
+        "bad move": 1,
+    }
     assert report.skipped["bad move"].names == ["two.sgf#2"]
-    assert {why: tally.names for why, tally in report.ignored.items()} == {"too large": ["big.sgf"], "not an SGF file": ["notes.txt"]}
+    assert {why: tally.names for why, tally in report.ignored.items()} == {
+        "too large": ["big.sgf"],
+        "not an SGF file": ["notes.txt"],
+    }
     text = report.render_text()
     assert "small\\x1b[31m.sgf" in text and "\x1b" not in text and "\u202e" not in text
     assert "skipped, bad move: 1 (two.sgf#2)" in text
@@ -198,7 +214,9 @@ def test_a_file_size_limit_of_the_system_is_met_the_same_way(tmp_path):
         "try: prepare_store([Source(Path(sys.argv[1]))], Path(sys.argv[2]))\n"
         "except UserError as error: print(error)\n"
     )
-    made = subprocess.run([sys.executable, "-c", code, str(STARTER), str(tmp_path)], capture_output=True, text=True, cwd=ROOT_OF_PROJECT)
+    made = subprocess.run(
+        [sys.executable, "-c", code, str(STARTER), str(tmp_path)], capture_output=True, text=True, cwd=ROOT_OF_PROJECT
+    )
     assert "no space left" in made.stdout and made.stderr == "" and unfinished(tmp_path) == finished(tmp_path) == []
 
 
@@ -213,7 +231,12 @@ BUILDER = (
 
 
 def builder(stores, pause) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", BUILDER, str(STARTER), str(stores), str(pause)], stdout=subprocess.PIPE, text=True, cwd=ROOT_OF_PROJECT)
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILDER, str(STARTER), str(stores), str(pause)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT_OF_PROJECT,
+    )
 
 
 def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
@@ -257,7 +280,11 @@ def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
     (tmp_path / "x").mkdir()
     monkeypatch.setattr(os, "rename", slow_rename)
     store = prepare_store([Source(tmp_path / "b.tar")], tmp_path / "stores")
-    assert store.digest == made[1] and unfinished(tmp_path / "stores") == [] and finished(tmp_path / "stores") == [store.digest]
+    assert (
+        store.digest == made[1]
+        and unfinished(tmp_path / "stores") == []
+        and finished(tmp_path / "stores") == [store.digest]
+    )
 
 
 def test_the_living_are_not_swept(tmp_path):
@@ -321,7 +348,10 @@ def test_the_starter_games_and_memory(tmp_path):
         games = len(tar.getnames())
     assert games >= 1500
     assert (len(store.games), store.report.skipped, store.report.duplicates) == (games, {}, 0)
-    assert sum(np.dtype(dtype).itemsize * int(np.prod(shape, initial=1)) for dtype, shape in list(ARRAYS.values())[:4]) == 156
+    assert (
+        sum(np.dtype(dtype).itemsize * int(np.prod(shape, initial=1)) for dtype, shape in list(ARRAYS.values())[:4])
+        == 156
+    )
     assert isinstance(store.stones, np.memmap) and not store.stones.flags.writeable
     assert store.ladders.any()
     game = next(g for g in range(games) if store.game_setup(g).size)
@@ -334,7 +364,9 @@ def test_the_same_game_read_alone_has_the_same_identity(tmp_path):
     assert tuple(store.games["canonical"][0]) == read_game(numbered_game(5), "kgs").canonical
 
 
-@pytest.mark.parametrize("index", ["", "[]", "null", '{"digest": 5}', '{"digest": "../elsewhere"}', '{"digest": "00000000000000000000"}'])
+@pytest.mark.parametrize(
+    "index", ["", "[]", "null", '{"digest": 5}', '{"digest": "../elsewhere"}', '{"digest": "00000000000000000000"}']
+)
 def test_an_index_that_leads_nowhere_is_written_anew(tmp_path, index):
     digest = make(tmp_path, {"a.sgf": sgf("B dd W pp")}).digest
     (path,) = (tmp_path / "stores" / "index").glob("*.json")

@@ -20,8 +20,16 @@ from gonn_core.records.views import (
 )
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
-YEARS = {"train": SplitRule(years=(2000, 2014)), "validation": SplitRule(years=(2017, 2017)), "test": SplitRule(years=(2015, 2015))}
-HASHED = {"train": SplitRule(hashed=(0.2, 1.0)), "validation": SplitRule(hashed=(0.1, 0.2)), "test": SplitRule(hashed=(0.0, 0.1))}
+YEARS = {
+    "train": SplitRule(years=(2000, 2014)),
+    "validation": SplitRule(years=(2017, 2017)),
+    "test": SplitRule(years=(2015, 2015)),
+}
+HASHED = {
+    "train": SplitRule(hashed=(0.2, 1.0)),
+    "validation": SplitRule(hashed=(0.1, 0.2)),
+    "test": SplitRule(hashed=(0.0, 0.1)),
+}
 
 
 def make(tmp_path, *members: bytes):
@@ -79,9 +87,20 @@ def test_games_with_an_illegal_move_are_kept_up_to_it_or_dropped(tmp_path):
 
 
 def test_splits_by_year(tmp_path):
-    store = make(tmp_path, game(1, 1999), game(2, 2000), game(3, 2014), game(4, 2015), game(5, 2016), game(6, 2017), numbered_game(7))
+    store = make(
+        tmp_path,
+        game(1, 1999),
+        game(2, 2000),
+        game(3, 2014),
+        game(4, 2015),
+        game(5, 2016),
+        game(6, 2017),
+        numbered_game(7),
+    )
     found = samples(store)
-    assert [sorted(set(store.game[rows].tolist())) for rows in (found["train"], found["validation"], found["test"])] == [[1, 2], [5], [3]]
+    assert [
+        sorted(set(store.game[rows].tolist())) for rows in (found["train"], found["validation"], found["test"])
+    ] == [[1, 2], [5], [3]]
 
 
 def test_splits_by_hash_do_not_move_when_games_are_added(tmp_path):
@@ -111,7 +130,11 @@ def test_a_copy_that_the_filter_leaves_out_shadows_nothing(tmp_path):
 
 def test_a_game_in_overlapping_splits_is_tested_not_trained_on(tmp_path):
     store = make(tmp_path, *(game(i) for i in range(100)))
-    splits = {"train": SplitRule(years=(2000, 2014)), "validation": SplitRule(hashed=(0.5, 1.0)), "test": SplitRule(hashed=(0.7, 1.0))}
+    splits = {
+        "train": SplitRule(years=(2000, 2014)),
+        "validation": SplitRule(hashed=(0.5, 1.0)),
+        "test": SplitRule(hashed=(0.7, 1.0)),
+    }
     assigned = assign_games(store, RowFilter(), splits)
     assert set(assigned.tolist()) == {0, 1, 2}
     found = samples(store, RowFilter(), splits)

@@ -11,20 +11,44 @@ def rung(samples: int, nats: float, top1: float = 0.3, trial: str = "1" * 16, **
     """A rung of a 3x32 net."""
     name = f"gonn-b5 s1 @{samples // 1000}k" + "".join(f", {value}" for value in choice.values())
     player = net(trial, samples, **choice)
-    return Rung(name=name, player=player, structure="ResNet 3 blocks of 32", parameters=81_548, nats=nats, top1=top1, positions=20_174, test_games=107)
+    return Rung(
+        name=name,
+        player=player,
+        structure="ResNet 3 blocks of 32",
+        parameters=81_548,
+        nats=nats,
+        top1=top1,
+        positions=20_174,
+        test_games=107,
+    )
 
 
-def write_ladder(folder: Path, rungs: list[Rung], results: list[tuple[int, int]], link: tuple[int, int] | None = None, within: float = 60, most: int = 3000, data: str = "kgs") -> Path:
-    """A ladder below `folder`/elo with its matches in `folder`/matches; elo.json. results: wins and losses of each rung against the one below;
+def write_ladder(
+    folder: Path,
+    rungs: list[Rung],
+    results: list[tuple[int, int]],
+    link: tuple[int, int] | None = None,
+    within: float = 60,
+    most: int = 3000,
+    data: str = "kgs",
+) -> Path:
+    """A ladder below `folder`/elo with its matches in `folder`/matches; elo.json. results: wins and losses of each rung
+    against the one below;
     link: of the last rung against an engine."""
     ids = []
     for lower, (wins, losses) in enumerate(results):
         if wins + losses:
-            ids.append(write_match(folder / "matches", rungs[lower + 1].player, rungs[lower].player, won(wins, losses)).name)
+            ids.append(
+                write_match(folder / "matches", rungs[lower + 1].player, rungs[lower].player, won(wins, losses)).name
+            )
     linked = None
     if link is not None:
         ids.append(write_match(folder / "matches", rungs[-1].player, ENGINE, won(*link)).name)
-        linked = Link(player=ENGINE, rung=rungs[-1].name, note=f"Linked to GNU Go 3.8 level 1 by {sum(link)} games of {rungs[-1].name}.")
+        linked = Link(
+            player=ENGINE,
+            rung=rungs[-1].name,
+            note=f"Linked to GNU Go 3.8 level 1 by {sum(link)} games of {rungs[-1].name}.",
+        )
     name = ladder_id([each.player for each in rungs], 1)
     file = LadderFile(
         id=name,

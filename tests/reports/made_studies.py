@@ -51,8 +51,16 @@ def registry() -> Registry:
 
 
 def registry_with(**claims: dict) -> Registry:
-    """The bundled bases and budgets with one card, `made_up`: PReLU with claims by id; what is not given is that of `early_loss`."""
-    usual = {"metric": "nats", "direction": "decrease", "samples": 5_000_000, "base": "gonn-b4", "data": "any", "evidence": "stated"}
+    """The bundled bases and budgets with one card, `made_up`: PReLU with claims by id; what is not given is that of
+    `early_loss`."""
+    usual = {
+        "metric": "nats",
+        "direction": "decrease",
+        "samples": 5_000_000,
+        "base": "gonn-b4",
+        "data": "any",
+        "evidence": "stated",
+    }
     usual |= {"document": "gonn_sandbox", "section": "Somewhere (2018)"}
     tree = {"id": "made_up", "title": "Made up", "system": "gonn", "summary": "Slopes.", "base": "gonn-b4"}
     tree |= {"toggles": {"net.activation": {"off": "relu", "on": "prelu"}}}
@@ -72,16 +80,23 @@ def plan_study(
     reading=None,
     **values,
 ) -> Made:
-    """A study of these cards, written down with nothing trained. cards_of: a registry; reading: settings of evaluation; other keywords: fields of the study to replace."""
+    """A study of these cards, written down with nothing trained. cards_of: a registry; reading: settings of evaluation;
+    other keywords: fields of the study to replace."""
     declared = cards_of or registry()
     stand = declared.base(base)
-    config = with_values(budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW, **(reading or {})})
+    config = with_values(
+        budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW, **(reading or {})}
+    )
     formed = [declared.card(card).on_base(base) for card in cards]
     arms, contrasts = design_arms(design, base, config, formed)
-    trials = tuple(TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms)
+    trials = tuple(
+        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms
+    )
     counts = _games()
     references = tuple(
-        EvaluationRef(split=split, history=history, view=VIEW, subset=_subset(split), positions=int(counts.sum()), games=GAMES)
+        EvaluationRef(
+            split=split, history=history, view=VIEW, subset=_subset(split), positions=int(counts.sum()), games=GAMES
+        )
         for split, history in EVALUATIONS
     )
     thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
@@ -120,10 +135,13 @@ def _subset(split: str) -> str:
     return {"test": "b", "validation": "c"}[split] * 20
 
 
-def train(made: Made, effects: dict[str, float], skip=(), scale: dict[str, float] | None = None, weights: bool = False) -> None:
+def train(
+    made: Made, effects: dict[str, float], skip=(), scale: dict[str, float] | None = None, weights: bool = False
+) -> None:
     """Give every trial results; arms have the true difference `effects` (0 unless named) in nats to the control.
 
-    skip: (arm, seed) of trials left out; scale: multiplies an arm's noise between seeds; weights: snapshots of real nets, slopes moved.
+    skip: (arm, seed) of trials left out; scale: multiplies an arm's noise between seeds; weights: snapshots of real
+    nets, slopes moved.
     """
     for trial in made.study.trials:
         if (trial.arm, trial.seed) not in set(skip):
@@ -148,15 +166,33 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
             count = samples * point // 5
             nats = level + 2.5 * (1 - point / 5) ** 2 + generator.normal(0, 0.004)
             line = {"samples": count, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6, "looks": point}
-            line |= {"learning_rate": 0.1, "samples_per_s": 900.0, "wall_seconds": 1.0, "cpu_seconds": 1.0, "training_seconds": 1.0}
+            line |= {
+                "learning_rate": 0.1,
+                "samples_per_s": 900.0,
+                "wall_seconds": 1.0,
+                "cpu_seconds": 1.0,
+                "training_seconds": 1.0,
+            }
             lines.append(line)
         directory.write_metrics(lines, lease)
         for reference in made.study.evaluations:
             _write_evaluation(directory, lease, reference, digest, samples, level, generator, config.evaluation)
         if weights:
             _write_snapshot(directory, lease, trial, config, digest)
-        result = {"id": trial.trial, "samples": samples, "weights": digest, "parameters": 1, "train_nats": lines[-1]["train_nats"]}
-        result |= {"wall_seconds": 9.0, "cpu_seconds": 8.5, "training_seconds": 7.0, "samples_per_s": samples / 7.0, "device": "cpu"}
+        result = {
+            "id": trial.trial,
+            "samples": samples,
+            "weights": digest,
+            "parameters": 1,
+            "train_nats": lines[-1]["train_nats"],
+        }
+        result |= {
+            "wall_seconds": 9.0,
+            "cpu_seconds": 8.5,
+            "training_seconds": 7.0,
+            "samples_per_s": samples / 7.0,
+            "device": "cpu",
+        }
         directory.write_json("result.json", result, lease)
 
 
@@ -167,18 +203,36 @@ def fail_trial(made: Made, trial: TrialRef, error: str) -> None:
     with Lease.take(directory.path) as lease:
         config = seeded(made.study.arm(trial.arm).config, trial.seed)
         directory.write_json("config.json", _config_tree(trial.trial, config), lease)
-        directory.write_json("failure.json", {"id": trial.trial, "error": error, "traceback": "…", "time": "t", "unix_time": 0.0}, lease)
+        directory.write_json(
+            "failure.json", {"id": trial.trial, "error": error, "traceback": "…", "time": "t", "unix_time": 0.0}, lease
+        )
 
 
 def _config_tree(trial: str, config) -> dict:
     versions = {"python": "3.11", "torch": "2.13.0", "numpy": "2.4", "numba": "0.68"}
-    session = {"started": "t", "from_samples": 0, "device": "cpu", "threads": 1, "loader_threads": 1, "memory_format": "channels_last"}
+    session = {
+        "started": "t",
+        "from_samples": 0,
+        "device": "cpu",
+        "threads": 1,
+        "loader_threads": 1,
+        "memory_format": "channels_last",
+    }
     session |= {"commit": "0123456789abcdef", "dirty": False, "versions": versions}
-    tree = {"id": trial, "canonical": canonical(config), "config": config.model_dump(mode="json"), "numerics": {}, "run": {}, "labels": {}}
+    tree = {
+        "id": trial,
+        "canonical": canonical(config),
+        "config": config.model_dump(mode="json"),
+        "numerics": {},
+        "run": {},
+        "labels": {},
+    }
     return {**tree, "sessions": [session]}
 
 
-def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator, evaluation) -> None:
+def _write_evaluation(
+    directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator, evaluation
+) -> None:
     counts = _games()
     games = np.repeat(np.arange(GAMES), counts)
     difficulty = np.random.default_rng(5).normal(0, 0.2, GAMES)
@@ -189,10 +243,19 @@ def _write_evaluation(directory, lease, reference: EvaluationRef, digest: str, s
     ply = np.concatenate([np.arange(count) for count in counts]).astype(np.int16)
     reading = Reading(**evaluation.model_dump())
     identity = evaluation_id(digest, reference.subset, reference.history, reading)
-    about = {"format": FORMAT, "id": identity, "metric_set": METRIC_SET, "weights": digest, "samples": samples, "split": reference.split}
+    about = {
+        "format": FORMAT,
+        "id": identity,
+        "metric_set": METRIC_SET,
+        "weights": digest,
+        "samples": samples,
+        "split": reference.split,
+    }
     about |= {"view": VIEW, "subset": reference.subset, "history": reference.history, **reading._asdict()}
     about |= {"positions": len(games), "games": GAMES, **scores.means(), "seconds": 1.0, "requests": []}
-    directory.write(f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games, ply, ply % 30 == 7), lease)
+    directory.write(
+        f"eval/{identity}.npz", pack_arrays(scores, np.arange(len(games)), games, ply, ply % 30 == 7), lease
+    )
     directory.write(f"eval/{identity}.json", json.dumps(about).encode(), lease)
 
 

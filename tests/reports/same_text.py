@@ -1,15 +1,18 @@
-"""Whether a committed page is the one made now: the same text, the same numbers, the same pictures, on whatever processor.
+"""Whether a committed page is the one made now: the same text, the same numbers, the same pictures, on whatever
+processor.
 
-Sums, exponentials and linear algebra differ in the last bits between processors: numpy, torch and BLAS choose their kernels by the instructions they
-find. So no float that comes out of them is compared by its bytes, in a file or as a digest, with one that another machine wrote. Two runs on one
-machine may be, and are. What is compared with committed numbers elsewhere in the tests:
+Sums, exponentials and linear algebra differ in the last bits between processors: numpy, torch and BLAS choose their
+kernels by the instructions they find. So no float that comes out of them is compared by its bytes, in a file or as a
+digest, with one that another machine wrote. Two runs on one machine may be, and are. What is compared with committed
+numbers elsewhere in the tests:
 
-    planes, targets, probes' suites, data order, ids of trials, matches and evaluations: integers, bits and text, the same anywhere (test_gonn,
+    planes, targets, probes' suites, data order, ids of trials, matches and evaluations: integers, bits and text, the
+    same anywhere (test_gonn,
         test_other_sets, test_oracle, test_positions, test_sampler, test_config, test_record, test_metrics)
     initial weights: +, -, *, / and a square root on float64, which IEEE 754 rounds alike anywhere (test_init)
     losses and logits: within a tolerance (test_loop, test_net)
-    learning a batch by heart: by the median of the last losses, as a single one may overshoot (test_options, test_auxiliary, test_encoder_training)
-    parameters and operations: counted (test_registry, test_conv)
+    learning a batch by heart: by the median of the last losses, as a single one may overshoot (test_options,
+    test_auxiliary, test_encoder_training) parameters and operations: counted (test_registry, test_conv)
     pages: by this module (test_example, test_kept_elo, test_render)
 """
 
@@ -51,7 +54,8 @@ def same_text(one: str, other: str) -> bool:
 
 
 def same_csv(one: str, other: str) -> bool:
-    """As `same_text`, of tables; a number may differ by one unit of the last digit that a table has, zeros at its end included."""
+    """As `same_text`, of tables; a number may differ by one unit of the last digit that a table has, zeros at its end
+    included."""
     rows, others = (list(csv.reader(io.StringIO(text))) for text in (one, other))
     if [len(row) for row in rows] != [len(row) for row in others]:
         return False
@@ -59,9 +63,11 @@ def same_csv(one: str, other: str) -> bool:
 
 
 def same_picture(made: bytes, kept: bytes) -> bool:
-    """Whether two PNG files show the same: as many pixels each way, of which one in a thousand may differ to the eye (edges between two shades).
+    """Whether two PNG files show the same: as many pixels each way, of which one in a thousand may differ to the eye
+    (edges between two shades).
 
-    Committed pictures are drawn by the pinned version of matplotlib. Another sets letters differently: then sizes alone are compared, roughly.
+    Committed pictures are drawn by the pinned version of matplotlib. Another sets letters differently: then sizes alone
+    are compared, roughly.
     """
     one, other = (imread(io.BytesIO(data), format="png") for data in (made, kept))
     if matplotlib.__version__ != _pinned():

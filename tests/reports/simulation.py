@@ -1,4 +1,5 @@
-"""Simulated studies with known effects: the four kinds of noise that a measured difference has (spec: feasibility 3)."""
+"""Simulated studies with known effects: the four kinds of noise that a measured difference has (spec: feasibility
+3)."""
 
 from dataclasses import dataclass
 
@@ -11,9 +12,9 @@ from reports.stats.clusters import ArmResult
 class Noise:
     """Standard deviations in nats; arm noises are per arm, a difference holds sqrt 2 of them.
 
-    seed: what all arms of a seed have in common (it cancels in pairs); arm: of an arm's true loss at one seed; game: of a game's
-    difficulty for all nets; taste: of a game's mean for one arm with every seed; quirk: for one arm at one seed; the last three for a
-    game of 200 positions.
+    seed: what all arms of a seed have in common (it cancels in pairs); arm: of an arm's true loss at one seed; game: of
+    a game's difficulty for all nets; taste: of a game's mean for one arm with every seed; quirk: for one arm at one
+    seed; the last three for a game of 200 positions.
     """
 
     seed: float = 0.0075
@@ -31,9 +32,11 @@ def simulate(
     noise: Noise = Noise(),
     arm_scale: list[float] | None = None,
 ) -> dict[str, ArmResult]:
-    """Arms `control`, `t0`, `t1`, ... with true differences `effects`; arm_scale multiplies each arm's seed noise (control first).
+    """Arms `control`, `t0`, `t1`, ... with true differences `effects`; arm_scale multiplies each arm's seed noise
+    (control first).
 
-    Games have 60-340 positions and a scale of their own (log-normal), so a few games carry much of the evaluation noise.
+    Games have 60-340 positions and a scale of their own (log-normal), so a few games carry much of the evaluation
+    noise.
     """
     arms = len(effects) + 1
     counts = generator.integers(60, 341, size=games)

@@ -35,7 +35,11 @@ _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 26, "lc": 0
 def pack(workspace: Workspace, studies: list[str]) -> bytes:
     """What a report reads: the studies with their trials, all matches and ladders."""
     files = [path for beginning in studies for path in _of_study(workspace, find_study(workspace, beginning))]
-    files += [*sorted(workspace.root.glob("matches/*/match.json")), *sorted(workspace.root.glob("matches/*/games.jsonl")), *sorted(workspace.root.glob("elo/*/elo.json"))]
+    files += [
+        *sorted(workspace.root.glob("matches/*/match.json")),
+        *sorted(workspace.root.glob("matches/*/games.jsonl")),
+        *sorted(workspace.root.glob("elo/*/elo.json")),
+    ]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in dict.fromkeys(files):

@@ -1,5 +1,5 @@
-"""The ladders kept under results/: their pages are made anew from their match files alone, as `same_text` compares them."""
-
+"""The ladders kept under results/: their pages are made anew from their match files alone, as `same_text` compares
+them."""
 
 import pytest
 
@@ -25,7 +25,9 @@ def ladders(kept):
 
 def test_the_page_is_that_of_its_matches(kept, ladders):
     made = ladder_files(ladders, registry())
-    assert {name for name in made if not name.endswith(".png")} == {path.name for path in kept.iterdir() if path.suffix in (".md", ".csv") and path.name != "README.md"}
+    assert {name for name in made if not name.endswith(".png")} == {
+        path.name for path in kept.iterdir() if path.suffix in (".md", ".csv") and path.name != "README.md"
+    }
     for name, data in made.items():
         assert same_file(name, data, (kept / name).read_bytes()), name
 

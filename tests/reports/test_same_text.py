@@ -43,14 +43,35 @@ def test_texts_that_differ(one, other):
     assert not same_text(one, other) and not same_text(other, one)
 
 
-@pytest.mark.parametrize("one, other", [("616.815", "616.816"), ("0.285", "0.285001"), ("0", "1.1e-16"), ("0.5,a 1.25 b", "0.5,a 1.26 b"), ("1e-05", "1.00001e-05")])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("616.815", "616.816"),
+        ("0.285", "0.285001"),
+        ("0", "1.1e-16"),
+        ("0.5,a 1.25 b", "0.5,a 1.26 b"),
+        ("1e-05", "1.00001e-05"),
+    ],
+)
 def test_cells_may_differ_by_one_in_the_last_digit(one, other):
     assert same_csv(f"x,{one}\n", f"x,{other}\n") and same_csv(f"x,{other}\n", f"x,{one}\n")
 
 
 @pytest.mark.parametrize(
     "one, other",
-    [("616.815", "616.817"), ("0.5", "0.6"), ("0.285", "0.28501"), ("4", "5"), ("3597792", "3597793"), ("1", ""), ("1", "helps"), ("0.1", "-0.1"), ("0", "0.0001"), ("1,2", "1"), ("1e-05", "1.0001e-05")],
+    [
+        ("616.815", "616.817"),
+        ("0.5", "0.6"),
+        ("0.285", "0.28501"),
+        ("4", "5"),
+        ("3597792", "3597793"),
+        ("1", ""),
+        ("1", "helps"),
+        ("0.1", "-0.1"),
+        ("0", "0.0001"),
+        ("1,2", "1"),
+        ("1e-05", "1.0001e-05"),
+    ],
 )
 def test_cells_that_differ(one, other):
     assert not same_csv(f"x,{one}\n", f"x,{other}\n") and not same_csv(f"x,{other}\n", f"x,{one}\n")

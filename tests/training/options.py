@@ -14,7 +14,13 @@ ROWS = 1000
 
 CONV = {"net__family": "conv", "net__trunk__width": 192, "net__trunk__blocks": 5, "net__conv__layers": [[3, 8], [3, 8]]}
 TIED = {**CONV, "net__conv__tied": True, "net__conv__head": "full"}
-RESIDUAL = {"net__family": "residual", "net__trunk__width": 192, "net__trunk__blocks": 5, "net__residual__width": 8, "net__residual__blocks": 1}
+RESIDUAL = {
+    "net__family": "residual",
+    "net__trunk__width": 192,
+    "net__trunk__blocks": 5,
+    "net__residual__width": 8,
+    "net__residual__blocks": 1,
+}
 ENCODER = {
     "net__family": "encoder",
     "net__trunk__width": 192,
@@ -33,7 +39,12 @@ OPTIONS = {
     "squared_error": {"training__loss": "squared_error"},
     "squared_error_later": {"training__loss": "squared_error", "training__loss_from": 40},
     "three_planes": {**THREE_PLANES, **_rate(0.02)},
-    "three_planes_squared_sum": {**THREE_PLANES, "training__loss": "squared_error", "training__plane_weights": "sum", **_rate(0.3)},
+    "three_planes_squared_sum": {
+        **THREE_PLANES,
+        "training__loss": "squared_error",
+        "training__plane_weights": "sum",
+        **_rate(0.3),
+    },
     "three_planes_harmonic": {**THREE_PLANES, "training__plane_weights": "harmonic", **_rate(0.02)},
     "mask_illegal": {"training__mask_illegal": True},
     "mask_illegal_squared": {"training__mask_illegal": True, "training__loss": "squared_error"},
@@ -60,14 +71,21 @@ OPTIONS = {
 
 def option_config(name: str, **values) -> TrialConfig:
     """A tiny configuration with one option; batches of 8, 800 samples, rate 0.1 unless the option says otherwise."""
-    return tiny_config(**{"training__optimiser__learning_rate": 0.1, "training__optimiser__head_factor": 1.0, **OPTIONS.get(name, {}), **values})
+    return tiny_config(
+        **{
+            "training__optimiser__learning_rate": 0.1,
+            "training__optimiser__head_factor": 1.0,
+            **OPTIONS.get(name, {}),
+            **values,
+        }
+    )
 
 
 def real_batches(config: TrialConfig, count: int) -> list[Batch]:
     """Batches of positions here and there in the bundled games, with the further targets that the option needs."""
     data = starter_data()
     maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last, extras_of(config))
-    rows = data.views["train"].rows[40 :: 173][: 8 * count].reshape(count, 8)
+    rows = data.views["train"].rows[40::173][: 8 * count].reshape(count, 8)
     zeros = torch.zeros(8, dtype=torch.uint8).numpy()
     return [maker.on_host(part, zeros, zeros + 5) for part in rows]
 

@@ -28,13 +28,18 @@ def backward(net, step):
 
 
 def reference(net, rate, decay, decayed):
-    groups = [{"params": [value], "weight_decay": decay if name in decayed else 0.0} for name, value in net.named_parameters()]
+    groups = [
+        {"params": [value], "weight_decay": decay if name in decayed else 0.0} for name, value in net.named_parameters()
+    ]
     return torch.optim.AdamW(groups, lr=rate)
 
 
 def test_without_factors_it_is_torchs(net):
     other = copy.deepcopy(net)
-    ours, torchs = AdamW(parameters(net), CONFIG, 0.1, ["0.weight", "2.weight"], {}), reference(other, 0.01, 0.1, ["0.weight", "2.weight"])
+    ours, torchs = (
+        AdamW(parameters(net), CONFIG, 0.1, ["0.weight", "2.weight"], {}),
+        reference(other, 0.01, 0.1, ["0.weight", "2.weight"]),
+    )
     for step in range(6):
         backward(net, step), backward(other, step)
         ours.step(0.01), torchs.step()
@@ -98,7 +103,10 @@ def test_the_norm_over_all_gradients_is_clipped_before_decay_and_factors(net):
     for scale, factor in ((0.01, 1.0), (10.0, None)):  # below the norm nothing happens
         for name, value in parameters(net).items():
             value.data.copy_(values[name])
-        gradients = {name: scale * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name))) for name, value in parameters(net).items()}
+        gradients = {
+            name: scale * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
+            for name, value in parameters(net).items()
+        }
         norm = torch.cat([gradient.flatten() for gradient in gradients.values()]).norm().item()
         factor = factor or 0.5 / norm
         assert (norm < 0.5) == (factor == 1)

@@ -1,4 +1,5 @@
-"""Each auxiliary head, alone: it learns a few positions, resumes bit for bit, stays finite in bf16; beside the policy it changes the body."""
+"""Each auxiliary head, alone: it learns a few positions, resumes bit for bit, stays finite in bf16; beside the policy
+it changes the body."""
 
 from statistics import median
 
@@ -20,7 +21,8 @@ def alone(name: str, **values):
 
 @pytest.mark.parametrize("name", HEADS)
 def test_it_learns_a_few_positions(name):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
+    processor's sums."""
     config = alone(name)
     trainer, batches = new_trainer(config), real_batches(config, 4)
     batch = max(batches, key=lambda each: sum(int((extra >= 0).sum()) for extra in each.extras.values()))
@@ -54,7 +56,10 @@ def test_bf16_is_finite(name):
 @pytest.mark.parametrize("name", HEADS)
 def test_beside_the_policy_it_moves_the_body(name):
     """The policy's own first loss is that of the net without the head; after one step the body is another."""
-    with_head, without = alone(name, training__policy_weight=1.0), alone(name, training__policy_weight=1.0, **{f"training__auxiliary__{name}": 0.0})
+    with_head, without = (
+        alone(name, training__policy_weight=1.0),
+        alone(name, training__policy_weight=1.0, **{f"training__auxiliary__{name}": 0.0}),
+    )
     (batch,) = real_batches(with_head, 1)
     one, other = new_trainer(with_head), new_trainer(without)
     one.step(batch), other.step(batch)
@@ -67,14 +72,18 @@ def test_heads_fit_every_family(family):
     config = option_config(family, **{f"training__auxiliary__{name}": 0.01 for name in HEADS})
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(12)]
-    assert median(losses[1:]) < losses[0] and all(values.grad is not None for values in trainer.net.auxiliary.parameters())
+    assert median(losses[1:]) < losses[0] and all(
+        values.grad is not None for values in trainer.net.auxiliary.parameters()
+    )
 
 
 def test_targets_that_a_trial_needs():
     assert extras_of(option_config("")) == ()
     assert extras_of(option_config("three_planes")) == ("future", "future")
     assert extras_of(option_config("mask_illegal")) == ("illegal",)
-    assert extras_of(option_config("three_planes", training__auxiliary__joint_reply=0.1, training__policy_weight=0.0)) == ("future",)
+    assert extras_of(
+        option_config("three_planes", training__auxiliary__joint_reply=0.1, training__policy_weight=0.0)
+    ) == ("future",)
     assert set(extras_of(option_config("", **{f"training__auxiliary__{name}": 0.1 for name in HEADS}))) == {
         *("future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
     }

@@ -51,7 +51,9 @@ def test_counters_are_the_newest():
     trainer = new_trainer(option_config("averaging", **CONV, net__conv__dropout=0.5))
     for batch in real_batches(trainer.config, 4):
         trainer.step(batch)
-    counters = {name: tensor for name, tensor in trainer.evaluated_net.state_dict().items() if not tensor.is_floating_point()}
+    counters = {
+        name: tensor for name, tensor in trainer.evaluated_net.state_dict().items() if not tensor.is_floating_point()
+    }
     assert counters and all(torch.equal(tensor, trainer.net.state_dict()[name]) for name, tensor in counters.items())
 
 

@@ -80,11 +80,17 @@ def test_targets_are_empty_points():
 
 def test_chosen_planes_are_those_of_the_full_set():
     full, some = batches(1)[0], batches(1, features__history=1, features__ladders=False)[0]
-    names = [name for name in PLANE_NAMES if name not in ("history_2", "history_3", "history_4", "history_5") and not name.startswith("ladder")]
+    names = [
+        name
+        for name in PLANE_NAMES
+        if name not in ("history_2", "history_3", "history_4", "history_5") and not name.startswith("ladder")
+    ]
     assert torch.equal(some.planes, full.planes[:, [PLANE_NAMES.index(name) for name in names]])
 
 
-@pytest.mark.parametrize("features", [FeatureConfig(), FeatureConfig(liberties=2, ladders=False), GO_NN, CLARK, CAZENAVE], ids=str)
+@pytest.mark.parametrize(
+    "features", [FeatureConfig(), FeatureConfig(liberties=2, ladders=False), GO_NN, CLARK, CAZENAVE], ids=str
+)
 def test_unpacked_bits_are_the_planes(features):
     """What a CUDA device does with packed bits, done here on the CPU."""
     store = starter_data().store

@@ -33,8 +33,9 @@ CANONICAL = {
     "training__optimiser__learning_rate": 0.00001,
     "data__history_keep": [0.9, 0.95, 0.95, 0.98, 0.98],
 }
-"""Every part of GoNN's method, small. At this rate rounding (threads, memory format) moves the losses by at most 2e-7 in 20 steps, a
-forgotten centre factor by 4e-6, plain momentum by 1e-5; at the usual rate flipped ReLUs blow rounding up to percents."""
+"""Every part of GoNN's method, small. At this rate rounding (threads, memory format) moves the losses by at most 2e-7
+in 20 steps, a forgotten centre factor by 4e-6, plain momentum by 1e-5; at the usual rate flipped ReLUs blow rounding up
+to percents."""
 
 GOLDEN = {
     (1, 1, 1): [
@@ -62,9 +63,11 @@ def all_moves():
 
 
 def test_golden_losses():
-    """The first 20 losses. Should they change on purpose, raise the version of what changed in gonn_core.numerics and add a line.
+    """The first 20 losses. Should they change on purpose, raise the version of what changed in gonn_core.numerics and
+    add a line.
 
-    On any processor: with kernels for AVX-512 or with those for SSE alone, one thread or two, they are within 3e-7 of those kept.
+    On any processor: with kernels for AVX-512 or with those for SSE alone, one thread or two, they are within 3e-7 of
+    those kept.
     """
     _, losses = run(tiny_config(**CANONICAL), 20, view=all_moves())
     assert losses == pytest.approx(GOLDEN[tuple(numerics.versions().values())], rel=1e-6)
@@ -88,7 +91,9 @@ def test_state_goes_in_and_out_bit_for_bit(precision, memory_format):
     resumed = Trainer(config, data.views["train"].n, CPU, memory_format)
     resumed.load_state(state)
     maker = PlaneMaker(data.store, config.features, CPU, MEMORY_FORMATS[memory_format])
-    assert [resumed.step(batch).item() for batch in training_batches(config, data.views["train"], maker, 3, 6, 1)] == losses[3:]
+    assert [
+        resumed.step(batch).item() for batch in training_batches(config, data.views["train"], maker, 3, 6, 1)
+    ] == losses[3:]
     assert resumed.samples == whole.samples == 48
     for name, tensor in whole.state().items():
         assert torch.equal(tensor, resumed.state()[name]), name
@@ -120,7 +125,10 @@ def test_bf16_is_close_to_fp32():
 
 def test_the_rate_of_a_step_is_that_of_the_samples_before_it(monkeypatch):
     asked = []
-    monkeypatch.setattr("gonn_core.training.loop.learning_rate", lambda training, samples: asked.append(samples) or learning_rate(training, samples))
+    monkeypatch.setattr(
+        "gonn_core.training.loop.learning_rate",
+        lambda training, samples: asked.append(samples) or learning_rate(training, samples),
+    )
     run(tiny_config(), 3)
     assert asked == [0, 8, 16]
 

@@ -84,7 +84,9 @@ def test_later_moves_are_averaged_over_the_positions_that_have_them(kind, loss):
     rows = logits(4, 2, 361)
     future = torch.tensor([[3, 7], [9, NONE], [NONE, NONE], [3, NONE]])
     found = future_losses(kind, rows, future, future_counts({"future": future}))
-    assert found[0].item() == pytest.approx(sum(loss(rows[i, :1], torch.tensor([t])).item() for i, t in ((0, 3), (1, 9), (3, 3))) / 3)
+    assert found[0].item() == pytest.approx(
+        sum(loss(rows[i, :1], torch.tensor([t])).item() for i, t in ((0, 3), (1, 9), (3, 3))) / 3
+    )
     assert found[1].item() == pytest.approx(loss(rows[:1, 1], torch.tensor([7])).item())
     nowhere = torch.full((4, 2), NONE)
     assert [value.item() for value in future_losses(kind, rows, nowhere, future_counts({"future": nowhere}))] == [0, 0]

@@ -17,7 +17,13 @@ def gradients(config, batch):
 
 @pytest.mark.parametrize(
     "values",
-    [CONV, ENCODER, THREE_PLANES, {**THREE_PLANES, "training__loss": "squared_error", "training__plane_weights": "harmonic"}, {**CONV, "training__mask_illegal": True}],
+    [
+        CONV,
+        ENCODER,
+        THREE_PLANES,
+        {**THREE_PLANES, "training__loss": "squared_error", "training__plane_weights": "harmonic"},
+        {**CONV, "training__mask_illegal": True},
+    ],
     ids=["conv", "encoder", "planes", "planes_squared", "masked"],
 )
 @pytest.mark.parametrize("parts", [2, 8])
@@ -29,7 +35,9 @@ def test_parts_of_a_batch_add_up_to_it(values, parts):
         batch.extras["future"][[0, 3], 1] = -1
     whole, expected = gradients(config, batch)
     parted, found = gradients(option_config("", **values, training__batch_splits=parts), batch)
-    assert parted.total.item() == pytest.approx(whole.total.item(), rel=1e-6) and parted.nats.item() == pytest.approx(whole.nats.item(), rel=1e-6)
+    assert parted.total.item() == pytest.approx(whole.total.item(), rel=1e-6) and parted.nats.item() == pytest.approx(
+        whole.nats.item(), rel=1e-6
+    )
     largest = max(gradient.abs().max().item() for gradient in expected.values())
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-6 * largest, msg=name)
@@ -45,24 +53,39 @@ def test_parts_are_in_order_and_of_one_size():
 
 @pytest.mark.parametrize(
     "values, reason",
-    [({}, "batch normalisation"), ({**RESIDUAL, "net__residual__block": "golois"}, "batch normalisation"), ({**CONV, "net__conv__dropout": 0.5}, "dropout")],
+    [
+        ({}, "batch normalisation"),
+        ({**RESIDUAL, "net__residual__block": "golois"}, "batch normalisation"),
+        ({**CONV, "net__conv__dropout": 0.5}, "dropout"),
+    ],
 )
 def test_parts_that_would_differ_from_the_whole_are_refused(values, reason):
-    with pytest.raises(SettingError, match=f"training.batch_splits=2: not equal to the whole batch: {reason}.*valid: 1"):
+    with pytest.raises(
+        SettingError, match=f"training.batch_splits=2: not equal to the whole batch: {reason}.*valid: 1"
+    ):
         new_trainer(option_config("", **values, training__batch_splits=2))
 
 
 def test_a_loss_that_would_never_be_used_is_refused():
-    with pytest.raises(SettingError, match="training.loss_from=800: squared_error would never be trained on; valid: below samples"):
+    with pytest.raises(
+        SettingError, match="training.loss_from=800: squared_error would never be trained on; valid: below samples"
+    ):
         new_trainer(option_config("", training__loss="squared_error", training__loss_from=800))
 
 
 def test_another_loss_takes_over_at_its_sample():
     training = option_config("", training__loss="squared_error", training__loss_from=16).training
-    assert [loss_kind(training, samples) for samples in (0, 15, 16, 799)] == ["cross_entropy", "cross_entropy", "squared_error", "squared_error"]
+    assert [loss_kind(training, samples) for samples in (0, 15, 16, 799)] == [
+        "cross_entropy",
+        "cross_entropy",
+        "squared_error",
+        "squared_error",
+    ]
 
 
-@pytest.mark.parametrize("weights, factors", [("mean", (1 / 3, 1 / 3, 1 / 3)), ("sum", (1, 1, 1)), ("harmonic", (1, 1 / 2, 1 / 3))])
+@pytest.mark.parametrize(
+    "weights, factors", [("mean", (1 / 3, 1 / 3, 1 / 3)), ("sum", (1, 1, 1)), ("harmonic", (1, 1 / 2, 1 / 3))]
+)
 def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
     config = option_config("", **THREE_PLANES, training__plane_weights=weights, training__loss="squared_error")
     (batch,) = real_batches(config, 1)
@@ -72,7 +95,9 @@ def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
         policies = trainer.net.policies(trainer.net.body(batch.planes))
     moves = (batch.targets, *batch.extras["future"].T)
     loss = trainer.step(batch).item()
-    assert loss == pytest.approx(sum(f * squared_error(policies[:, k], move).item() for k, (f, move) in enumerate(zip(factors, moves))), rel=1e-6)
+    assert loss == pytest.approx(
+        sum(f * squared_error(policies[:, k], move).item() for k, (f, move) in enumerate(zip(factors, moves))), rel=1e-6
+    )
     assert trainer.train_loss() == pytest.approx(loss)
     assert trainer.train_nats() == pytest.approx(cross_entropy(policies[:, 0], batch.targets).item(), rel=1e-6)
 
@@ -80,7 +105,9 @@ def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
 def test_the_plain_loss_is_told_once():
     trainer = new_trainer(option_config(""))
     trainer.step(*real_batches(trainer.config, 1))
-    assert trainer.train_loss() is None and not any(name.startswith(("stall", "average", "loss.minimised")) for name in trainer.state())
+    assert trainer.train_loss() is None and not any(
+        name.startswith(("stall", "average", "loss.minimised")) for name in trainer.state()
+    )
 
 
 def test_the_policys_weight_scales_the_loss_alone():

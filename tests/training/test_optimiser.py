@@ -48,8 +48,17 @@ def test_a_factor_is_a_rate_of_its_own(net):
     factors = {"0.weight": mask, "2.bias": 0.25}
     nets = {scale: copy.deepcopy(net) for scale in (1.0, 1.5, 0.25)}
     ours = Sgd(parameters(net), OptimiserConfig(), 0.01, list(parameters(net)), factors)
-    others = {scale: torch.optim.SGD(other.parameters(), lr=0.1 * scale, momentum=0.9, nesterov=True, weight_decay=0.01) for scale, other in nets.items()}
-    gradients = [{name: torch.randn(value.shape, generator=torch.Generator().manual_seed(7 * step + i)) for i, (name, value) in enumerate(parameters(net).items())} for step in range(5)]
+    others = {
+        scale: torch.optim.SGD(other.parameters(), lr=0.1 * scale, momentum=0.9, nesterov=True, weight_decay=0.01)
+        for scale, other in nets.items()
+    }
+    gradients = [
+        {
+            name: torch.randn(value.shape, generator=torch.Generator().manual_seed(7 * step + i))
+            for i, (name, value) in enumerate(parameters(net).items())
+        }
+        for step in range(5)
+    ]
     for step in range(5):
         for one in (net, *nets.values()):
             for name, value in parameters(one).items():
@@ -66,7 +75,9 @@ def test_a_factor_is_a_rate_of_its_own(net):
 
 def test_only_the_named_decay(net):
     before = {name: value.detach().clone() for name, value in parameters(net).items()}
-    ours = Sgd(parameters(net), OptimiserConfig(momentum=0.0, nesterov=False), 0.5, ["0.weight", "2.weight"], {"2.weight": 0.5})
+    ours = Sgd(
+        parameters(net), OptimiserConfig(momentum=0.0, nesterov=False), 0.5, ["0.weight", "2.weight"], {"2.weight": 0.5}
+    )
     for value in net.parameters():
         value.grad = torch.zeros_like(value)
     ours.step(0.1)

@@ -10,7 +10,8 @@ from tests.training.options import OPTIONS, new_trainer, option_config, real_bat
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_it_learns_a_few_positions(name):
-    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the processor's sums."""
+    """The median of the last steps: where the loss overshoots for a step, in some nets, hangs on the last bits of the
+    processor's sums."""
     config = option_config(name)
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(60)]
@@ -29,8 +30,14 @@ def test_resumed_equals_uninterrupted(name):
     resumed = new_trainer(config)
     resumed.load_state(state)
     assert [resumed.step(batch).item() for batch in batches[5:]] == losses[5:]
-    assert resumed.rate == whole.rate and (resumed.train_nats(), resumed.train_loss()) == (whole.train_nats(), whole.train_loss())
-    for one, other in ((whole.state(), resumed.state()), (whole.evaluated_net.state_dict(), resumed.evaluated_net.state_dict())):
+    assert resumed.rate == whole.rate and (resumed.train_nats(), resumed.train_loss()) == (
+        whole.train_nats(),
+        whole.train_loss(),
+    )
+    for one, other in (
+        (whole.state(), resumed.state()),
+        (whole.evaluated_net.state_dict(), resumed.evaluated_net.state_dict()),
+    ):
         assert one.keys() == other.keys()
         for key, tensor in one.items():
             assert torch.equal(tensor, other[key]), key

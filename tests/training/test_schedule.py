@@ -8,7 +8,16 @@ from gonn_core.training.schedule import gonn_factor, learning_rate
 
 @pytest.mark.parametrize(
     "samples, per_sample",
-    [(0, 3.2e-4), (4_999_999, 3.2e-4), (25_000_000, 1.04e-4), (50_000_000, 5.1e-5), (65_000_000, 3.6e-5), (100_000_000, 2.0e-5), (205_000_000, 5.9e-6), (329_000_000, 2.5e-6)],
+    [
+        (0, 3.2e-4),
+        (4_999_999, 3.2e-4),
+        (25_000_000, 1.04e-4),
+        (50_000_000, 5.1e-5),
+        (65_000_000, 3.6e-5),
+        (100_000_000, 2.0e-5),
+        (205_000_000, 5.9e-6),
+        (329_000_000, 2.5e-6),
+    ],
 )
 def test_published_table(samples, per_sample):
     assert 0.00032 * gonn_factor(samples) == pytest.approx(per_sample, rel=0.02)
@@ -47,14 +56,19 @@ def rates(samples=1000, at=(0, 250, 500, 949, 950, 990), **schedule):
 
 
 def test_half_life():
-    assert rates(kind="half_life", half_life_share=0.25) == pytest.approx([1, 1 / 2, 1 / 4, 0.5**3.796, 0.5**3.8, 0.5**3.96])
+    assert rates(kind="half_life", half_life_share=0.25) == pytest.approx(
+        [1, 1 / 2, 1 / 4, 0.5**3.796, 0.5**3.8, 0.5**3.96]
+    )
 
 
 def test_steps_begin_at_their_share():
     steps = ((0.25, 0.2), (0.95, 0.04))
     assert rates(kind="steps", steps=steps) == pytest.approx([1, 0.2, 0.2, 0.2, 0.04, 0.04])
     assert rates(kind="steps", steps=((0.0, 0.5),), at=(0,)) == [0.5]
-    assert rates(samples=100, kind="steps", steps=((0.07, 0.5),), at=(6, 7)) == [1, 0.5]  # 0.07 * 100 is a little above 7
+    assert rates(samples=100, kind="steps", steps=((0.07, 0.5),), at=(6, 7)) == [
+        1,
+        0.5,
+    ]  # 0.07 * 100 is a little above 7
 
 
 @pytest.mark.parametrize("kind", ["gonn", "linear", "constant", "half_life", "stall_halving"])

@@ -23,7 +23,8 @@ def factors(rule, errors, samples=10):
 
 
 def test_a_scripted_sequence():
-    """Only a mean above that of the window before halves: equal ones and the first one do not, and there is no patience."""
+    """Only a mean above that of the window before halves: equal ones and the first one do not, and there is no
+    patience."""
     errors = [0.9, 0.8, 0.85, 0.85, 0.86, 0.5, 0.6, 0.4]
     assert factors(stalling(10), errors) == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125]
 
@@ -57,7 +58,9 @@ def test_state_goes_in_and_out():
 
 
 def test_the_trainers_rate_is_the_halved_one():
-    trainer = new_trainer(option_config("", training__schedule__kind="stall_halving", training__schedule__stall_window=8))
+    trainer = new_trainer(
+        option_config("", training__schedule__kind="stall_halving", training__schedule__stall_window=8)
+    )
     rates, losses = [], []
     for batch in real_batches(trainer.config, 12):
         losses.append(trainer.step(batch).item())
@@ -69,7 +72,9 @@ def test_the_trainers_rate_is_the_halved_one():
 
 def test_errors_are_those_that_are_minimised():
     """A sum of losses can rise while the next move's nats fall: the rule looks at the former."""
-    config = option_config("squared_error", training__schedule__kind="stall_halving", training__schedule__stall_window=8)
+    config = option_config(
+        "squared_error", training__schedule__kind="stall_halving", training__schedule__stall_window=8
+    )
     trainer = new_trainer(config)
     losses = [trainer.step(batch).item() for batch in real_batches(config, 3)]
     assert float(trainer.state()["stall.previous"]) == pytest.approx(losses[-1])

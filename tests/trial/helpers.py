@@ -13,7 +13,13 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from tests.go.oracles import first_games
 
-TINY = {"net.trunk.width": 8, "net.trunk.blocks": 1, "training.samples": 800, "training.batch_size": 8, "training.schedule.kind": "linear"}
+TINY = {
+    "net.trunk.width": 8,
+    "net.trunk.blocks": 1,
+    "training.samples": 800,
+    "training.batch_size": 8,
+    "training.schedule.kind": "linear",
+}
 """A net of one block of eight channels, 100 steps."""
 
 
@@ -27,19 +33,25 @@ def starter_data() -> PreparedData:
 
 @cache
 def first_starter_data() -> PreparedData:
-    """As `starter_data`, of the games that were bundled first and split as then: for golden values, and for what is known of these games."""
+    """As `starter_data`, of the games that were bundled first and split as then: for golden values, and for what is
+    known of these games."""
     folder = Path(tempfile.mkdtemp(prefix="gonn-first-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     bundled = load_dataset("starter")
     splits = {"train": {"hashed": (0.32, 1.0)}, "validation": {"hashed": (0.22, 0.32)}, "test": {"hashed": (0.0, 0.22)}}
     declaration = type(bundled.declaration).model_validate(bundled.declaration.model_dump() | {"splits": splits})
-    return prepare(replace(bundled, declaration=declaration, sources=(replace(bundled.sources[0], path=first_games(folder)),)), folder / "stores")
+    return prepare(
+        replace(bundled, declaration=declaration, sources=(replace(bundled.sources[0], path=first_games(folder)),)),
+        folder / "stores",
+    )
 
 
 def tiny_config(**values) -> TrialConfig:
     """The tiny configuration on the bundled training view; keywords are config paths with `__` for dots."""
     data = {"data.view": starter_data().views["train"].digest}
-    return with_values(TrialConfig(), {**TINY, **data, **{path.replace("__", "."): value for path, value in values.items()}})
+    return with_values(
+        TrialConfig(), {**TINY, **data, **{path.replace("__", "."): value for path, value in values.items()}}
+    )
 
 
 def tiny_job(runs: Path, config: TrialConfig | None = None, **settings) -> Job:
@@ -63,14 +75,17 @@ TIMES = ("samples_per_s", "wall_seconds", "cpu_seconds", "training_seconds")
 
 
 def assert_same_trial(one: Path, other: Path) -> None:
-    """Two directories of one trial hold the same, bit for bit: weights, momentum, counters, metrics, times aside; every evaluation of `other`."""
+    """Two directories of one trial hold the same, bit for bit: weights, momentum, counters, metrics, times aside; every
+    evaluation of `other`."""
     from safetensors.torch import load_file
 
     for name in ["checkpoint.safetensors", *(f"snapshots/{path.name}" for path in (one / "snapshots").iterdir())]:
         first, second = load_file(one / name), load_file(other / name)
         assert first.keys() == second.keys()
         for key in first:
-            assert first[key].dtype == second[key].dtype and first[key].numpy().tobytes() == second[key].numpy().tobytes(), (name, key)
+            assert (
+                first[key].dtype == second[key].dtype and first[key].numpy().tobytes() == second[key].numpy().tobytes()
+            ), (name, key)
     first, second = (TrialDirectory(folder) for folder in (one, other))
     assert _timeless(first.metrics()) == _timeless(second.metrics())
     assert first.result()["weights"] == second.result()["weights"]

@@ -48,7 +48,9 @@ def test_bad_jobs_are_one_line(tmp_path, capsys):
         read_job(tmp_path / "text.json")
     with pytest.raises(InputError, match="not a job"):
         read_job(write(tmp_path / "list.json", []))
-    with pytest.raises(SettingError, match=r"job.json.run.device=tpu: not a valid value; valid: 'auto', 'cpu' or 'cuda'"):
+    with pytest.raises(
+        SettingError, match=r"job.json.run.device=tpu: not a valid value; valid: 'auto', 'cpu' or 'cuda'"
+    ):
         read_job(write(tmp_path / "job.json", {**job, "run": {**job["run"], "device": "tpu"}}))
     with pytest.raises(InputError, match="made with numerics"):
         read_job(write(tmp_path / "config.json", {**job, "id": "0" * 16, "numerics": {"nets": 0}}))
@@ -61,7 +63,9 @@ def test_points():
     assert progress_points(64, 32, 12) == [32, 64]
     assert snapshot_points(100_000, 32, (33,)) == [64, 10_016, 20_000, 50_016, 100_000]
     assert snapshot_points(800, 8, ()) == [800]
-    assert snapshot_points(5_000_000, 200, ()) == [m * 10**e for e in (4, 5, 6) for m in (1, 2, 5) if m * 10**e <= 5_000_000]
+    assert snapshot_points(5_000_000, 200, ()) == [
+        m * 10**e for e in (4, 5, 6) for m in (1, 2, 5) if m * 10**e <= 5_000_000
+    ]
 
 
 def test_plain_lines_are_few(monkeypatch):
@@ -84,9 +88,16 @@ def test_a_terminal_has_a_live_line(monkeypatch):
 
 
 def test_every_event_has_a_line():
-    assert "process 7 on box" in describe(event("waiting", "abc", 0, 800, None, None, waiting=True, holder={"pid": 7, "host": "box"}))
-    assert describe(event("started", "abc", 8, 800, None, None, device="cpu", resumed=8)) == "abc  8/800 samples  goes on on cpu"
-    assert "evaluating test (full): 256/1,000 positions" in describe(event("evaluating", "abc", 8, 800, None, None, split="test", history="full", positions=256, of=1000))
+    assert "process 7 on box" in describe(
+        event("waiting", "abc", 0, 800, None, None, waiting=True, holder={"pid": 7, "host": "box"})
+    )
+    assert (
+        describe(event("started", "abc", 8, 800, None, None, device="cpu", resumed=8))
+        == "abc  8/800 samples  goes on on cpu"
+    )
+    assert "evaluating test (full): 256/1,000 positions" in describe(
+        event("evaluating", "abc", 8, 800, None, None, split="test", history="full", positions=256, of=1000)
+    )
 
 
 def test_it_imports_nothing_that_a_bare_machine_lacks():

@@ -12,11 +12,19 @@ SUMMARY = {
     "format": 1, "id": "e1", "metric_set": 1, "weights": "w", "samples": 20, "split": "test", "subset": "s", "history": "full",
     "symmetry_averaging": False, "positions": 9, "games": 2, "nats": 2.0, "top1": 0.5, "top4": 0.7, "requests": [],
 }  # fmt: skip
-READERS = {"config.json": TrialDirectory.config, "result.json": TrialDirectory.result, "failure.json": TrialDirectory.failure, "metrics.jsonl": TrialDirectory.metrics}
+READERS = {
+    "config.json": TrialDirectory.config,
+    "result.json": TrialDirectory.result,
+    "failure.json": TrialDirectory.failure,
+    "metrics.jsonl": TrialDirectory.metrics,
+}
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"null", b'"\x1b[31mtext"', b"[1]", b'{"format": 1}', b"[" * 100_000, b'{"format": "\\u001b[31m"}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe", b"null", b'"\x1b[31mtext"', b"[1]", b'{"format": 1}', b"[" * 100_000, b'{"format": "\\u001b[31m"}'],
+)
 def test_a_file_that_is_none(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=name) as caught:
@@ -34,7 +42,12 @@ def test_what_is_missing_is_named(tmp_path):
 def test_a_failure_that_was_brought_here_cannot_steer_a_terminal(tmp_path):
     tree = {"format": 1, "error": "\x1b[2Jgone", "traceback": "line 1\n\x1b]0;title\x07line 2\n", "unix_time": 1.5}
     (tmp_path / "failure.json").write_text(json.dumps(tree))
-    expected = {"format": 1, "error": "\\x1b[2Jgone", "traceback": "line 1\n\\x1b]0;title\\x07line 2\n", "unix_time": 1.5}
+    expected = {
+        "format": 1,
+        "error": "\\x1b[2Jgone",
+        "traceback": "line 1\n\\x1b]0;title\\x07line 2\n",
+        "unix_time": 1.5,
+    }
     assert TrialDirectory(tmp_path).failure() == expected
     assert TrialDirectory(tmp_path / "none").failure() is None
 

@@ -27,7 +27,9 @@ def undisturbed(tmp_path_factory):
 
 
 def long_job(runs, checkpoint_seconds):
-    return tiny_job(runs, tiny_config(training__samples=SAMPLES), checkpoint_seconds=checkpoint_seconds, progress_points=8)
+    return tiny_job(
+        runs, tiny_config(training__samples=SAMPLES), checkpoint_seconds=checkpoint_seconds, progress_points=8
+    )
 
 
 def start(job, folder):
@@ -35,7 +37,14 @@ def start(job, folder):
     path = folder / "job.json"
     path.write_text(job.model_dump_json())
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen([sys.executable, "-m", "gonn_core.trial", str(path)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "gonn_core.trial", str(path)],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for(condition, process, seconds=120):

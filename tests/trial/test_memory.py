@@ -1,4 +1,5 @@
-"""GPU memory: what counts as a lack of it, and what a trial that meets one leaves behind. No GPU is needed: the errors are raised by hand."""
+"""GPU memory: what counts as a lack of it, and what a trial that meets one leaves behind. No GPU is needed: the errors
+are raised by hand."""
 
 import gc
 import weakref
@@ -20,7 +21,10 @@ WORDS = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capac
     [
         (torch.OutOfMemoryError(WORDS), "CUDA out of memory"),
         (RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA`"), "CUDA error: out of memory"),
-        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        (
+            RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+            "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        ),
         (RuntimeError("the loss is not finite"), None),
         (ValueError("out of memory"), None),
     ],

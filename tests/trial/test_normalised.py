@@ -1,4 +1,5 @@
-"""A trial on normalised planes: measured on its training view at the start, carried by everything that holds weights."""
+"""A trial on normalised planes: measured on its training view at the start, carried by everything that holds
+weights."""
 
 import pytest
 import torch
@@ -36,7 +37,9 @@ def test_snapshots_carry_what_the_view_gave(whole):
 
 def test_paused_and_resumed_is_the_same(whole, tmp_path):
     other = job_of(tmp_path)
-    assert run_trial(other, lambda event: not (event["event"] == "point" and event["samples"] >= 200))["state"] == "paused"
+    assert (
+        run_trial(other, lambda event: not (event["event"] == "point" and event["samples"] >= 200))["state"] == "paused"
+    )
     run_trial(other)
     assert_same_trial(*(TrialDirectory(f"{job.run.runs}/{job.id}").path for job in (whole, other)))
 
@@ -54,4 +57,7 @@ def test_filters_of_games_are_refused(tmp_path):
     config = with_values(tiny_config(), {"data.games.min_rank": 5})
     with pytest.raises(SettingError) as caught:
         run_trial(tiny_job(tmp_path, config))
-    assert str(caught.value) == "data.games={'min_rank': 5}: a study turns filters into a view; a trial has the view's digest alone; valid: no filter"
+    assert (
+        str(caught.value)
+        == "data.games={'min_rank': 5}: a study turns filters into a view; a trial has the view's digest alone; valid: no filter"
+    )

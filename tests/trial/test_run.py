@@ -75,7 +75,11 @@ def test_paused_and_resumed_is_the_same(whole, tmp_path):
     for samples in (200, 600):
         assert run_trial(other, pause_at(samples)) == {"state": "paused", "id": job.id, "samples": samples}
         assert folder_of(other).state() == "paused"
-        torch.set_num_threads(2), torch.set_default_dtype(torch.float64), torch.manual_seed(9)  # left behind by something else
+        (
+            torch.set_num_threads(2),
+            torch.set_default_dtype(torch.float64),
+            torch.manual_seed(9),
+        )  # left behind by something else
     run_trial(other)
     assert_same_trial(folder_of(job).path, folder_of(other).path)
     assert [session["from_samples"] for session in folder_of(other).config()["sessions"]] == [0, 200, 600]
@@ -84,7 +88,9 @@ def test_paused_and_resumed_is_the_same(whole, tmp_path):
 def test_resuming_between_points_is_the_same(whole, tmp_path):
     """The state between two lines of metrics: sums, momentum, an unfinished line."""
     job, _ = whole
-    other = job.model_copy(update={"run": job.run.model_copy(update={"runs": str(tmp_path), "checkpoint_seconds": 0.0})})
+    other = job.model_copy(
+        update={"run": job.run.model_copy(update={"runs": str(tmp_path), "checkpoint_seconds": 0.0})}
+    )
     original, writes = TrialDirectory.write, []
 
     def die_after(self, name, data, lease):
@@ -122,8 +128,14 @@ def test_a_resumed_trial_keeps_what_decides_rounding(whole, tmp_path):
 def test_a_pause_while_evaluating(whole, tmp_path):
     job, _ = whole
     everything = EvaluationRequest(split="train", view=job.config.data.view, minimum_positions=10**6)
-    other = job.model_copy(update={"run": job.run.model_copy(update={"runs": str(tmp_path), "evaluations": (everything,)})})
-    assert run_trial(other, lambda event: event["event"] != "evaluating") == {"state": "paused", "id": job.id, "samples": 800}
+    other = job.model_copy(
+        update={"run": job.run.model_copy(update={"runs": str(tmp_path), "evaluations": (everything,)})}
+    )
+    assert run_trial(other, lambda event: event["event"] != "evaluating") == {
+        "state": "paused",
+        "id": job.id,
+        "samples": 800,
+    }
     assert folder_of(other).state() == "paused" and not list((folder_of(other).path / "eval").iterdir())
     run_trial(job.model_copy(update={"run": job.run.model_copy(update={"runs": str(tmp_path)})}))
     assert_same_trial(folder_of(job).path, folder_of(other).path)
@@ -145,8 +157,14 @@ def test_more_evaluations_of_a_finished_trial(whole, tmp_path):
     base = job.run.evaluations[0]
     published = base.model_copy(update={"history": "as_published"})
     early = base.model_copy(update={"samples": 100})
-    everything = [EvaluationRequest(split="validation", view=view.digest, minimum_positions=n) for n in (view.n, view.n + 1)]
-    more = job.model_copy(update={"run": job.run.model_copy(update={"evaluations": (base, published, early, *everything[:1], everything[1])})})
+    everything = [
+        EvaluationRequest(split="validation", view=view.digest, minimum_positions=n) for n in (view.n, view.n + 1)
+    ]
+    more = job.model_copy(
+        update={
+            "run": job.run.model_copy(update={"evaluations": (base, published, early, *everything[:1], everything[1])})
+        }
+    )
     events = []
     answers = run_trial(more, events.append)["evaluations"]
     assert answers[0] == result["evaluations"][0]
@@ -213,7 +231,11 @@ def test_checkpoints_of_another_version(tmp_path, monkeypatch, what):
         path.write_bytes(path.read_bytes().replace(b'\\"training\\": 1', b'\\"training\\": 0'))
     if what == "broken":
         path.write_bytes(path.read_bytes()[:100])
-    expected = {"format": "of format 0; this version reads format 1", "numerics": "made with numerics", "broken": "not a readable checkpoint"}
+    expected = {
+        "format": "of format 0; this version reads format 1",
+        "numerics": "made with numerics",
+        "broken": "not a readable checkpoint",
+    }
     with pytest.raises(InputError, match=expected[what]) as caught:
         run_trial(job)
     assert "\n" not in str(caught.value)
@@ -294,7 +316,9 @@ def test_an_overtaken_worker_stops_writing(tmp_path):
 
     def overtake(event):
         if event["event"] == "point":
-            (directory.path / "lease.json").write_text(json.dumps({"token": "other", "process": {"pid": 1, "started": "1", "machine": "another"}}))
+            (directory.path / "lease.json").write_text(
+                json.dumps({"token": "other", "process": {"pid": 1, "started": "1", "machine": "another"}})
+            )
 
     with pytest.raises(LeaseLost):
         run_trial(job, overtake)

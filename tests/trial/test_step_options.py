@@ -1,4 +1,5 @@
-"""Whole trials with options of the step that keep a state of their own: paused and resumed, and what their files hold."""
+"""Whole trials with options of the step that keep a state of their own: paused and resumed, and what their files
+hold."""
 
 from pathlib import Path
 
@@ -26,19 +27,25 @@ def folder(job) -> Path:
     return Path(job.run.runs) / job.id
 
 
-@pytest.mark.parametrize("values", [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE], ids=["averaged_adamw", "stalling"])
+@pytest.mark.parametrize(
+    "values", [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE], ids=["averaged_adamw", "stalling"]
+)
 def test_resumed_is_the_same(tmp_path, values):
     config = tiny_config(training__samples=240, **values)
     whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
     run_trial(whole)
-    assert run_trial(parted, lambda event: not (event["event"] == "point" and event["samples"] >= 120))["state"] == "paused"
+    assert (
+        run_trial(parted, lambda event: not (event["event"] == "point" and event["samples"] >= 120))["state"]
+        == "paused"
+    )
     torch.manual_seed(9)
     assert run_trial(parted)["state"] == "done"
     assert_same_trial(folder(whole), folder(parted))
 
 
 def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):
-    """Evaluations look at the snapshot, and the last line of metrics at the same weights: with all validation positions they agree."""
+    """Evaluations look at the snapshot, and the last line of metrics at the same weights: with all validation positions
+    they agree."""
     job = tiny_job(tmp_path, tiny_config(training__samples=240, **AVERAGED), progress_positions=500)
     result = run_trial(job)
     directory = TrialDirectory(folder(job))
@@ -53,11 +60,19 @@ def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):
 
 
 def test_lines_tell_the_true_rate_and_the_loss_that_is_minimised(tmp_path):
-    job = tiny_job(tmp_path, tiny_config(training__samples=240, training__optimiser__learning_rate=0.3, **CAZENAVE), progress_points=10)
+    job = tiny_job(
+        tmp_path,
+        tiny_config(training__samples=240, training__optimiser__learning_rate=0.3, **CAZENAVE),
+        progress_points=10,
+    )
     result = run_trial(job)
     lines = TrialDirectory(folder(job)).metrics()
     rates, losses = [line["learning_rate"] for line in lines], [line["train_loss"] for line in lines]
-    assert rates == sorted(rates, reverse=True) and rates[-1] < rates[0] == 0.3 and all((0.3 / rate).is_integer() for rate in rates)
+    assert (
+        rates == sorted(rates, reverse=True)
+        and rates[-1] < rates[0] == 0.3
+        and all((0.3 / rate).is_integer() for rate in rates)
+    )
     assert all(0 < loss < 2 for loss in losses) and all(line["train_nats"] > 2 for line in lines)
     # a point and a window are the same 24 samples: the rate falls after each rise
     halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k])) for k in range(10)]
@@ -67,4 +82,6 @@ def test_lines_tell_the_true_rate_and_the_loss_that_is_minimised(tmp_path):
 
 def test_an_ordinary_trial_has_one_training_loss(tmp_path):
     job = tiny_job(tmp_path, tiny_config(training__samples=80))
-    assert "train_loss" not in run_trial(job) and all("train_loss" not in line for line in TrialDirectory(folder(job)).metrics())
+    assert "train_loss" not in run_trial(job) and all(
+        "train_loss" not in line for line in TrialDirectory(folder(job)).metrics()
+    )

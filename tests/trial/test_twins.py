@@ -19,7 +19,9 @@ from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 def read_as(job, **reading):
     """The job of the trial that reads its policy so."""
-    return job.model_copy(update={"config": with_values(job.config, {f"evaluation.{name}": value for name, value in reading.items()})})
+    return job.model_copy(
+        update={"config": with_values(job.config, {f"evaluation.{name}": value for name, value in reading.items()})}
+    )
 
 
 def folder_of(job):
@@ -43,7 +45,10 @@ def test_the_net_is_trained_once(tmp_path, never_train):
     result = run_trial(averaged)
     assert result["trained_as"] == plain.id != averaged.id == result["id"] and result["weights"] == trained["weights"]
     assert folder_of(averaged).state() == "done" and not folder_of(averaged).checkpoint.exists()
-    assert folder_of(averaged).metrics() == folder_of(plain).metrics() and list(folder_of(averaged).snapshots()) == [104, 800]
+    assert folder_of(averaged).metrics() == folder_of(plain).metrics() and list(folder_of(averaged).snapshots()) == [
+        104,
+        800,
+    ]
     (evaluation,) = load_evaluations(folder_of(averaged).path)
     assert evaluation.reading == Reading(symmetry_averaging=True)
     assert run_trial(averaged) == result
@@ -67,11 +72,21 @@ def test_older_trials_can_be_read_in_another_way(tmp_path, never_train):
     job = tiny_job(tmp_path)
     run_trial(job)
     request = job.run.evaluations[0]
-    asked = tuple(request.model_copy(update=update) for update in ({}, {"legal_only": True}, {"symmetry_averaging": True}))
+    asked = tuple(
+        request.model_copy(update=update) for update in ({}, {"legal_only": True}, {"symmetry_averaging": True})
+    )
     never_train()
-    summaries = run_trial(job.model_copy(update={"run": job.run.model_copy(update={"evaluations": asked})}))["evaluations"]
-    assert [(each["symmetry_averaging"], each.get("legal_only")) for each in summaries] == [(False, None), (False, True), (True, None)]
-    assert summaries[0]["requests"] == [request.model_dump(exclude={"legal_only"}) | {"samples": 800}]  # as before there was a choice
+    summaries = run_trial(job.model_copy(update={"run": job.run.model_copy(update={"evaluations": asked})}))[
+        "evaluations"
+    ]
+    assert [(each["symmetry_averaging"], each.get("legal_only")) for each in summaries] == [
+        (False, None),
+        (False, True),
+        (True, None),
+    ]
+    assert summaries[0]["requests"] == [
+        request.model_dump(exclude={"legal_only"}) | {"samples": 800}
+    ]  # as before there was a choice
     assert len({each["id"] for each in summaries}) == 3
 
 

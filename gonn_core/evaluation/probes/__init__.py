@@ -1,5 +1,6 @@
 """Probes: positions in which it is known which move is right or wrong, put to a net.
 
 Cases come from three places: the documents' test positions (`published`), drawn families that grow in one respect only
-(`eyes`, `races`, `kos`), and ladders cut from games (`ladders`). `cases` says what a case is, `scoring` what a score is; `put` asks a trained net and keeps its answers.
+(`eyes`, `races`, `kos`), and ladders cut from games (`ladders`). `cases` says what a case is, `scoring` what a score
+is; `put` asks a trained net and keeps its answers.
 """

@@ -12,7 +12,8 @@ from gonn_core.trial.weights import load_net
 
 
 def stored_answers(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers | None:
-    """The answers of a finished trial to a suite, None when it was not asked yet. Raises InputError for a trial that is not done."""
+    """The answers of a finished trial to a suite, None when it was not asked yet. Raises InputError for a trial that is
+    not done."""
     result = directory.result()
     if result is None:
         raise InputError(directory.path, f"not trained to the end yet ({directory.state()})")
@@ -21,7 +22,8 @@ def stored_answers(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswe
 
 
 def put_probes(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
-    """The answers of a finished trial to a suite, computed on the CPU unless they are there. Raises UserError, LeaseHeld among them."""
+    """The answers of a finished trial to a suite, computed on the CPU unless they are there. Raises UserError,
+    LeaseHeld among them."""
     known = stored_answers(directory, suite)
     if known is not None:
         return known
@@ -32,10 +34,14 @@ def put_probes(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
     if list(suite.cases[: len(shown)]) != shown:
         raise ValueError("the documents' positions must be the first cases of a suite")
     drawn = policies(net, config.features, [case.position for case in shown])
-    head = head_answers(net, config.features, suite, [case.position for case in shown]) if has_ladder_head(net) else None
+    head = (
+        head_answers(net, config.features, suite, [case.position for case in shown]) if has_ladder_head(net) else None
+    )
     summary = stored.summarise(suite, given, result["weights"], result["samples"], [case.name for case in shown])
     with Lease.take(directory.path) as lease:
         (directory.path / "probes").mkdir(exist_ok=True)
-        directory.write(f"probes/{summary['id']}.npz", stored.pack(suite, given, drawn, head), lease)  # before the summary: who finds that finds both
+        directory.write(
+            f"probes/{summary['id']}.npz", stored.pack(suite, given, drawn, head), lease
+        )  # before the summary: who finds that finds both
         directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
     return stored_answers(directory, suite)

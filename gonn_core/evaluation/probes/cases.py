@@ -20,7 +20,8 @@ class Case:
     right: moves of which one ought to be preferred; empty: the case is shown, never scored. They are set against
     * the same moves in `twin`, a position that differs in one stone and in which they are wrong, where there is a twin;
     * else the moves of `wrong`; where that is empty too, every other point of the board.
-    distance: from what makes the moves right to the moves, in points (how it is measured is told where the case is made).
+    distance: from what makes the moves right to the moves, in points (how it is measured is told where the case is
+    made).
     cluster: cases of one cluster (a game, a drawing in its turned copies) are not independent of each other.
     """
 
@@ -35,20 +36,30 @@ class Case:
 
     @property
     def chance(self) -> float:
-        """Probability that a net without any knowledge prefers a right move: all moves compared are equally likely to come first."""
+        """Probability that a net without any knowledge prefers a right move: all moves compared are equally likely to
+        come first."""
         if self.twin is not None:
             return 0.5
         against = len(self.wrong) if self.wrong else SIZE * SIZE - len(self.right)
         return len(self.right) / (len(self.right) + against)
 
     def turned(self, symmetry: int, swap_colours: bool) -> "Case":
-        """The same case under a symmetry (0..7), and with the colours exchanged. Its name says so, its cluster stays."""
+        """The same case under a symmetry (0..7), and with the colours exchanged. Its name says so, its cluster
+        stays."""
         image = SYMMETRY[symmetry]
         turn = lambda points: tuple(int(image[p]) if p >= 0 else p for p in points)  # noqa: E731
         twin = self.twin and turned_position(self.twin, symmetry, swap_colours)
         name = f"{self.name}-{symmetry}{'w' if swap_colours else 'b'}"
         position = turned_position(self.position, symmetry, swap_colours)
-        return replace(self, name=name, position=position, right=turn(self.right), wrong=turn(self.wrong), twin=twin, cluster=self.cluster or self.name)
+        return replace(
+            self,
+            name=name,
+            position=position,
+            right=turn(self.right),
+            wrong=turn(self.wrong),
+            twin=twin,
+            cluster=self.cluster or self.name,
+        )
 
 
 def turned_position(position: Position, symmetry: int, swap_colours: bool) -> Position:
@@ -97,7 +108,9 @@ class Suite:
             about = [case.name, case.group, case.right, case.wrong, case.distance, case.cluster]
             digest.update(json.dumps(about).encode())
             for position in _positions([case]):
-                digest.update(position.stones.tobytes() + json.dumps([position.mover, position.ko, position.history]).encode())
+                digest.update(
+                    position.stones.tobytes() + json.dumps([position.mover, position.ko, position.history]).encode()
+                )
         return digest.hexdigest()[:16]
 
     @property

@@ -1,4 +1,5 @@
-"""Boards as text: `X` black, `O` white, `.` empty; 19 lines of 19 points, or part of a board put down at some corner of its own."""
+"""Boards as text: `X` black, `O` white, `.` empty; 19 lines of 19 points, or part of a board put down at some corner of
+its own."""
 
 from collections.abc import Sequence
 

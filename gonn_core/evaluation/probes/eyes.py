@@ -1,8 +1,10 @@
-"""Eyes at the far end of a long chain: White's lower eye has just been falsified, so he must make two eyes at the upper end.
+"""Eyes at the far end of a long chain: White's lower eye has just been falsified, so he must make two eyes at the upper
+end.
 
-Drawn after GoNN's pictures (spec: GoNN 7.9-7.11): three points in the corner, of which the middle one makes two eyes, and a chain
-one stone wide down the edge to an eye of two points into which Black has just thrown. Any other move leaves White one eye
-(tests play it out). Distance: king's moves from the throw-in to the right move. Every drawing comes in its eight turns and with colours exchanged.
+Drawn after GoNN's pictures (spec: GoNN 7.9-7.11): three points in the corner, of which the middle one makes two eyes,
+and a chain one stone wide down the edge to an eye of two points into which Black has just thrown. Any other move leaves
+White one eye (tests play it out). Distance: king's moves from the throw-in to the right move. Every drawing comes in
+its eight turns and with colours exchanged.
 """
 
 from gonn_core.evaluation.probes.cases import Case, chebyshev, stones_of
@@ -34,7 +36,9 @@ def _drawing(distance: int) -> tuple[dict[int, int], int]:
     # The eye starts with a row of the chain: with the second one of the top where it is nearest.
     rows = _TOP + _CHAIN * (distance - 4) + _EYE[distance == 3 :] + _BELOW
     colours = parse(rows[:SIZE], 0, SIZE - 5)
-    colours |= {2 * SIZE + col: BLACK for col in (SIZE - 4, SIZE - 3)} | ({} if distance < 5 else {2 * SIZE + SIZE - 2: BLACK})
+    colours |= {2 * SIZE + col: BLACK for col in (SIZE - 4, SIZE - 3)} | (
+        {} if distance < 5 else {2 * SIZE + SIZE - 2: BLACK}
+    )
     if distance == SIZE - 2:
         colours[SIZE * SIZE - 1] = EMPTY  # on the edge the throw-in has captured the last stone
     return colours, distance * SIZE + SIZE - 1

@@ -21,8 +21,9 @@ from gonn_core.go.workspace import CAPPED, NODES
 from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 ROW, CHAIN, STONE, MOVED, DISTANCE, ASKED, WORKS, OWNER = range(8)
-"""Columns of a found ladder: row of the store; least point of the chain; the deciding stone (where the row has none, it is added); the move asked
-about; king's moves from the stone to the chain; who moves; whether the chain is captured in the row's own position; whose it is."""
+"""Columns of a found ladder: row of the store; least point of the chain; the deciding stone (where the row has none, it
+is added); the move asked about; king's moves from the stone to the chain; who moves; whether the chain is captured in
+the row's own position; whose it is."""
 COLUMNS = 8
 FAR = np.array([6, 10, SIZE + 1])
 """Upper ends of the classes of distance."""
@@ -71,7 +72,8 @@ def _is_near(touched, p):
 
 @kernel
 def _was_played(moves, row, p, plies):
-    """Whether point p was played in the `plies` moves before a row of the store (rows of an earlier game may count: no harm)."""
+    """Whether point p was played in the `plies` moves before a row of the store (rows of an earlier game may count: no
+    harm)."""
     for ago in range(1, plies + 1):
         if row - ago >= 0 and moves[row - ago, MOVE] == p:
             return True
@@ -99,7 +101,8 @@ def _draw_lot(row, point):
 
 @kernel
 def _turns(other, stones, p, ko, works):
-    """Whether the chain at p has another answer than `works` when `stones` are on the board: (yes, the move that captures)."""
+    """Whether the chain at p has another answer than `works` when `stones` are on the board: (yes, the move that
+    captures)."""
     set_up(other.board, other.undo, stones)
     capped = other.counters[CAPPED]
     answer = _answer(other, p, ko)
@@ -110,13 +113,15 @@ def _turns(other, stones, p, ko, works):
 
 @kernel
 def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance, history, out):
-    """Ladders in rows first..stop-1 that one far stone decides; returns how many are in `out` (K, COLUMNS) int64, at most K.
+    """Ladders in rows first..stop-1 that one far stone decides; returns how many are in `out` (K, COLUMNS) int64, at
+    most K.
 
-    Looked at: all chains with one liberty, whose owner moves, and with two, whose enemy moves. Stones of the game that the search came
-    near to are taken off one at a time, unless played in the last `history` moves; and on empty points of the ladder's way that touch
-    nothing a stone is put, the owner's where the ladder works, else the enemy's. The question is asked again each time. Of the
-    stones that turn the answer, at least `least_distance` from the chain, kept are the farthest of the game's and, of the added, one by lot in
-    each class of distance (FAR). stones (N, 12), moves (N, 4): the store's. work, other: two workspaces.
+    Looked at: all chains with one liberty, whose owner moves, and with two, whose enemy moves. Stones of the game that
+    the search came near to are taken off one at a time, unless played in the last `history` moves; and on empty points
+    of the ladder's way that touch nothing a stone is put, the owner's where the ladder works, else the enemy's. The
+    question is asked again each time. Of the stones that turn the answer, at least `least_distance` from the chain,
+    kept are the farthest of the game's and, of the added, one by lot in each class of distance (FAR). stones (N, 12),
+    moves (N, 4): the store's. work, other: two workspaces.
     """
     found = 0
     changed = np.empty(2 * WORDS, np.uint64)

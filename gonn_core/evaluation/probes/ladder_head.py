@@ -1,7 +1,9 @@
-"""What a ladder head (`training.auxiliary.ladders`) says of stones whose capture in a ladder hangs on one far stone (spec: GoNN 7.1, 7.2).
+"""What a ladder head (`training.auxiliary.ladders`) says of stones whose capture in a ladder hangs on one far stone
+(spec: GoNN 7.1, 7.2).
 
-Asked are the pairs of `ladders.cut_ladders`: two positions that differ in one stone. The stones in question are those that stand in both and that the
-solver finds laddered in exactly one of them. Right is a probability above one half where they are, below where they are not.
+Asked are the pairs of `ladders.cut_ladders`: two positions that differ in one stone. The stones in question are those
+that stand in both and that the solver finds laddered in exactly one of them. Right is a probability above one half
+where they are, below where they are not.
 """
 
 import numpy as np
@@ -19,7 +21,8 @@ PUBLISHED = {
     "laddertarget": {point("O3"): 0.998, point("Q17"): 0.973},
     "laddertargetbroken": {point("O3"): 0.005, point("Q17"): 0.019},
 }
-"""Documents' position -> stone -> probability of the published net that learned nothing but ladders (spec: GoNN 7.1, 7.2)."""
+"""Documents' position -> stone -> probability of the published net that learned nothing but ladders (spec: GoNN 7.1,
+7.2)."""
 
 
 def has_ladder_head(net: torch.nn.Module) -> bool:
@@ -28,13 +31,16 @@ def has_ladder_head(net: torch.nn.Module) -> bool:
 
 
 def head_answers(net: torch.nn.Module, features, suite: Suite, shown: list[Position]) -> LadderHead:
-    """What the ladder head of a net makes of a suite's ladders, and of the positions `shown`; the net is asked in inference mode, on the CPU."""
+    """What the ladder head of a net makes of a suite's ladders, and of the positions `shown`; the net is asked in
+    inference mode, on the CPU."""
     training = net.training
     net.eval()
     try:
         asked = {number: asked_of(case) for number, case in enumerate(suite.cases) if case.group in (CAPTURE, RUN)}
         asked = {number: each for number, each in asked.items() if each is not None}
-        probabilities = laddered(net, features, [position for works, fails, _ in asked.values() for position in (works, fails)])
+        probabilities = laddered(
+            net, features, [position for works, fails, _ in asked.values() for position in (works, fails)]
+        )
         maps = laddered(net, features, shown)
     finally:
         net.train(training)
@@ -50,7 +56,8 @@ def laddered(net: torch.nn.Module, features, positions: list[Position]) -> np.nd
 
 
 def asked_of(case: Case) -> tuple[Position, Position, list[int]] | None:
-    """(where it works, where it fails, stones in question) of a pair; None where the solver's planes do not tell the two apart."""
+    """(where it works, where it fails, stones in question) of a pair; None where the solver's planes do not tell the
+    two apart."""
     both = set(_stones(case.position)) & set(_stones(case.twin))
     here, there = (both & set(_laddered_stones(position)) for position in (case.position, case.twin))
     if here - there and not there - here:

@@ -1,10 +1,12 @@
 """Ladders cut from games: pairs of positions that differ in one far stone, on which it hangs whether a ladder works.
 
-*capture*: a chain with two liberties, its enemy to move. The move is right where it starts a working ladder, wrong in the twin.
-*run*: a chain in atari, its owner to move. Running out is right where it escapes, wrong in the twin, where the ladder works.
+*capture*: a chain with two liberties, its enemy to move. The move is right where it starts a working ladder, wrong in
+the twin. *run*: a chain in atari, its owner to move. Running out is right where it escapes, wrong in the twin, where
+the ladder works.
 
-One of the two positions is from a game; in the other a stone of the game is taken off, or one is put on the ladder's way (see
-ladder_cutting.py). Distance: king's moves from that stone to the chain. Where the game had the other player to move, no history is shown.
+One of the two positions is from a game; in the other a stone of the game is taken off, or one is put on the ladder's
+way (see ladder_cutting.py). Distance: king's moves from that stone to the chain. Where the game had the other player to
+move, no history is shown.
 """
 
 import numpy as np
@@ -26,7 +28,8 @@ _ROOM = 1 << 16
 def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case, ...]:
     """Cases from these games (numbers, ascending) of a position store, in order; the same for the same store and games.
 
-    most: an evenly spaced choice of so many. store: anything with `stones`, `moves`, `game`, `games` as in gonn_core.records.layout.
+    most: an evenly spaced choice of so many. store: anything with `stones`, `moves`, `game`, `games` as in
+    gonn_core.records.layout.
     """
     work, other = make_workspace(), make_workspace()
     stones, moves = (_readable(array) for array in (store.stones, store.moves))
@@ -34,7 +37,9 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
     cases: list[Case] = []
     for game in games:
         first, rows = store.games[game][["first_row", "rows"]]
-        count = cut.find_hanging_ladders(work, other, stones, moves, int(first), int(first + rows), LEAST_DISTANCE, _HISTORY, found)
+        count = cut.find_hanging_ladders(
+            work, other, stones, moves, int(first), int(first + rows), LEAST_DISTANCE, _HISTORY, found
+        )
         cases += filter(None, (_case(stones, moves, int(game), int(first), ladder) for ladder in found[:count]))
     if most is not None and most < len(cases):
         cases = [cases[index] for index in np.linspace(0, len(cases) - 1, most).round().astype(int)]
@@ -48,7 +53,8 @@ def _readable(array: np.ndarray) -> np.ndarray:
 
 
 def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | None:
-    """The case of one found ladder; None where its move is no answer: illegal, or running out is not what saves the chain."""
+    """The case of one found ladder; None where its move is no answer: illegal, or running out is not what saves the
+    chain."""
     row, stone, move, asked = (int(ladder[column]) for column in (cut.ROW, cut.STONE, cut.MOVED, cut.ASKED))
     own = asked == (WHITE if moves[row, FLAGS] & WHITE_TO_MOVE else BLACK)
     ko = int(moves[row, KO]) if own else -1
@@ -63,11 +69,20 @@ def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | No
         return None
     right, twin = (fails, works) if runs else (works, fails)
     name = f"game{game}-{row - first}-{point_name(int(ladder[cut.CHAIN]))}-{point_name(stone)}"
-    return Case(name, RUN if runs else CAPTURE, right, (move,), twin=twin, distance=int(ladder[cut.DISTANCE]), cluster=f"game{game}")
+    return Case(
+        name,
+        RUN if runs else CAPTURE,
+        right,
+        (move,),
+        twin=twin,
+        distance=int(ladder[cut.DISTANCE]),
+        cluster=f"game{game}",
+    )
 
 
 def _changed(stones: np.ndarray, stone: int, ladder: np.ndarray) -> np.ndarray:
-    """The stones of a row without the deciding stone, or with it where there is none: the owner's if the ladder works, else the enemy's."""
+    """The stones of a row without the deciding stone, or with it where there is none: the owner's if the ladder works,
+    else the enemy's."""
     changed = stones.copy()
     word, bit = stone >> 6, np.uint64(1) << np.uint64(stone & 63)
     if (changed[word] | changed[WORDS + word]) & bit:
@@ -91,7 +106,8 @@ def _history(moves: np.ndarray, row: int) -> tuple[int, ...]:
 
 
 def escapes_by_running(position: Position, move: int, chain: int) -> bool:
-    """Whether the mover's chain at a point is safe from ladders after he played `move`: three liberties, or two and no working attack."""
+    """Whether the mover's chain at a point is safe from ladders after he played `move`: three liberties, or two and no
+    working attack."""
     board = Board(position.stones, position.ko)
     board.play(move, position.mover)
     liberties = board.liberties(chain)

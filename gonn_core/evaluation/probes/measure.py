@@ -19,7 +19,8 @@ BATCH = 256
 
 @torch.no_grad()
 def on_positions(features, positions: Sequence[Position], ask: Callable[[torch.Tensor], torch.Tensor]) -> np.ndarray:
-    """(N, 361) float32: what `ask` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each position's history shown."""
+    """(N, 361) float32: what `ask` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each position's
+    history shown."""
     rows = position_rows(positions)
     source, made = plane_source(rows), len(made_planes(features))
     selected = torch.from_numpy(plane_indices(features))
@@ -27,7 +28,15 @@ def on_positions(features, positions: Sequence[Position], ask: Callable[[torch.T
     for first in range(0, len(positions), BATCH):
         batch = rows.rows[first : first + BATCH]
         planes, targets = np.empty((len(batch), made, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
-        make_planes(features, source, batch, np.zeros(len(batch), np.uint8), np.full(len(batch), HISTORY, np.uint8), planes, targets)
+        make_planes(
+            features,
+            source,
+            batch,
+            np.zeros(len(batch), np.uint8),
+            np.full(len(batch), HISTORY, np.uint8),
+            planes,
+            targets,
+        )
         out[first : first + len(batch)] = ask(torch.from_numpy(planes)[:, selected]).float().numpy()
     return out
 
@@ -46,7 +55,9 @@ def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
         twins = iter(policies(net, features, [case.twin for case in suite.cases if case.twin is not None]))
     finally:
         net.train(training)
-    pairs = [_best(case, policy, next(twins) if case.twin is not None else None) for case, policy in zip(suite.cases, own)]
+    pairs = [
+        _best(case, policy, next(twins) if case.twin is not None else None) for case, policy in zip(suite.cases, own)
+    ]
     return Answers(*np.array(pairs, np.float32).reshape(-1, 3).T)
 
 

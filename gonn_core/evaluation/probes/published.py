@@ -1,7 +1,8 @@
 """The documents' test positions with what the published nets said there (spec: GoNN 7), read from published.json.
 
-A right move stands there only where the text names one (make two eyes at S19, an eye at O19, answer at C4), a wrong one where the text calls it so
-(running from a ladder, the answer to a slow move). A board that several pictures share is one case; each picture keeps its figures.
+A right move stands there only where the text names one (make two eyes at S19, an eye at O19, answer at C4), a wrong one
+where the text calls it so (running from a ladder, the answer to a slow move). A board that several pictures share is
+one case; each picture keeps its figures.
 """
 
 import json
@@ -20,7 +21,8 @@ _FILE = Path(__file__).with_name("published.json")
 
 @dataclass(frozen=True)
 class Published:
-    """A test position: its case, what it shows, and picture -> point -> probability for the pictures that show a policy."""
+    """A test position: its case, what it shows, and picture -> point -> probability for the pictures that show a
+    policy."""
 
     case: Case
     what: str
@@ -37,9 +39,15 @@ def published() -> tuple[Published, ...]:
         history = (point(tree["last_move"]),) if tree.get("history", True) else ()
         position = Position(stones_of(parse(tree["board"])), mover, ko, history)
         right, wrong = (tuple(point(name) for name in tree.get(key, ())) for key in ("right", "wrong"))
-        pictures = {name: {point(move): percent / 100 for move, percent in moves.items()} for name, moves in tree["pictures"].items()}
-        # A move named as wrong is shown; right ones are set against all others, so that one case says no more than its picture.
-        found.append(Published(Case(tree["name"], GROUP, position, right, wrong if not right else ()), tree["what"], pictures))
+        pictures = {
+            name: {point(move): percent / 100 for move, percent in moves.items()}
+            for name, moves in tree["pictures"].items()
+        }
+        # A move named as wrong is shown; right ones are set against all others, so that one case says no more than its
+        # picture.
+        found.append(
+            Published(Case(tree["name"], GROUP, position, right, wrong if not right else ()), tree["what"], pictures)
+        )
     return tuple(found)
 
 

@@ -1,8 +1,10 @@
 """Capturing races: White has just filled a distant liberty, and Black must fill one of White's at once.
 
-Two long chains lie side by side, each with two liberties of its own, at its own end, none shared: who moves first wins (tests play it out).
-Before White's last move Black had three and could wait. Drawn after GoNN's picture of a distant liberty filled (spec: GoNN 7.14).
-Distance: king's moves from White's last move to the nearer right one. Every drawing comes in its eight turns and with colours exchanged.
+Two long chains lie side by side, each with two liberties of its own, at its own end, none shared: who moves first wins
+(tests play it out). Before White's last move Black had three and could wait. Drawn after GoNN's picture of a distant
+liberty filled (spec: GoNN 7.14).
+Distance: king's moves from White's last move to the nearer right one. Every drawing comes in its eight turns and with
+colours exchanged.
 """
 
 from gonn_core.evaluation.probes.cases import Case, chebyshev, stones_of

@@ -1,10 +1,11 @@
 """Scores of probes.
 
-A case is *found* when the likeliest right move has a greater probability than everything it is set against (cases.Case says what), half
-found on a tie. Its *share* is the probability of all right moves in that of right and wrong ones together. A group's score is the mean share,
-rescaled so that equal probabilities for all moves give 0 and nothing but right moves 1: (share - chance) / (1 - chance), chance being the mean
-of the cases' own; worse than chance is below 0. Shares, not found cases, are scored: an untrained net finds all or none of a
-family's like drawings by differences of nothing, but its shares are those of chance.
+A case is *found* when the likeliest right move has a greater probability than everything it is set against (cases.Case
+says what), half found on a tie. Its *share* is the probability of all right moves in that of right and wrong ones
+together. A group's score is the mean share, rescaled so that equal probabilities for all moves give 0 and nothing but
+right moves 1: (share - chance) / (1 - chance), chance being the mean of the cases' own; worse than chance is below 0.
+Shares, not found cases, are scored: an untrained net finds all or none of a family's like drawings by differences of
+nothing, but its shares are those of chance.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ METHOD = 1
 
 
 class Answers(NamedTuple):
-    """Of each case of a suite, (N,) float32: the greatest probability among the right moves, and among what they are set against; and the share."""
+    """Of each case of a suite, (N,) float32: the greatest probability among the right moves, and among what they are
+    set against; and the share."""
 
     right: np.ndarray
     wrong: np.ndarray
@@ -27,8 +29,9 @@ class Answers(NamedTuple):
 
 
 class LadderHead(NamedTuple):
-    """Of each case of a suite, (N,) float32, nan for cases that are not such a pair: the head's mean probability on the stones in question, in the
-    position where the ladder works and in the one where it fails. maps (P, 361): its probabilities in the documents' positions."""
+    """Of each case of a suite, (N,) float32, nan for cases that are not such a pair: the head's mean probability on the
+    stones in question, in the position where the ladder works and in the one where it fails. maps (P, 361): its
+    probabilities in the documents' positions."""
 
     works: np.ndarray
     fails: np.ndarray
@@ -51,7 +54,8 @@ def found(given: Answers) -> np.ndarray:
 
 
 def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """(N,) what each case adds to a group's score, whose mean the score is: (share - its own chance) / (1 - mean chance)."""
+    """(N,) what each case adds to a group's score, whose mean the score is: (share - its own chance) / (1 - mean
+    chance)."""
     return (values - chances) / (1 - chances.mean())
 
 
@@ -63,4 +67,6 @@ def group_score(cases: Sequence[Case], given: Answers) -> GroupScore | None:
     chances = np.array([case.chance for case in cases])[scored]
     kept = Answers(*(each[scored] for each in given))
     score = float(rescaled(kept.share, chances).mean())
-    return GroupScore(int(scored.sum()), float(found(kept).mean()), score, float(kept.right.mean()), float(kept.wrong.mean()))
+    return GroupScore(
+        int(scored.sum()), float(found(kept).mean()), score, float(kept.right.mean()), float(kept.wrong.mean())
+    )

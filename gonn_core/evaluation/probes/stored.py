@@ -1,4 +1,5 @@
-"""Answers to probes as files in a trial's directory: probes/<id>.json (what, and scores by group) and probes/<id>.npz (every case)."""
+"""Answers to probes as files in a trial's directory: probes/<id>.json (what, and scores by group) and probes/<id>.npz
+(every case)."""
 
 import hashlib
 import io
@@ -23,8 +24,8 @@ _ARRAYS = ("right", "wrong", "share", "chance", "group", "distance", "cluster", 
 
 @dataclass(frozen=True)
 class ProbeAnswers:
-    """One stored set of answers. `summary` is its JSON file: id, method, weights and suite (digests), samples, groups (the list of groups, each with
-    cases, found, score, right, wrong), published (names of the documents' positions)."""
+    """One stored set of answers. `summary` is its JSON file: id, method, weights and suite (digests), samples, groups
+    (the list of groups, each with cases, found, score, right, wrong), published (names of the documents' positions)."""
 
     summary: dict
     path: Path = field(repr=False)
@@ -32,12 +33,17 @@ class ProbeAnswers:
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none), cluster; and policies (P, 361) of `published`."""
+        """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none),
+        cluster; and policies (P, 361) of `published`."""
         try:
             with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in (*_ARRAYS, *(name for name in file.files if name.startswith(_HEAD)))}
+                return {
+                    name: file[name] for name in (*_ARRAYS, *(name for name in file.files if name.startswith(_HEAD)))
+                }
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(self.path, f"not readable answers to probes ({error}); remove it to put them again") from None
+            raise InputError(
+                self.path, f"not readable answers to probes ({error}); remove it to put them again"
+            ) from None
 
     def found(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
@@ -65,7 +71,8 @@ def answers_id(weights: str, suite: str) -> str:
 
 
 def pack(suite: Suite, given: Answers, policies: np.ndarray, head: LadderHead | None = None) -> bytes:
-    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases; head: of a net with a ladder head."""
+    """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases; head:
+    of a net with a ladder head."""
     buffer = io.BytesIO()
     np.savez(
         buffer,
@@ -87,9 +94,17 @@ def summarise(suite: Suite, given: Answers, weights: str, samples: int, publishe
     groups = []
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
-        score = group_score([case for case in suite.cases if case.group == name], Answers(*(each[inside] for each in given)))
+        score = group_score(
+            [case for case in suite.cases if case.group == name], Answers(*(each[inside] for each in given))
+        )
         groups.append({"name": name, **(score._asdict() if score else {"cases": 0})})
-    about = {"format": FORMAT, "id": answers_id(weights, suite.digest), "method": METHOD, "weights": weights, "suite": suite.digest}
+    about = {
+        "format": FORMAT,
+        "id": answers_id(weights, suite.digest),
+        "method": METHOD,
+        "weights": weights,
+        "suite": suite.digest,
+    }
     return {**about, "samples": samples, "published": published, "groups": groups}
 
 
@@ -99,7 +114,8 @@ def to_json(summary: dict) -> bytes:
 
 
 def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
-    """The answers in a trial's directory that weights of this digest gave by this method, by id. Raises InputError for a file that is none."""
+    """The answers in a trial's directory that weights of this digest gave by this method, by id. Raises InputError for
+    a file that is none."""
     loaded = []
     for path in sorted((Path(trial) / "probes").glob("*.json")):
         summary = read_json(path)

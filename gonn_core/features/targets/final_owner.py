@@ -1,10 +1,11 @@
 """Whose a point certainly is at the end of a counted game, as far as the record alone tells.
 
-A record does not say which stones were taken off as dead, and we ask no engine. Certain is what Benson's rule makes certain: a chain is
-alive that has two vital regions. A region is a connected set of points without a stone of the chain's colour, all chains around it
-alive; it is vital to a chain beside it when all its empty points are liberties of the chain, or (ours, since both players have said that nothing is
-left to play) when no enemy stone is in it. The owner has the living chains and every region that is vital to one of them. All other points,
-among them seki, dead stones in large regions and groups with a single region, stay unknown.
+A record does not say which stones were taken off as dead, and we ask no engine. Certain is what Benson's rule makes
+certain: a chain is alive that has two vital regions. A region is a connected set of points without a stone of the
+chain's colour, all chains around it alive; it is vital to a chain beside it when all its empty points are liberties of
+the chain, or (ours, since both players have said that nothing is left to play) when no enemy stone is in it. The owner
+has the living chains and every region that is vital to one of them. All other points, among them seki, dead stones in
+large regions and groups with a single region, stay unknown.
 """
 
 import numpy as np
@@ -22,7 +23,8 @@ APART, BESIDE, VITAL = 0, 1, 2
 def certain_owners(stones: np.ndarray, last: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """(G, 12) uint64: the points that are certainly Black's, then White's, at the ends of G games.
 
-    stones (N, 12) of a store; last (G,) int64, the last row of each game; counted (G,) bool, others have no certain point.
+    stones (N, 12) of a store; last (G,) int64, the last row of each game; counted (G,) bool, others have no certain
+    point.
     """
     owners = np.zeros((len(last), 2 * WORDS), np.uint64)
     _fill_owners(stones, last, counted, owners)
@@ -56,7 +58,8 @@ def _fill_owners(stones, last, counted, owners):
 
 @kernel
 def _find_regions(left, regions, borders):
-    """The connected parts of the set `left`, which is used up, and all cells beside each; returns how many there are."""
+    """The connected parts of the set `left`, which is used up, and all cells beside each; returns how many there
+    are."""
     n = 0
     for word in range(CELL_WORDS):
         while left[word] != 0:
@@ -110,7 +113,8 @@ def _touches(board, name, cells):
 
 @kernel
 def _living(relation):
-    """(chains,) living and (regions,) kept, bool: Benson's iteration, from all that is there down to what supports itself."""
+    """(chains,) living and (regions,) kept, bool: Benson's iteration, from all that is there down to what supports
+    itself."""
     n_regions, n_chains = relation.shape
     living, kept = np.ones(n_chains, np.bool_), np.ones(n_regions, np.bool_)
     changed = True
@@ -136,7 +140,8 @@ def _living(relation):
 
 @kernel
 def _mark_owned(board, relation, living, kept, regions, owned):
-    """Set in the bitboard `owned` (6,) the stones of living chains and the points of the kept regions vital to one of them."""
+    """Set in the bitboard `owned` (6,) the stones of living chains and the points of the kept regions vital to one of
+    them."""
     for c in range(len(living)):
         if living[c]:
             for p in range(PADDED):

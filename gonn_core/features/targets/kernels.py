@@ -43,12 +43,19 @@ def mark_laddered(stones, ladders, rows, symmetries, out):
         row = rows[j]
         out[j] = False
         for word in range(WORDS):
-            _mark(ladders[row, word] & (stones[row, word] | stones[row, WORDS + word]), word, SYMMETRY[symmetries[j]], True, out[j])
+            _mark(
+                ladders[row, word] & (stones[row, word] | stones[row, WORDS + word]),
+                word,
+                SYMMETRY[symmetries[j]],
+                True,
+                out[j],
+            )
 
 
 @kernel
 def fill_future(moves, rows, symmetries, out):
-    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game goes on and the players alternate; else -1."""
+    """out (B, K) int64: the moves 1 … K after the one played from here, as long as the game goes on and the players
+    alternate; else -1."""
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]
         out[j] = -1
@@ -73,7 +80,8 @@ def _is_censored(game, last, censored, row):
 def fill_next_occupants(moves, game, last, censored, rows, symmetries, out):
     """out (B, 361) int8: 0 none, 1 own, 2 opponent's; -1 everywhere near the end of a censored game.
 
-    A stone only comes to an empty point, so the next stone at a point is the next move there, whatever stands there now.
+    A stone only comes to an empty point, so the next stone at a point is the next move there, whatever stands there
+    now.
     """
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]
@@ -90,9 +98,11 @@ def fill_next_occupants(moves, game, last, censored, rows, symmetries, out):
 
 @kernel
 def fill_removal_times(stones, moves, game, last, censored, rows, symmetries, out):
-    """out (B, 361) int8: class of each stone's capture, -1 on empty points, and everywhere near the end of a censored game.
+    """out (B, 361) int8: class of each stone's capture, -1 on empty points, and everywhere near the end of a censored
+    game.
 
-    Black stones leave on White's turns and the other way round, so a turn is a look at six words; each opponent's turn counts, passes too.
+    Black stones leave on White's turns and the other way round, so a turn is a look at six words; each opponent's turn
+    counts, passes too.
     """
     standing = np.empty(2 * WORDS, np.uint64)
     for j in range(len(rows)):
@@ -120,7 +130,8 @@ def fill_removal_times(stones, moves, game, last, censored, rows, symmetries, ou
 
 @kernel
 def fill_ownership(moves, game, owners, rows, symmetries, out):
-    """out (B, 361) int8 from owners (G, 12) uint64, Black's points and White's: 1 own, 0 the opponent's, -1 neither's."""
+    """out (B, 361) int8 from owners (G, 12) uint64, Black's points and White's: 1 own, 0 the opponent's, -1
+    neither's."""
     for j in range(len(rows)):
         row, image = rows[j], SYMMETRY[symmetries[j]]
         white = moves[row, FLAGS] & WHITE_TO_MOVE

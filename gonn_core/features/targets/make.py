@@ -1,8 +1,9 @@
-"""Targets beside the move played, from rows of a position store: what auxiliary heads and further output planes learn, and which points are illegal.
+"""Targets beside the move played, from rows of a position store: what auxiliary heads and further output planes learn,
+and which points are illegal.
 
-Rows of a game are contiguous, so what comes later is index arithmetic (records/layout.py). All targets of points are turned by the
-sample's symmetry, as its planes are. -1 stands for "not known, or none": it never adds to a loss. Calls run without the GIL, from as many
-threads as you like.
+Rows of a game are contiguous, so what comes later is index arithmetic (records/layout.py). All targets of points are
+turned by the sample's symmetry, as its planes are. -1 stands for "not known, or none": it never adds to a loss. Calls
+run without the GIL, from as many threads as you like.
 
     illegal        (N, 361) bool    points with a stone, and the simple-ko point (spec: other systems 2.5)
     future         (N, K) int64     the next K moves after the one played: the reply, the move after it; -1 for a pass or none
@@ -13,9 +14,9 @@ threads as you like.
     value          (N,) int64       1 the mover wins, 0 he loses, -1 no winner known (A6)
     moves_left     (N,) float32     moves of the game's record from here on, passes and those after a cut included (A7)
 
-next_occupant and removal_time say "none" and "never" of what has not happened when the record ends. Where the game was not counted, or its
-replay was cut, much would still have happened: positions in the last `CENSORED_PLIES` plies of such games are all -1 (the number is the
-document's; that counted games keep them is ours).
+next_occupant and removal_time say "none" and "never" of what has not happened when the record ends. Where the game was
+not counted, or its replay was cut, much would still have happened: positions in the last `CENSORED_PLIES` plies of such
+games are all -1 (the number is the document's; that counted games keep them is ours).
 """
 
 from collections.abc import Sequence
@@ -33,44 +34,62 @@ REMOVAL_BINS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33 or more", "never")
 """Classes of removal_time, in opponent's turns until the stone is captured; a stone leaves on such a turn only."""
 CENSORED_PLIES = kernels.CENSORED_PLIES
 
-_POINTWISE = {"illegal": np.bool_, "ladders": np.bool_, "next_occupant": np.int8, "removal_time": np.int8, "ownership": np.int8}
+_POINTWISE = {
+    "illegal": np.bool_,
+    "ladders": np.bool_,
+    "next_occupant": np.int8,
+    "removal_time": np.int8,
+    "ownership": np.int8,
+}
 _OF_GAMES = ("next_occupant", "removal_time", "ownership", "value", "moves_left")
 
 
 class Targets:
     """Makes the targets called `names` (of NAMES, `future` once for each move wanted) from rows of `store`.
 
-    All but the first three of NAMES need a store with `games`. Raises ValueError for an unknown name or a store without them.
-    ownership looks at the end of every counted game here, once.
+    All but the first three of NAMES need a store with `games`. Raises ValueError for an unknown name or a store without
+    them. ownership looks at the end of every counted game here, once.
     """
 
     def __init__(self, store, names: Sequence[str]):
         unknown = set(names) - set(NAMES)
         if unknown:
             raise ValueError(f"targets {sorted(unknown)}: valid are {NAMES}")
-        self._source, self.names, self._future = plane_source(store), tuple(dict.fromkeys(names)), list(names).count("future")
+        self._source, self.names, self._future = (
+            plane_source(store),
+            tuple(dict.fromkeys(names)),
+            list(names).count("future"),
+        )
         if any(name in _OF_GAMES for name in names):
             if not hasattr(store, "games"):
                 raise ValueError(f"targets {self.names} need a store that knows its games")
             games = np.asarray(store.games)
             counted = (games["result"] == RESULT_COUNTED) & (games["end"] == COMPLETE)
             self._last = np.ascontiguousarray(games["first_row"] + games["rows"] - 1)
-            self._winner, self._recorded = np.ascontiguousarray(games["winner"]), np.ascontiguousarray(games["recorded_moves"])
+            self._winner, self._recorded = (
+                np.ascontiguousarray(games["winner"]),
+                np.ascontiguousarray(games["recorded_moves"]),
+            )
             self._censored = ~counted
             self._owners = certain_owners(self._source.stones, self._last, counted) if "ownership" in names else None
 
     def make(self, rows: np.ndarray, symmetries: np.ndarray) -> dict[str, np.ndarray]:
-        """rows (N,) int64 of the store, symmetries (N,) uint8 0..7 -> name -> array, as the module says. Raises ValueError out of range."""
+        """rows (N,) int64 of the store, symmetries (N,) uint8 0..7 -> name -> array, as the module says. Raises
+        ValueError out of range."""
         rows, symmetries = np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(symmetries, np.uint8)
-        if len(rows) and not (0 <= rows.min() and rows.max() < len(self._source.moves) and symmetries.max() < 8):
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self._source.moves) and symmetries.max() < 8):
             raise ValueError("rows or symmetries out of range")
         return {name: getattr(self, f"_{name}_of")(rows, symmetries) for name in self.names}
 
     def _illegal_of(self, rows, symmetries):
-        return self._pointwise("illegal", kernels.mark_illegal, rows, symmetries, self._source.stones, self._source.moves)
+        return self._pointwise(
+            "illegal", kernels.mark_illegal, rows, symmetries, self._source.stones, self._source.moves
+        )
 
     def _ladders_of(self, rows, symmetries):
-        return self._pointwise("ladders", kernels.mark_laddered, rows, symmetries, self._source.stones, self._source.ladders)
+        return self._pointwise(
+            "ladders", kernels.mark_laddered, rows, symmetries, self._source.stones, self._source.ladders
+        )
 
     def _next_occupant_of(self, rows, symmetries):
         games = self._source.moves, self._source.game, self._last, self._censored
@@ -81,7 +100,9 @@ class Targets:
         return self._pointwise("removal_time", kernels.fill_removal_times, rows, symmetries, *games)
 
     def _ownership_of(self, rows, symmetries):
-        return self._pointwise("ownership", kernels.fill_ownership, rows, symmetries, self._source.moves, self._source.game, self._owners)
+        return self._pointwise(
+            "ownership", kernels.fill_ownership, rows, symmetries, self._source.moves, self._source.game, self._owners
+        )
 
     def _pointwise(self, name, kernel, rows, symmetries, *arrays):
         out = np.empty((len(rows), POINTS), _POINTWISE[name])

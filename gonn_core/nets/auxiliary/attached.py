@@ -22,17 +22,22 @@ HEADS: dict[str, Callable[..., nn.Module]] = {
 
 
 class AuxiliaryHeads(nn.ModuleDict):
-    """Heads by name, parameters `auxiliary.<name>.…`. Off means absent: no weights that decay, nothing in the checkpoint."""
+    """Heads by name, parameters `auxiliary.<name>.…`. Off means absent: no weights that decay, nothing in the
+    checkpoint."""
 
     def __init__(self, config: TrialConfig, body_width: int, draws):
         weights = config.training.auxiliary.model_dump()
         gamma = config.net.norm_gamma
-        super().__init__({name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]})
+        super().__init__(
+            {name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]}
+        )
 
     def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, torch.Tensor]:
-        """Name -> float32 scalar, not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and `extras`.
+        """Name -> float32 scalar, not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and
+        `extras`.
 
-        policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one expected.
+        policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
+        expected.
         """
         return {name: head.loss(body, batch) for name, head in self.items()}
 

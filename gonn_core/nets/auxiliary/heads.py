@@ -1,8 +1,9 @@
 """Auxiliary heads on a net's body, one class each, with the loss it trains on (spec: GoNN 3.3; other systems 3.8).
 
-A head has `loss(body, batch)`: body (N, W, 19, 19) of any family, `batch.targets` (N,) the moves played, `batch.extras` the targets of
-gonn_core.features.targets.make. The loss is a float32 scalar, the mean over the batch of each position's own loss; what has no target (-1) adds
-nothing to it. Where the document gives no head, the smallest one that fits stands here: a dense map at each point, or of the mean over the board.
+A head has `loss(body, batch)`: body (N, W, 19, 19) of any family, `batch.targets` (N,) the moves played, `batch.extras`
+the targets of gonn_core.features.targets.make. The loss is a float32 scalar, the mean over the batch of each position's
+own loss; what has no target (-1) adds nothing to it. Where the document gives no head, the smallest one that fits
+stands here: a dense map at each point, or of the mean over the board.
 """
 
 import math
@@ -19,7 +20,8 @@ OUT_SCALE = 0.5
 
 
 class Dense(nn.Module):
-    """The same map at each point, (N, W, 19, 19) -> (N, rows, 361), or of vectors (N, W) -> (N, rows); always in float32."""
+    """The same map at each point, (N, W, 19, 19) -> (N, rows, 361), or of vectors (N, W) -> (N, rows); always in
+    float32."""
 
     def __init__(self, draws, name: str, rows: int, columns: int, bias: bool = True, scale: float = OUT_SCALE):
         super().__init__()
@@ -34,7 +36,8 @@ class Dense(nn.Module):
 
 
 class Ladders(nn.Module):
-    """Which stones stand in chains that a ladder captures: 3x3 convolution to 24 channels, norm, CReLU, 1x1 convolution (spec: GoNN 3.3).
+    """Which stones stand in chains that a ladder captures: 3x3 convolution to 24 channels, norm, CReLU, 1x1 convolution
+    (spec: GoNN 3.3).
 
     Loss: sum over the points of the sigmoid's cross-entropy.
     """
@@ -60,14 +63,17 @@ class Ladders(nn.Module):
 
 
 class NextOccupant(nn.Module):
-    """Per point the colour of the next stone to come there: none, own, opponent's. Loss: cross-entropy, mean over the points."""
+    """Per point the colour of the next stone to come there: none, own, opponent's. Loss: cross-entropy, mean over the
+    points."""
 
     def __init__(self, draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.out = Dense(draws, f"{name}.out", 3, width)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return F.cross_entropy(self.out(body), batch.extras["next_occupant"].long(), ignore_index=-1, reduction="none").mean()
+        return F.cross_entropy(
+            self.out(body), batch.extras["next_occupant"].long(), ignore_index=-1, reduction="none"
+        ).mean()
 
 
 class RemovalTime(nn.Module):
@@ -86,7 +92,8 @@ class RemovalTime(nn.Module):
 
 
 class OpponentReply(nn.Module):
-    """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has none."""
+    """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has
+    none."""
 
     def __init__(self, draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
@@ -97,14 +104,17 @@ class OpponentReply(nn.Module):
 
 
 class JointReply(nn.Module):
-    """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss as `OpponentReply`."""
+    """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss
+    as `OpponentReply`."""
 
     size = 32
 
     def __init__(self, draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.query = Dense(draws, f"{name}.query", self.size, width, scale=1.0)
-        self.key = Dense(draws, f"{name}.key", self.size, width, bias=False, scale=1.0)  # its bias would be the same for all points
+        self.key = Dense(
+            draws, f"{name}.key", self.size, width, bias=False, scale=1.0
+        )  # its bias would be the same for all points
 
     def forward(self, body: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
         """Logits (N, 361) float32 of the replies to `moves` (N,)."""
@@ -131,7 +141,8 @@ class Ownership(nn.Module):
 
 
 class Pooled(nn.Module):
-    """Mean of the body over the board -> hidden layer of 32, ReLU -> rows (our choice: the document names the targets only)."""
+    """Mean of the body over the board -> hidden layer of 32, ReLU -> rows (our choice: the document names the targets
+    only)."""
 
     hidden = 32
 

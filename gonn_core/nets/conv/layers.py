@@ -1,4 +1,5 @@
-"""Layers of the plain convolutional nets: convolutions and full layers, their weights free or tied (spec: other systems 1.4, 2.3, 2.4).
+"""Layers of the plain convolutional nets: convolutions and full layers, their weights free or tied (spec: other systems
+1.4, 2.3, 2.4).
 
 A tied layer starts from the numbers that the untied one has in the first cell of each orbit, under the same name.
 """
@@ -16,17 +17,22 @@ from gonn_core.nets.conv.tied import Orbits, pair_symmetries, symmetries
 from gonn_core.nets.init import parameter
 
 PUBLISHED_PLANES = 21
-"""Planes that the fan-in of the first layer counts, whatever the number of planes present: dropping one leaves the others' weights."""
+"""Planes that the fan-in of the first layer counts, whatever the number of planes present: dropping one leaves the
+others' weights."""
 
 NORMAL_DEVIATION = 0.01
 """Of `init: normal` (spec: other systems 2.6)."""
 
 CUT_DEVIATION = 0.8796256610342398
-"""Standard deviation of a normal draw cut at 2 sigma, as all draws are here: `normal` makes up for it, so that its weights have 0.01."""
+"""Standard deviation of a normal draw cut at 2 sigma, as all draws are here: `normal` makes up for it, so that its
+weights have 0.01."""
 
 
-def drawn(draws, net: NetConfig, name: str, rows: int, columns: int, cells: int, planes: Sequence[str] | None = None) -> np.ndarray:
-    """Initial weights (rows, columns, cells) as `net.conv.init` says; `planes`: names of the columns, where they are the input planes."""
+def drawn(
+    draws, net: NetConfig, name: str, rows: int, columns: int, cells: int, planes: Sequence[str] | None = None
+) -> np.ndarray:
+    """Initial weights (rows, columns, cells) as `net.conv.init` says; `planes`: names of the columns, where they are
+    the input planes."""
     fan_in = cells * (columns if planes is None else PUBLISHED_PLANES)
     counted = {"he": fan_in, "fan_in": 2 * fan_in, "normal": 2 * (CUT_DEVIATION / NORMAL_DEVIATION) ** 2}[net.conv.init]
     if planes is None:
@@ -35,13 +41,26 @@ def drawn(draws, net: NetConfig, name: str, rows: int, columns: int, cells: int,
 
 
 class Convolution(nn.Module):
-    """(N, columns, s, s) -> (N, rows, side, side), zeros beyond the edge for `padding` points; a bias a channel, or at each point.
+    """(N, columns, s, s) -> (N, rows, side, side), zeros beyond the edge for `padding` points; a bias a channel, or at
+    each point.
 
-    Untied: kernel (rows, columns, k, k), bias (rows,) or (rows, side, side). Tied: one number an orbit in place of the last two
-    dimensions.
+    Untied: kernel (rows, columns, k, k), bias (rows,) or (rows, side, side). Tied: one number an orbit in place of the
+    last two dimensions.
     """
 
-    def __init__(self, draws, name: str, net: NetConfig, columns: int, rows: int, size: int, side: int, padding: int, point_bias: bool, planes=None):
+    def __init__(
+        self,
+        draws,
+        name: str,
+        net: NetConfig,
+        columns: int,
+        rows: int,
+        size: int,
+        side: int,
+        padding: int,
+        point_bias: bool,
+        planes=None,
+    ):
         super().__init__()
         self.padding, self.point_bias, self.size, self.side = padding, point_bias, size, side
         self.per_point = rows * columns * size**2
@@ -62,7 +81,9 @@ class Convolution(nn.Module):
         if not self.point_bias:
             return F.conv2d(x, kernel, self.bias, padding=self.padding)
         y = F.conv2d(x, kernel, padding=self.padding)
-        bias = self.bias if self.points is None else self.points.spread(self.bias, 1).unflatten(1, (self.side, self.side))
+        bias = (
+            self.bias if self.points is None else self.points.spread(self.bias, 1).unflatten(1, (self.side, self.side))
+        )
         return y + bias.to(y.dtype)
 
     def multiply_adds(self) -> int:
@@ -71,10 +92,12 @@ class Convolution(nn.Module):
 
 
 class FullLayer(nn.Module):
-    """(N, columns, s, s) -> `units` numbers, each from all inputs: (N, units, 1, 1), or tied as maps (N, units/361, 19, 19).
+    """(N, columns, s, s) -> `units` numbers, each from all inputs: (N, units, 1, 1), or tied as maps (N, units/361, 19,
+    19).
 
-    Untied: matrix (units, s², columns), bias (units,). Tied: unit j * maps + m is point j of map m; the weight from input (i, c) to
-    it is that from (g i, c) to (g j, m), so matrix (orbits of pairs (j, i), maps, columns), bias (orbits of points, maps).
+    Untied: matrix (units, s², columns), bias (units,). Tied: unit j * maps + m is point j of map m; the weight from
+    input (i, c) to it is that from (g i, c) to (g j, m), so matrix (orbits of pairs (j, i), maps, columns), bias
+    (orbits of points, maps).
     """
 
     def __init__(self, draws, name: str, net: NetConfig, columns: int, units: int, side: int, planes=None):
@@ -94,7 +117,9 @@ class FullLayer(nn.Module):
             self.bias = parameter(np.zeros(units))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        flat = x.permute(0, 2, 3, 1).flatten(1)  # points before channels: what an orbit's weights are gathered by lies together
+        flat = x.permute(0, 2, 3, 1).flatten(
+            1
+        )  # points before channels: what an orbit's weights are gathered by lies together
         if self.pairs is None:
             return F.linear(flat, self.matrix.flatten(1), self.bias)[:, :, None, None]
         matrix = self.pairs.spread(self.matrix, 0).unflatten(0, (POINTS, -1)).transpose(1, 2).reshape(self.units, -1)

@@ -1,7 +1,7 @@
 """The plain convolutional family: go-NN, Clark & Storkey (spec: other systems 1.4, 2.3).
 
-Names of parameters: `stem` for the first convolution, `layers.2`, `layers.3`, … for the others, `head.1`, … for further layers of the
-head, `last` for the one that makes the logits.
+Names of parameters: `stem` for the first convolution, `layers.2`, `layers.3`, … for the others, `head.1`, … for further
+layers of the head, `last` for the one that makes the logits.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ ACTIVATIONS = {"relu": F.relu, "elu": F.elu, "tanh": torch.tanh}
 class ConvNet(nn.Module):
     """Planes (N, C, 19, 19) float -> logits (N, 361) float32; `plane_names` says what each of the C planes is.
 
-    beyond_edge (C,): what stands in each plane beyond the edge of the board, as far as the first kernel reaches; all other layers see
-    zeros there, or shrink the board. Raises SettingError where something stands beyond the edge and no first kernel reaches it.
+    beyond_edge (C,): what stands in each plane beyond the edge of the board, as far as the first kernel reaches; all
+    other layers see zeros there, or shrink the board. Raises SettingError where something stands beyond the edge and no
+    first kernel reaches it.
     """
 
     def __init__(self, net: NetConfig, plane_names: Sequence[str], draws, beyond_edge: np.ndarray):
@@ -47,7 +48,9 @@ class ConvNet(nn.Module):
                 width, side = (layer.maps, SIZE) if conv.tied else (layer.units, 1)
             else:
                 point_bias = conv.position_bias == "all" or (units is None and conv.position_bias == "last")
-                layer = Convolution(draws, name, net, width, units or 1, conv.head_kernel, SIZE, conv.head_kernel // 2, point_bias)
+                layer = Convolution(
+                    draws, name, net, width, units or 1, conv.head_kernel, SIZE, conv.head_kernel // 2, point_bias
+                )
                 width = units
             if units is None:
                 self.last = layer
@@ -65,19 +68,24 @@ class ConvNet(nn.Module):
             else:
                 padding = size // 2 if net.conv.hidden_padding == "same" else 0
                 side -= 0 if padding else size - 1
-                layers[str(number)] = Convolution(draws, f"layers.{number}", net, width, rows, size, side, padding, point_bias)
+                layers[str(number)] = Convolution(
+                    draws, f"layers.{number}", net, width, rows, size, side, padding, point_bias
+                )
             width = rows
         return stem, layers, width, side
 
     def _surround(self, beyond_edge: np.ndarray) -> None:
-        """Keep the frame that is to stand around the planes; where it is empty the first convolution pads with zeros itself."""
+        """Keep the frame that is to stand around the planes; where it is empty the first convolution pads with zeros
+        itself."""
         self.register_buffer("frame", None, persistent=False)
         if not beyond_edge.any():
             return
         reach = self.stem.padding if self.stem else 0
         if not reach:
             problem = "no first convolution reaches beyond the edge"
-            raise SettingError("features.edge", "channel or as_opponent", problem, "none, or a first kernel of 3 or more")
+            raise SettingError(
+                "features.edge", "channel or as_opponent", problem, "none, or a first kernel of 3 or more"
+            )
         frame = torch.from_numpy(beyond_edge).view(1, -1, 1, 1).repeat(1, 1, SIZE + 2 * reach, SIZE + 2 * reach)
         frame[:, :, reach:-reach, reach:-reach] = 0
         self.frame, self.reach, self.stem.padding = frame, reach, 0
@@ -86,7 +94,8 @@ class ConvNet(nn.Module):
         return self.policies(self.body(planes))[:, 0]
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:
-        """Planes (N, C, 19, 19) -> last convolution (N, body_width, 19, 19), activated; around a board that shrank there are zeros."""
+        """Planes (N, C, 19, 19) -> last convolution (N, body_width, 19, 19), activated; around a board that shrank
+        there are zeros."""
         if self.dropout is not None:
             self.dropout.begin()
         x = normalised(self, planes)

@@ -1,8 +1,9 @@
 """Weights that are equal under the 8 symmetries of the board (spec: other systems 2.4).
 
-Cells that the symmetries carry into each other form an orbit; a tied tensor keeps one number for each. As published, gradients are
-averaged over an orbit, not summed: a step of gradient descent then does to the tied weights what "step, then average" does, and a learning
-rate means the same with and without tying. Nothing but gathering is needed in either direction, so the bits are the same on every run.
+Cells that the symmetries carry into each other form an orbit; a tied tensor keeps one number for each. As published,
+gradients are averaged over an orbit, not summed: a step of gradient descent then does to the tied weights what "step,
+then average" does, and a learning rate means the same with and without tying. Nothing but gathering is needed in either
+direction, so the bits are the same on every run.
 """
 
 from functools import lru_cache
@@ -15,7 +16,8 @@ from torch.autograd.function import once_differentiable
 
 @lru_cache(64)
 def symmetries(side: int) -> np.ndarray:
-    """(8, side*side) int64: where each cell of a square goes. Bit 0 flips rows, bit 1 flips columns, bit 2 then transposes."""
+    """(8, side*side) int64: where each cell of a square goes. Bit 0 flips rows, bit 1 flips columns, bit 2 then
+    transposes."""
     cells = np.arange(side * side).reshape(side, side)
     images = []
     for symmetry in range(8):
@@ -26,7 +28,8 @@ def symmetries(side: int) -> np.ndarray:
 
 
 def pair_symmetries(first: int, second: int) -> np.ndarray:
-    """(8, first² second²): where each pair of a cell of one square and a cell of another goes when both boards are turned; row-major."""
+    """(8, first² second²): where each pair of a cell of one square and a cell of another goes when both boards are
+    turned; row-major."""
     return (symmetries(first)[:, :, None] * second**2 + symmetries(second)[:, None, :]).reshape(8, -1)
 
 
@@ -46,12 +49,14 @@ class Orbits(nn.Module):
         return len(self.first)
 
     def spread(self, values: torch.Tensor, dim: int) -> torch.Tensor:
-        """`values` with its orbits along `dim` replaced by the cells; backwards an orbit has the mean of its cells' gradients."""
+        """`values` with its orbits along `dim` replaced by the cells; backwards an orbit has the mean of its cells'
+        gradients."""
         return _Spread.apply(values, self.index, self.images, dim)
 
 
 class _Spread(torch.autograd.Function):
-    """Gather, and on the way back the mean over the 8 images of each orbit's first cell: every cell of an orbit equally often."""
+    """Gather, and on the way back the mean over the 8 images of each orbit's first cell: every cell of an orbit equally
+    often."""
 
     @staticmethod
     def forward(ctx, values, index, images, dim):

@@ -1,4 +1,5 @@
-"""Attention among the 361 points, with what is added to its logits or multiplies its weights (spec: other systems 3.2, 3.4, 3.5)."""
+"""Attention among the 361 points, with what is added to its logits or multiplies its weights (spec: other systems 3.2,
+3.4, 3.5)."""
 
 import torch
 from torch import nn
@@ -13,8 +14,9 @@ from gonn_core.settings.encoder_net import EncoderConfig
 class Attention(nn.Module):
     """(N, 361, width) -> the same shape: softmax(q k / sqrt(head size) + biases) v of each head, then a dense map.
 
-    bias (N, heads, 361, 361), if given, is made from the position. The additive gate's table starts at 0, the multiplicative one's at
-    1: at start they change nothing. The factor applies after the softmax, and what it makes of the weights is not normalised again.
+    bias (N, heads, 361, 361), if given, is made from the position. The additive gate's table starts at 0, the
+    multiplicative one's at 1: at start they change nothing. The factor applies after the softmax, and what it makes of
+    the weights is not normalised again.
     """
 
     def __init__(self, draws, name: str, encoder: EncoderConfig, value_scale: float):
@@ -30,7 +32,9 @@ class Attention(nn.Module):
         self.gamma = table(form, self.heads, 1.0) if encoder.multiplicative_gate else None
 
     def forward(self, x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-        query, key, value = (dense(x).unflatten(2, (self.heads, -1)).transpose(1, 2) for dense in (self.query, self.key, self.value))
+        query, key, value = (
+            dense(x).unflatten(2, (self.heads, -1)).transpose(1, 2) for dense in (self.query, self.key, self.value)
+        )
         if self.beta is not None:
             static = table_at_pairs(self.beta)
             bias = static if bias is None else bias + static
@@ -41,4 +45,3 @@ class Attention(nn.Module):
         """Of the dense maps, and of the products of queries with keys and of weights with values."""
         dense = (self.query, self.key, self.value, self.out)
         return sum(part.multiply_adds() for part in dense) + 2 * POINTS**2 * self.query.kernel.shape[0]
-

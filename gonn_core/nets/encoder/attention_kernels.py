@@ -1,4 +1,5 @@
-"""Softmax attention with a bias on the logits and a factor on the weights: PyTorch's kernels, and one of our own for the CPU."""
+"""Softmax attention with a bias on the logits and a factor on the weights: PyTorch's kernels, and one of our own for
+the CPU."""
 
 import numpy as np
 import torch
@@ -6,7 +7,9 @@ import torch.nn.functional as F
 from torch.autograd.function import once_differentiable
 
 
-def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, bias: torch.Tensor | None, factor: torch.Tensor | None) -> torch.Tensor:
+def attend(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, bias: torch.Tensor | None, factor: torch.Tensor | None
+) -> torch.Tensor:
     """(softmax(query key / sqrt(D) + bias) factor) value for query, key, value (N, heads, 361, D) -> the same shape.
 
     bias: (N, heads, 361, 361), or without N for one that all positions share; factor: without N.
@@ -15,7 +18,9 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, bias: to
     if query.device.type == "cpu" and query.dtype == torch.float32:
         return CpuAttention.apply(query, key, value, bias, factor)
     if factor is None:
-        return F.scaled_dot_product_attention(query, key, value, None if bias is None else bias.to(query.dtype), scale=1.0)
+        return F.scaled_dot_product_attention(
+            query, key, value, None if bias is None else bias.to(query.dtype), scale=1.0
+        )
     logits = query @ key.mT
     weights = torch.softmax((logits if bias is None else logits + bias).float(), -1) * factor
     return weights.to(value.dtype) @ value
@@ -24,9 +29,9 @@ def attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, bias: to
 class CpuAttention(torch.autograd.Function):
     """`attend` for queries already scaled, float32.
 
-    One head of one position at a time, the weights made anew for the gradient: its 361x361 matrices stay in a core's cache. PyTorch's
-    fused kernel, made for long sequences of wide heads, and its plain one, which sends every matrix of the batch through memory, take
-    two to three times as long.
+    One head of one position at a time, the weights made anew for the gradient: its 361x361 matrices stay in a core's
+    cache. PyTorch's fused kernel, made for long sequences of wide heads, and its plain one, which sends every matrix of
+    the batch through memory, take two to three times as long.
     """
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""A number for each head and pair of points: one of its own, or one for each offset from point to point (spec: other systems 3.5)."""
+"""A number for each head and pair of points: one of its own, or one for each offset from point to point (spec: other
+systems 3.5)."""
 
 import torch
 from torch import nn
@@ -21,15 +22,16 @@ def table_at_pairs(values: torch.Tensor) -> torch.Tensor:
 
 
 def offsets_at_pairs(values: torch.Tensor) -> torch.Tensor:
-    """(…, 37, 37), by row and column offset + 18 -> (…, 361, 361): [from, to] is the value at the offset (to - from)."""
+    """(…, 37, 37), by row and column offset + 18 -> (…, 361, 361): [from, to] is the value at the offset (to -
+    from)."""
     return _Windows.apply(values)
 
 
 class _Windows(torch.autograd.Function):
     """`offsets_at_pairs`: from a point, all offsets that stay on the board are a 19x19 window of the 37x37 values.
 
-    In two steps of slices, columns before rows: three times as fast on a CPU as an index per pair, and the gradient is summed in one
-    order on every device.
+    In two steps of slices, columns before rows: three times as fast on a CPU as an index per pair, and the gradient is
+    summed in one order on every device.
     """
 
     @staticmethod

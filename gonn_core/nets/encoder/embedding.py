@@ -1,4 +1,5 @@
-"""From planes to tokens: a dense map at each point, the point's code, gate and position (spec: other systems 3.2, 3.5)."""
+"""From planes to tokens: a dense map at each point, the point's code, gate and position (spec: other systems 3.2,
+3.5)."""
 
 import numpy as np
 import torch
@@ -12,12 +13,13 @@ from gonn_core.nets.init import constant, parameter
 from gonn_core.settings.encoder_net import EncoderConfig
 
 NEIGHBOURHOOD = ((0, 1), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3))
-"""Rows and columns, up to sign and order, from a point to what it can make shape with: adjacent, diagonal, one- and two-space jump,
-knight's and large knight's move."""
+"""Rows and columns, up to sign and order, from a point to what it can make shape with: adjacent, diagonal, one- and
+two-space jump, knight's and large knight's move."""
 
 
 def arc_codes() -> torch.Tensor:
-    """(361, 361) float32: row p is the code of point p, -1 at p itself, 1 at each point of its neighbourhood, 0 elsewhere."""
+    """(361, 361) float32: row p is the code of point p, -1 at p itself, 1 at each point of its neighbourhood, 0
+    elsewhere."""
     row, column = np.divmod(np.arange(POINTS), SIZE)
     rows, columns = (abs(axis[:, None] - axis) for axis in (row, column))
     near, far = np.minimum(rows, columns), np.maximum(rows, columns)
@@ -30,8 +32,12 @@ class Stem(nn.Module):
 
     def __init__(self, draws, name: str, width: int, plane_names: tuple[str, ...]):
         super().__init__()
-        # fans count the published planes, whatever planes there are: dropping one leaves the others' weights as they are
-        columns = [fan_average(draws, f"{name}.kernel", (width,), PUBLISHED_PLANES + width, part=plane) for plane in plane_names]
+        # fans count the published planes, whatever planes there are: dropping one leaves the others' weights as they
+        # are
+        columns = [
+            fan_average(draws, f"{name}.kernel", (width,), PUBLISHED_PLANES + width, part=plane)
+            for plane in plane_names
+        ]
         self.kernel = parameter(np.stack(columns, 1))
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
@@ -42,12 +48,15 @@ class Stem(nn.Module):
 
 
 class ArcCode(nn.Module):
-    """What the stem's dense map makes of the points' codes: (361, width), the same for every position, so made once a batch."""
+    """What the stem's dense map makes of the points' codes: (361, width), the same for every position, so made once a
+    batch."""
 
     def __init__(self, draws, name: str, width: int):
         super().__init__()
         self.register_buffer("codes", arc_codes(), persistent=False)
-        self.kernel = parameter(fan_average(draws, f"{name}.kernel", (width, POINTS), PUBLISHED_PLANES + POINTS + width))
+        self.kernel = parameter(
+            fan_average(draws, f"{name}.kernel", (width, POINTS), PUBLISHED_PLANES + POINTS + width)
+        )
 
     def forward(self) -> torch.Tensor:
         return F.linear(self.codes, self.kernel)
@@ -57,7 +66,8 @@ class ArcCode(nn.Module):
 
 
 class PointGate(nn.Module):
-    """gamma x + beta, both (361, width): beta, the learned position, starts at 0; gamma, if there is one, at 1 and is never negative."""
+    """gamma x + beta, both (361, width): beta, the learned position, starts at 0; gamma, if there is one, at 1 and is
+    never negative."""
 
     def __init__(self, width: int, multiplied: bool):
         super().__init__()

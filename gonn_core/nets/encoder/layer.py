@@ -1,4 +1,5 @@
-"""One encoder layer: attention and feed-forward part, each added to alpha times its input and then normalised (spec: other systems 3.2)."""
+"""One encoder layer: attention and feed-forward part, each added to alpha times its input and then normalised (spec:
+other systems 3.2)."""
 
 import torch
 import torch.nn.functional as F
@@ -17,8 +18,9 @@ EPSILON = 1e-6
 class EncoderLayer(nn.Module):
     """Tokens (N, 361, width) -> the same shape: h = norm(alpha x + attention(x)); norm(alpha h + feed-forward(h)).
 
-    alpha = (2 layers)^(1/4). Values, output and feed-forward kernels start with a variance of beta = (8 layers)^(-1/4) times
-    Glorot's: as the fork's code has it; DeepNorm's paper would scale their size by beta, the variance by its square.
+    alpha = (2 layers)^(1/4). Values, output and feed-forward kernels start with a variance of beta = (8 layers)^(-1/4)
+    times Glorot's: as the fork's code has it; DeepNorm's paper would scale their size by beta, the variance by its
+    square.
     """
 
     def __init__(self, draws, name: str, encoder: EncoderConfig):
@@ -44,7 +46,8 @@ class EncoderLayer(nn.Module):
 
 
 class DepthwiseProcess(nn.Module):
-    """Dense map, square ReLU, norm, and a depthwise convolution that starts as the identity; (N, 361, width) -> the same shape."""
+    """Dense map, square ReLU, norm, and a depthwise convolution that starts as the identity; (N, 361, width) -> the
+    same shape."""
 
     def __init__(self, draws, name: str, encoder: EncoderConfig):
         super().__init__()

@@ -1,6 +1,7 @@
 """The encoder family: each point a token, attention layers, a logit per point (spec: other systems 3.2, 3.5).
 
-Names of parameters are stable under every toggle. What is added or multiplied (beta, gamma) and biases are not weight-decayed.
+Names of parameters are stable under every toggle. What is added or multiplied (beta, gamma) and biases are not
+weight-decayed.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,9 @@ class EncoderNet(nn.Module):
         self.stem = Stem(draws, "stem", encoder.width, self.plane_names)
         self.embedding = Embedding(draws, "embedding", encoder)
         self.smolgen = MAPS[encoder.smolgen](draws, "smolgen", encoder) if encoder.smolgen != "none" else None
-        self.layers = nn.ModuleDict({str(k): EncoderLayer(draws, f"layers.{k}", encoder) for k in range(1, encoder.layers + 1)})
+        self.layers = nn.ModuleDict(
+            {str(k): EncoderLayer(draws, f"layers.{k}", encoder) for k in range(1, encoder.layers + 1)}
+        )
         self.head = PolicyHead(draws, "head", encoder)
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
@@ -79,5 +82,8 @@ def _check(encoder: EncoderConfig) -> None:
     """Raises SettingError for settings that have nothing to act on."""
     if encoder.multiplicative_gate and encoder.additive_gate == "none":
         raise SettingError(
-            "net.encoder.multiplicative_gate", "true", "has the form of the additive gate, which is none", "net.encoder.additive_gate relative or absolute"
+            "net.encoder.multiplicative_gate",
+            "true",
+            "has the form of the additive gate, which is none",
+            "net.encoder.additive_gate relative or absolute",
         )

@@ -1,4 +1,5 @@
-"""What an encoder is made of: dense maps applied at every token, layer normalisation, Keras' initial weights (spec: other systems 3.2)."""
+"""What an encoder is made of: dense maps applied at every token, layer normalisation, Keras' initial weights (spec:
+other systems 3.2)."""
 
 import torch
 import torch.nn.functional as F
@@ -8,11 +9,13 @@ from gonn_core.go.points import POINTS
 from gonn_core.nets.init import constant, parameter
 
 _CUT_SD = 0.87962566103423978
-"""Standard deviation of a standard normal cut at 2 sigma; Keras divides by it, so that a draw has the variance it names."""
+"""Standard deviation of a standard normal cut at 2 sigma; Keras divides by it, so that a draw has the variance it
+names."""
 
 
 def fan_average(draws, name: str, shape: tuple[int, ...], fans: int, scale: float = 1.0, part: str = ""):
-    """Truncated normal draws of variance 2 scale / fans, fans = fan-in + fan-out (float64 array). Scale 1 is Glorot's."""
+    """Truncated normal draws of variance 2 scale / fans, fans = fan-in + fan-out (float64 array). Scale 1 is
+    Glorot's."""
     return draws.he(name, shape, fans * _CUT_SD**2 / scale, part)
 
 
@@ -22,7 +25,9 @@ class Dense(nn.Module):
     `scale` is that of `fan_average`. `times`: how often a sample applies it, for counting operations.
     """
 
-    def __init__(self, draws, name: str, inputs: int, outputs: int, bias: bool = True, scale: float = 1.0, times: int = POINTS):
+    def __init__(
+        self, draws, name: str, inputs: int, outputs: int, bias: bool = True, scale: float = 1.0, times: int = POINTS
+    ):
         super().__init__()
         self.kernel = parameter(fan_average(draws, f"{name}.kernel", (outputs, inputs), inputs + outputs, scale))
         self.bias = constant(outputs, 0.0) if bias else None
@@ -60,8 +65,8 @@ ACTIVATIONS = {"relu": F.relu, "square_relu": square_relu, "swish": F.silu}
 def factor_not_negative(module: nn.Module, values: torch.Tensor) -> torch.Tensor:
     """`values`, a parameter of `module` that multiplies, kept from falling below 0.
 
-    In training it is clamped in place before it is used: the same as clamping after each step (Keras' NonNeg), so that a factor at 0
-    still has a gradient and can rise again. Otherwise the parameter is left alone.
+    In training it is clamped in place before it is used: the same as clamping after each step (Keras' NonNeg), so that
+    a factor at 0 still has a gradient and can rise again. Otherwise the parameter is left alone.
     """
     if not module.training:
         return values.clamp(min=0)

@@ -1,7 +1,8 @@
 """Attention logits made from the whole position, in every layer anew (spec: other systems 3.3, 3.4).
 
-Each layer makes a short code of the position for each head; maps shared by all layers turn a code into 361x361 logits. full: the code
-sees all points in their places, and the maps are dense. relative: the code sees their mean, and the maps know offsets only.
+Each layer makes a short code of the position for each head; maps shared by all layers turn a code into 361x361 logits.
+full: the code sees all points in their places, and the maps are dense. relative: the code sees their mean, and the maps
+know offsets only.
 """
 
 import torch
@@ -23,7 +24,8 @@ TEMPLATE_HIDDEN = 128
 
 
 class SmolgenCode(nn.Module):
-    """Tokens (N, 361, width) -> codes (N, heads, code): each point to a few channels, then two dense maps, activations, norms."""
+    """Tokens (N, 361, width) -> codes (N, heads, code): each point to a few channels, then two dense maps, activations,
+    norms."""
 
     def __init__(self, draws, name: str, encoder: EncoderConfig):
         super().__init__()
@@ -51,7 +53,8 @@ class SmolgenCode(nn.Module):
 class FullMaps(nn.Module):
     """Codes (N, heads, code) -> logits (N, heads, 361, 361), by one dense map without bias.
 
-    Its kernel is (code, 361 * 361), the long side last: six times as fast to differentiate on a CPU as the other way round.
+    Its kernel is (code, 361 * 361), the long side last: six times as fast to differentiate on a CPU as the other way
+    round.
     """
 
     def __init__(self, draws, name: str, encoder: EncoderConfig):
@@ -72,15 +75,19 @@ class FullMaps(nn.Module):
 
 
 class RelativeMaps(nn.Module):
-    """Codes (N, heads, code) -> logits (N, heads, 361, 361): a mixture of `code` templates over the offset from point to point.
+    """Codes (N, heads, code) -> logits (N, heads, 361, 361): a mixture of `code` templates over the offset from point
+    to point.
 
-    A template's value at an offset comes from a small net on sines and cosines of the offset's rows, columns, sum and difference.
-    Frequencies, in radians a line, go geometrically from pi/18 to pi; weights start as Glorot draws (both ours).
+    A template's value at an offset comes from a small net on sines and cosines of the offset's rows, columns, sum and
+    difference. Frequencies, in radians a line, go geometrically from pi/18 to pi; weights start as Glorot draws (both
+    ours).
     """
 
     def __init__(self, draws, name: str, encoder: EncoderConfig):
         super().__init__()
-        self.hidden = Dense(draws, f"{name}.hidden", 8 * FREQUENCIES, TEMPLATE_HIDDEN, times=0)  # once a batch, whatever its size
+        self.hidden = Dense(
+            draws, f"{name}.hidden", 8 * FREQUENCIES, TEMPLATE_HIDDEN, times=0
+        )  # once a batch, whatever its size
         self.templates = Dense(draws, f"{name}.templates", TEMPLATE_HIDDEN, encoder.smolgen_sizes[2], times=0)
         self.register_buffer("features", _fourier_features(), persistent=False)
 
@@ -98,7 +105,8 @@ MAPS = {"full": FullMaps, "relative": RelativeMaps}
 
 
 def _fourier_features() -> torch.Tensor:
-    """(1369, 128) float32: for each offset, in the order of a table's rows, 16 sines and 16 cosines of each of four directions."""
+    """(1369, 128) float32: for each offset, in the order of a table's rows, 16 sines and 16 cosines of each of four
+    directions."""
     line = torch.arange(OFFSETS, dtype=torch.float64) - (SIZE - 1)
     rows, columns = (axis.flatten() for axis in torch.meshgrid(line, line, indexing="ij"))
     frequencies = torch.pi * torch.logspace(-1, 0, FREQUENCIES, base=SIZE - 1, dtype=torch.float64)

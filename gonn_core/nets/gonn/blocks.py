@@ -1,7 +1,8 @@
 """Pre-activation residual blocks: ordinary, dilated, global-pooling (spec: GoNN 2.3).
 
-All three hold their first convolution as one kernel (W, W, 3, 3): a dilated block gives its last rows a dilation, a global block
-pools the output of its last rows. So whichever kind block 7 is, its first kernel has the same name, shape and initial values.
+All three hold their first convolution as one kernel (W, W, 3, 3): a dilated block gives its last rows a dilation, a
+global block pools the output of its last rows. So whichever kind block 7 is, its first kernel has the same name, shape
+and initial values.
 """
 
 import torch
@@ -41,7 +42,8 @@ class ResidualBlock(nn.Module):
 
 
 class GlobalBlock(nn.Module):
-    """Of conv1's W rows the last `pooled` are pooled over the board (mean and max) and added, through a matrix, to the other rows.
+    """Of conv1's W rows the last `pooled` are pooled over the board (mean and max) and added, through a matrix, to the
+    other rows.
 
     x + conv2(act(norm2(A + matrix * pool(act(norm(G)))))) with A, G the first and last rows of conv1(act(norm1(x))).
     """
@@ -55,7 +57,9 @@ class GlobalBlock(nn.Module):
         self.slopes1 = make_slopes(net, width)
         self.conv1 = block_kernel(draws, f"{name}.conv1", width, width, center)
         # the matrix starts at half of a He draw (spec: GoNN 2.6)
-        self.pooled = PooledBias(draws, f"{name}.pooled", net, STATISTICS["mean_max"], pooled, ordinary, fan_in=2 * pooled, scale=0.5)
+        self.pooled = PooledBias(
+            draws, f"{name}.pooled", net, STATISTICS["mean_max"], pooled, ordinary, fan_in=2 * pooled, scale=0.5
+        )
         self.norm2 = BatchNorm(ordinary, net.norm_gamma)
         self.slopes2 = make_slopes(net, ordinary)
         self.conv2 = block_kernel(draws, f"{name}.conv2", width, ordinary, center)

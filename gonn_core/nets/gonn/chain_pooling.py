@@ -1,4 +1,5 @@
-"""Residual block that pools over chains of stones: each stone sees the maximum over its whole chain (spec: GoNN 3.1)."""
+"""Residual block that pools over chains of stones: each stone sees the maximum over its whole chain (spec: GoNN
+3.1)."""
 
 import torch
 import torch.nn.functional as F
@@ -15,10 +16,11 @@ from gonn_core.nets.parts.norm import BatchNorm
 
 
 class ChainPooling(nn.Module):
-    """x + conv2(chain_max(act(norm2(conv1(act(norm1(x))))))), both 3x3, `chain_pooling_share` of the trunk's channels between them.
+    """x + conv2(chain_max(act(norm2(conv1(act(norm1(x))))))), both 3x3, `chain_pooling_share` of the trunk's channels
+    between them.
 
-    No centre of its own, in size or rate: the block was given up before blocks had that. conv2 starts at `chain_pooling_init` times
-    a He draw.
+    No centre of its own, in size or rate: the block was given up before blocks had that. conv2 starts at
+    `chain_pooling_init` times a He draw.
     """
 
     def __init__(self, draws, name: str, net: NetConfig):
@@ -30,7 +32,9 @@ class ChainPooling(nn.Module):
         self.conv1 = parameter(draws.he(f"{name}.conv1", (middle, width, 3, 3), 9 * width))
         self.norm2 = BatchNorm(middle, net.norm_gamma)
         self.slopes2 = make_slopes(net, middle)
-        self.conv2 = parameter(net.trunk.chain_pooling_init * draws.he(f"{name}.conv2", (width, middle, 3, 3), 9 * middle))
+        self.conv2 = parameter(
+            net.trunk.chain_pooling_init * draws.he(f"{name}.conv2", (width, middle, 3, 3), 9 * middle)
+        )
 
     def forward(self, x: torch.Tensor, boards: Boards) -> torch.Tensor:
         y = activate(self.norm1(x), self.slopes1)
@@ -39,7 +43,8 @@ class ChainPooling(nn.Module):
 
 
 def chain_max(x: torch.Tensor, boards: Boards) -> torch.Tensor:
-    """(N, C, 19, 19) -> the same shape, float32: at a stone the maximum of each channel over its chain, 0 at empty points.
+    """(N, C, 19, 19) -> the same shape, float32: at a stone the maximum of each channel over its chain, 0 at empty
+    points.
 
     The gradient of a maximum is shared among ties, in float32.
     """
@@ -51,9 +56,11 @@ def chain_max(x: torch.Tensor, boards: Boards) -> torch.Tensor:
 
 
 class _SegmentMax(torch.autograd.Function):
-    """Each row (P, C) becomes the maximum, channel by channel, of the rows with the same number in `segment` (P,), 0 <= number < P.
+    """Each row (P, C) becomes the maximum, channel by channel, of the rows with the same number in `segment` (P,), 0 <=
+    number < P.
 
-    PyTorch has it as scatter and gather, whose gradients are summed in another order each time on a GPU; `index_put` sums in one order.
+    PyTorch has it as scatter and gather, whose gradients are summed in another order each time on a GPU; `index_put`
+    sums in one order.
     """
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""Policy head: trunk to 361 logits, with pooled statistics of the whole board fed back to every point (spec: GoNN 2.5)."""
+"""Policy head: trunk to 361 logits, with pooled statistics of the whole board fed back to every point (spec: GoNN
+2.5)."""
 
 import torch
 import torch.nn.functional as F
@@ -17,8 +18,8 @@ OUT_SCALE = 0.5
 class PolicyHead(nn.Module):
     """t (N, W, 19, 19), normalised and activated -> logits (N, 361), float32, no pass, no legality mask.
 
-    z = norm(conv(t) + pooled(pooled_conv(t))); logits = 5x5 convolution of [relu(z), relu(-z)] (CReLU), or of relu(z) alone. Without
-    pooling there is neither pooled_conv nor matrix. No kernel here has a centre of its own.
+    z = norm(conv(t) + pooled(pooled_conv(t))); logits = 5x5 convolution of [relu(z), relu(-z)] (CReLU), or of relu(z)
+    alone. Without pooling there is neither pooled_conv nor matrix. No kernel here has a centre of its own.
     """
 
     def __init__(self, draws, name: str, net: NetConfig):
@@ -30,8 +31,11 @@ class PolicyHead(nn.Module):
         statistics = STATISTICS[net.head.pooling]
         if statistics:
             self.pooled_conv = parameter(draws.he(f"{name}.pooled_conv", (pooled, width, 3, 3), 9 * width))
-            # fan-in is counted as four times two statistics, stdev or not: the shared columns start equal (spec: GoNN 2.6)
-            self.pooled = PooledBias(draws, f"{name}.pooled", net, statistics, pooled, channels, fan_in=8 * pooled, scale=1.0)
+            # fan-in is counted as four times two statistics, stdev or not: the shared columns start equal (spec: GoNN
+            # 2.6)
+            self.pooled = PooledBias(
+                draws, f"{name}.pooled", net, statistics, pooled, channels, fan_in=8 * pooled, scale=1.0
+            )
         self.norm = BatchNorm(channels, net.norm_gamma)
         self.crelu = net.head.activation == "crelu"
         inputs = 2 * channels if self.crelu else channels

@@ -1,11 +1,12 @@
 """Blocks that are inserted between the numbered ones: which, under what names, after which block.
 
-A block of ours is named after what it is (`inserted.ladder_block`), never counted: the numbered blocks keep their names and with them
-their initial weights. All have `forward(x, boards)`.
+A block of ours is named after what it is (`inserted.ladder_block`), never counted: the numbered blocks keep their names
+and with them their initial weights. All have `forward(x, boards)`.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from torch import nn
 
@@ -19,7 +20,8 @@ HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
 
 
 class Insertion(NamedTuple):
-    """One inserted block: its name, the share of the numbered blocks that come before it, and how to make it from (draws, name, net)."""
+    """One inserted block: its name, the share of the numbered blocks that come before it, and how to make it from
+    (draws, name, net)."""
 
     name: str
     depth: Fraction
@@ -32,7 +34,8 @@ def _ladder_block(trunk: TrunkConfig) -> list[Insertion]:
 
 
 def _chain_pooling(trunk: TrunkConfig) -> list[Insertion]:
-    """After block 2 of 4, behind the ladder block, as last committed; where the second of two lay is not known: after block 3 here."""
+    """After block 2 of 4, behind the ladder block, as last committed; where the second of two lay is not known: after
+    block 3 here."""
     depths = (HALF, THREE_QUARTERS)[: trunk.chain_pooling]
     return [Insertion(f"chain_pooling_{number}", depth, ChainPooling) for number, depth in enumerate(depths, 1)]
 
@@ -62,7 +65,9 @@ class InsertedBlocks(nn.ModuleDict):
 
     def __init__(self, draws, name: str, net: NetConfig):
         chosen = insertions(net.trunk)
-        super().__init__({insertion.name: insertion.make(draws, f"{name}.{insertion.name}", net) for insertion in chosen})
+        super().__init__(
+            {insertion.name: insertion.make(draws, f"{name}.{insertion.name}", net) for insertion in chosen}
+        )
         self.after: dict[int, list[str]] = {}
         for insertion in chosen:
             self.after.setdefault(block_at(insertion.depth, net.trunk.blocks), []).append(insertion.name)

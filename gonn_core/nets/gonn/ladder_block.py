@@ -1,4 +1,5 @@
-"""Residual block that carries values along diagonals, as ladders run: an exponentially weighted running mean (spec: GoNN 3.2)."""
+"""Residual block that carries values along diagonals, as ladders run: an exponentially weighted running mean (spec:
+GoNN 3.2)."""
 
 import torch
 import torch.nn.functional as F
@@ -12,18 +13,21 @@ from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
 
 STRONGEST, WEAKEST = 1.5, 1e-4
-"""Exponents go from WEAKEST, a point that leaves the mean almost as it was, to about STRONGEST, one that leaves exp(-1.5) = 22 % of it."""
+"""Exponents go from WEAKEST, a point that leaves the mean almost as it was, to about STRONGEST, one that leaves
+exp(-1.5) = 22 % of it."""
 
 FLIPS = ((), (-2, -1), (-1,), (-2,))
-"""Which axes to flip so that a direction becomes the first one, down along anti-diagonals: down left, up right, down right, up left."""
+"""Which axes to flip so that a direction becomes the first one, down along anti-diagonals: down left, up right, down
+right, up left."""
 
 
 class LadderBlock(nn.Module):
     """x + mix(scan(values, exponents)) with z = act(norm1(x)), values = act(norm2(values_conv(z))), and
-    exponents = 1.5 sigmoid(exponents_norm(exponents_conv(z))) near stones, 0 elsewhere, plus 0.0001; 3x3 kernels, mix 1x1.
+    exponents = 1.5 sigmoid(exponents_norm(exponents_conv(z))) near stones, 0 elsewhere, plus 0.0001; 3x3 kernels, mix
+    1x1.
 
-    A quarter of the `ladder_share` channels is scanned in each of four directions. No kernel has a centre of its own. Exponents and
-    scan are float32 whatever the precision: weights reach exp(19 * 1.5).
+    A quarter of the `ladder_share` channels is scanned in each of four directions. No kernel has a centre of its own.
+    Exponents and scan are float32 whatever the precision: weights reach exp(19 * 1.5).
     """
 
     def __init__(self, draws, name: str, net: NetConfig):
@@ -51,16 +55,20 @@ def scan_diagonals(values: torch.Tensor, exponents: torch.Tensor) -> torch.Tenso
     """(N, 4C, 19, 19) -> the same shape: the channels in four groups, each scanned in one direction of `FLIPS`.
 
     In scanning order with values a and exponents b: B_t = b_1 + … + b_t, w_t = exp(B_t) - exp(B_(t-1)), result
-    y_t = (w_1 a_1 + … + w_t a_t) / (w_1 + … + w_t). So the last strongly weighted point dominates. Float32 in, float32 out.
+    y_t = (w_1 a_1 + … + w_t a_t) / (w_1 + … + w_t). So the last strongly weighted point dominates. Float32 in, float32
+    out.
     """
     with torch.autocast(values.device.type, enabled=False):
-        a, b = (torch.stack([group.flip(axes) for group, axes in zip(x.chunk(4, 1), FLIPS)]) for x in (values, exponents))
+        a, b = (
+            torch.stack([group.flip(axes) for group, axes in zip(x.chunk(4, 1), FLIPS)]) for x in (values, exponents)
+        )
         scanned = _unskew(_running_mean(_skew(a), _skew(b)))
         return torch.cat([group.flip(axes) for group, axes in zip(scanned, FLIPS)], 1)
 
 
 def _running_mean(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The weighted mean down the columns; cells off the board have b = 0, hence weight 0 and, above the board, a sum of 0."""
+    """The weighted mean down the columns; cells off the board have b = 0, hence weight 0 and, above the board, a sum of
+    0."""
     total = b.cumsum(-2)
     weights = torch.exp(total - b) * torch.expm1(b)
     sums = torch.expm1(total)  # of the weights so far: they telescope
@@ -68,7 +76,8 @@ def _running_mean(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def _skew(x: torch.Tensor) -> torch.Tensor:
-    """(…, n, n) -> (…, n, 2n - 1): row i moved i places to the right between zeros, so that anti-diagonals become columns."""
+    """(…, n, n) -> (…, n, 2n - 1): row i moved i places to the right between zeros, so that anti-diagonals become
+    columns."""
     n = x.shape[-1]
     return F.pad(x, (0, n)).flatten(-2)[..., : n * (2 * n - 1)].unflatten(-1, (n, 2 * n - 1))
 

@@ -1,7 +1,8 @@
 """The GoNN family: stem, residual trunk, norm and activation, policy head (spec: GoNN 2).
 
-Names of parameters are stable: a toggle adds or removes names (`stem.center`, `blocks.3.slopes1`, `inserted.wide.first`), it never moves
-one. Initial weights are keyed by these names, so what two nets share starts equal.
+Names of parameters are stable: a toggle adds or removes names (`stem.center`, `blocks.3.slopes1`,
+`inserted.wide.first`), it never moves one. Initial weights are keyed by these names, so what two nets share starts
+equal.
 """
 
 from collections.abc import Sequence
@@ -41,7 +42,9 @@ class GonnNet(nn.Module):
         if not self.plane_names or len(set(self.plane_names)) != len(self.plane_names):
             raise ValueError(f"plane names must be given and distinct: {self.plane_names}")
         self.stem = Stem(draws, "stem", net.stem, net.trunk.width, self.plane_names)
-        self.blocks = nn.ModuleDict({str(b): make_block(draws, f"blocks.{b}", net, b) for b in range(1, net.trunk.blocks + 1)})
+        self.blocks = nn.ModuleDict(
+            {str(b): make_block(draws, f"blocks.{b}", net, b) for b in range(1, net.trunk.blocks + 1)}
+        )
         self.inserted = InsertedBlocks(draws, "inserted", net)
         self.read_boards = BoardReader(self.plane_names, self.inserted) if self.inserted else None
         self.trunk_end = TrunkEnd(net)

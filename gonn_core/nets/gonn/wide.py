@@ -32,10 +32,10 @@ class _Branch(nn.Module):
 class WideBlock(nn.Module):
     """x + 0.5 * (sum over `orientations` of second(act(norm(first(z))))), z = act(norm(x)).
 
-    "down": the first kernel is 9 points high and the second 9 wide; "across": the same two kernels transposed. With both
-    orientations the kernels are shared and counted twice in the cost, norm and slopes of the branches are not. Kernels are stored as
-    (out, in, 9, 1) and (out, in, 1, 9). Both start as a He draw that counts the trunk's width times 9, as published: the second one
-    is sqrt(3) smaller than its own fan-in would make it.
+    "down": the first kernel is 9 points high and the second 9 wide; "across": the same two kernels transposed. With
+    both orientations the kernels are shared and counted twice in the cost, norm and slopes of the branches are not.
+    Kernels are stored as (out, in, 9, 1) and (out, in, 1, 9). Both start as a He draw that counts the trunk's width
+    times 9, as published: the second one is sqrt(3) smaller than its own fan-in would make it.
     """
 
     def __init__(self, draws, name: str, net: NetConfig, orientations: tuple[str, ...]):

@@ -1,4 +1,5 @@
-"""Which channels and which blocks: the published 192-wide nets' proportions at any width and depth (spec: GoNN 2.3-2.5)."""
+"""Which channels and which blocks: the published 192-wide nets' proportions at any width and depth (spec: GoNN
+2.3-2.5)."""
 
 from fractions import Fraction
 from math import floor
@@ -8,7 +9,8 @@ from gonn_core.errors import SettingError
 
 
 def sub_width(width: int, share: str) -> int:
-    """Channels of a branch that takes `share` (such as "1/3") of the trunk: the nearest multiple of 4 (ties up), at least 4."""
+    """Channels of a branch that takes `share` (such as "1/3") of the trunk: the nearest multiple of 4 (ties up), at
+    least 4."""
     return max(4, 4 * _nearest(Fraction(share) * width / 4))
 
 
@@ -24,7 +26,12 @@ def pooled_width(trunk: TrunkConfig) -> int:
     """
     pooled = sub_width(trunk.width, trunk.global_share)
     if pooled >= trunk.width:
-        raise SettingError("net.trunk.global_share", trunk.global_share, f"leaves no ordinary channel of {trunk.width}", "a smaller share")
+        raise SettingError(
+            "net.trunk.global_share",
+            trunk.global_share,
+            f"leaves no ordinary channel of {trunk.width}",
+            "a smaller share",
+        )
     return pooled
 
 
@@ -34,7 +41,8 @@ def head_widths(width: int, head: HeadConfig) -> tuple[int, int]:
 
 
 def block_dilation(trunk: TrunkConfig, block: int) -> int:
-    """Dilation of a block (1-based): `trunk.dilations` in turn from block 2 on; 1 in block 1 and where none are given."""
+    """Dilation of a block (1-based): `trunk.dilations` in turn from block 2 on; 1 in block 1 and where none are
+    given."""
     if block == 1 or not trunk.dilations:
         return 1
     return trunk.dilations[(block - 2) % len(trunk.dilations)]
@@ -43,13 +51,16 @@ def block_dilation(trunk: TrunkConfig, block: int) -> int:
 def global_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
     """The blocks (1-based, ascending) that pool over the board: one block in six, at least one, never block 1.
 
-    One lies at depth 7/12, several are spread from depth 1/2 to 5/6: 7 of 12 in the first version, 6 and 10 of 12 in the better one
-    (spec: GoNN 2.4). More than two (from 15 blocks on) are our extension of that rule. Raises SettingError for a net of one block.
+    One lies at depth 7/12, several are spread from depth 1/2 to 5/6: 7 of 12 in the first version, 6 and 10 of 12 in
+    the better one (spec: GoNN 2.4). More than two (from 15 blocks on) are our extension of that rule. Raises
+    SettingError for a net of one block.
     """
     if not trunk.global_pooling:
         return ()
     if trunk.blocks < 2:
-        raise SettingError("net.trunk.global_pooling", "true", f"needs a block after the first; net.trunk.blocks={trunk.blocks}")
+        raise SettingError(
+            "net.trunk.global_pooling", "true", f"needs a block after the first; net.trunk.blocks={trunk.blocks}"
+        )
     count = max(1, _nearest(Fraction(trunk.blocks, 6)))
     if count == 1:
         depths = [Fraction(7, 12)]
@@ -59,7 +70,8 @@ def global_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
 
 
 def block_at(depth: Fraction, blocks: int) -> int:
-    """The block (1-based) after which a share `depth` of the blocks has passed: the nearest (ties up), at least the first."""
+    """The block (1-based) after which a share `depth` of the blocks has passed: the nearest (ties up), at least the
+    first."""
     return max(1, _nearest(depth * blocks))
 
 

@@ -21,9 +21,10 @@ def activate(x: torch.Tensor, slopes: torch.Tensor | None) -> torch.Tensor:
 class PReLU(torch.autograd.Function):
     """`F.prelu(x, slopes)` with a backward pass that is ten times faster on a CPU.
 
-    PyTorch's backward selects element by element and materialises the slopes' gradient at every point; that would make a net with
-    PReLU look twice as expensive as one with ReLU. Here it is four plain passes over memory and one sum. The forward pass is
-    PyTorch's. Slopes stay float32 under autocast: x may be bfloat16, their gradient is summed in float32.
+    PyTorch's backward selects element by element and materialises the slopes' gradient at every point; that would make
+    a net with PReLU look twice as expensive as one with ReLU. Here it is four plain passes over memory and one sum. The
+    forward pass is PyTorch's. Slopes stay float32 under autocast: x may be bfloat16, their gradient is summed in
+    float32.
     """
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""What inserted blocks need to know of a position, made from the planes on their device: stones, chains, what lies near stones."""
+"""What inserted blocks need to know of a position, made from the planes on their device: stones, chains, what lies near
+stones."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -17,11 +18,17 @@ NEAR = 3
 
 
 class BoardReader:
-    """Finds the stone planes among `plane_names`, for `blocks` that need them. Raises SettingError when one is not there."""
+    """Finds the stone planes among `plane_names`, for `blocks` that need them. Raises SettingError when one is not
+    there."""
 
     def __init__(self, plane_names: tuple[str, ...], blocks: Iterable[str]):
         if not set(STONES) <= set(plane_names):
-            raise SettingError("net.trunk", ", ".join(blocks), "needs stones as input planes", f"planes that include {' and '.join(STONES)}")
+            raise SettingError(
+                "net.trunk",
+                ", ".join(blocks),
+                "needs stones as input planes",
+                f"planes that include {' and '.join(STONES)}",
+            )
         self.indices = [plane_names.index(name) for name in STONES]
 
     def __call__(self, planes: torch.Tensor) -> "Boards":
@@ -29,7 +36,8 @@ class BoardReader:
 
 
 class Boards:
-    """The boards of a batch from `stones` (N, 2, 19, 19) bool, own and opponent's; what no block asks for is not computed."""
+    """The boards of a batch from `stones` (N, 2, 19, 19) bool, own and opponent's; what no block asks for is not
+    computed."""
 
     def __init__(self, stones: torch.Tensor):
         self.stones = stones
@@ -49,7 +57,8 @@ class Boards:
 
     @cached_property
     def chains(self) -> torch.Tensor:
-        """(N, 361) int64: the first point (lowest index) of the chain that a stone belongs to; an empty point's own index."""
+        """(N, 361) int64: the first point (lowest index) of the chain that a stone belongs to; an empty point's own
+        index."""
         with torch.no_grad():
             return _first_points(self.stones)
 
@@ -57,8 +66,8 @@ class Boards:
 def _first_points(stones: torch.Tensor) -> torch.Tensor:
     """Chains by union of neighbours: a label is always a point of the same chain, and only falls.
 
-    Each round a stone takes the lowest label next to it and hands it to the point it was labelled with; then labels follow their
-    labels, so that a long chain needs few rounds.
+    Each round a stone takes the lowest label next to it and hands it to the point it was labelled with; then labels
+    follow their labels, so that a long chain needs few rounds.
     """
     boards = len(stones)
     labels = torch.arange(POINTS, device=stones.device).expand(boards, POINTS)

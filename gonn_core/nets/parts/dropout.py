@@ -1,4 +1,5 @@
-"""Dropout whose masks are a pure function of (init_seed, passes so far, layer): a resumed run draws what an uninterrupted one does."""
+"""Dropout whose masks are a pure function of (init_seed, passes so far, layer): a resumed run draws what an
+uninterrupted one does."""
 
 import hashlib
 import json
@@ -10,8 +11,8 @@ from torch import nn
 class Dropout(nn.Module):
     """In training a share of the numbers becomes 0 and the rest grows by 1/(1 - share); otherwise the identity.
 
-    `passes` counts the training passes begun; as a buffer it is part of every checkpoint. On a CUDA device reading it waits for the
-    device once a pass. Masks on a CPU and on a CUDA device differ.
+    `passes` counts the training passes begun; as a buffer it is part of every checkpoint. On a CUDA device reading it
+    waits for the device once a pass. Masks on a CPU and on a CUDA device differ.
     """
 
     def __init__(self, share: float, init_seed: int):

@@ -12,7 +12,8 @@ MOMENTUM = 0.01
 
 
 class BatchNorm(nn.Module):
-    """y = gamma * (x - mean) / sqrt(variance + 0.001) + beta on (N, C, 19, 19); with `gamma` False there is no gamma to train."""
+    """y = gamma * (x - mean) / sqrt(variance + 0.001) + beta on (N, C, 19, 19); with `gamma` False there is no gamma to
+    train."""
 
     def __init__(self, channels: int, gamma: bool):
         super().__init__()

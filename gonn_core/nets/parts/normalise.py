@@ -1,6 +1,8 @@
-"""Normalised planes as part of a net: shift and scale are its buffers, so that checkpoints, snapshots, evaluation and play carry them.
+"""Normalised planes as part of a net: shift and scale are its buffers, so that checkpoints, snapshots, evaluation and
+play carry them.
 
-A family's `body` reads its planes through `normalised`; whoever reads stones from planes (chain pooling) reads the raw ones.
+A family's `body` reads its planes through `normalised`; whoever reads stones from planes (chain pooling) reads the raw
+ones.
 """
 
 import torch
@@ -30,7 +32,8 @@ def normalised(net: nn.Module, planes: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def set_normalisation(net: nn.Module, features: Features, source: Source, rows) -> None:
-    """Set shift and scale of a new net from the training positions at `rows` of a store; nothing where planes are not normalised.
+    """Set shift and scale of a new net from the training positions at `rows` of a store; nothing where planes are not
+    normalised.
 
     Measured on the evenly spaced sample of `features.normalisation.measured`: the same rows give the same bits.
     """

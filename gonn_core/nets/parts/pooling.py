@@ -1,4 +1,5 @@
-"""What is pooled over the board and given back to every point: in the policy head and in global blocks (spec: GoNN 2.3, 2.5)."""
+"""What is pooled over the board and given back to every point: in the policy head and in global blocks (spec: GoNN 2.3,
+2.5)."""
 
 import numpy as np
 import torch
@@ -18,7 +19,8 @@ STDEV_FLOOR = 1e-4
 
 
 def pool_board(x: torch.Tensor, statistics: tuple[str, ...]) -> torch.Tensor:
-    """(N, C, 19, 19) -> (N, len(statistics) * C): each statistic of all channels in turn, over all 361 points, in float32.
+    """(N, C, 19, 19) -> (N, len(statistics) * C): each statistic of all channels in turn, over all 361 points, in
+    float32.
 
     mean; max (its gradient is shared among ties); stdev = sqrt(population variance + 1e-4).
     """
@@ -33,13 +35,25 @@ def pool_board(x: torch.Tensor, statistics: tuple[str, ...]) -> torch.Tensor:
 
 
 class PooledBias(nn.Module):
-    """Norm and activation, statistics over the board, and a matrix (no bias) that makes of them one number per output channel.
+    """Norm and activation, statistics over the board, and a matrix (no bias) that makes of them one number per output
+    channel.
 
-    (N, channels, 19, 19) -> (N, out, 1, 1), to be added at every point. `name` is the parameters' prefix. The matrix starts as
-    `scale` times a He draw with `fan_in`; its columns are drawn per statistic, so adding one leaves the others as they are.
+    (N, channels, 19, 19) -> (N, out, 1, 1), to be added at every point. `name` is the parameters' prefix. The matrix
+    starts as `scale` times a He draw with `fan_in`; its columns are drawn per statistic, so adding one leaves the
+    others as they are.
     """
 
-    def __init__(self, draws, name: str, net: NetConfig, statistics: tuple[str, ...], channels: int, out: int, fan_in: int, scale: float):
+    def __init__(
+        self,
+        draws,
+        name: str,
+        net: NetConfig,
+        statistics: tuple[str, ...],
+        channels: int,
+        out: int,
+        fan_in: int,
+        scale: float,
+    ):
         super().__init__()
         self.statistics = statistics
         self.norm = BatchNorm(channels, net.norm_gamma)

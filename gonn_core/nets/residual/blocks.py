@@ -7,8 +7,8 @@
     identity    SBN ReLU Conv  SBN ReLU Conv  +x           He and others 2016
     golois      Conv ReLU  Conv  +x  ReLU  SBN             the next block adds the normalised output
 
-Conv keeps the width and pads with zeros; SBN is batch normalisation per channel with trained scale and shift. Biases are unstated:
-ours are there in the blocks without a norm only.
+Conv keeps the width and pads with zeros; SBN is batch normalisation per channel with trained scale and shift. Biases
+are unstated: ours are there in the blocks without a norm only.
 """
 
 import torch
@@ -20,7 +20,8 @@ from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.settings.residual_net import ResidualConfig
 
 SUM_SCALE = 0.3
-"""The kernel before a sum starts at so much of its He draw: without a norm 14 whole ones would blow up the values 250 times."""
+"""The kernel before a sum starts at so much of its He draw: without a norm 14 whole ones would blow up the values 250
+times."""
 
 
 class Convolution(nn.Module):
@@ -103,7 +104,8 @@ BLOCKS: dict[str, type[_Block]] = {
 
 
 class TowerEnd(nn.Module):
-    """Norm and ReLU after the last `identity` block, whose sum nothing else follows (He and others 2016; ours to assume here)."""
+    """Norm and ReLU after the last `identity` block, whose sum nothing else follows (He and others 2016; ours to assume
+    here)."""
 
     def __init__(self, width: int):
         super().__init__()

@@ -1,7 +1,8 @@
 """Residual nets of Cazenave 2017: stem, tower of blocks, 3x3 output convolution (spec: other systems 4.3).
 
-Names of parameters are stable: a kind of block adds or removes norms and biases, the stem its 1x1 kernel; none is moved. Initial weights
-are unstated. Ours are He draws keyed by these names, with three constants that no toggle moves: PUBLISHED_PLANES, SUM_SCALE, OUT_SCALE.
+Names of parameters are stable: a kind of block adds or removes norms and biases, the stem its 1x1 kernel; none is
+moved. Initial weights are unstated. Ours are He draws keyed by these names, with three constants that no toggle moves:
+PUBLISHED_PLANES, SUM_SCALE, OUT_SCALE.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ from gonn_core.nets.parts.normalise import normalised
 from gonn_core.nets.residual.blocks import BLOCKS, tower_end
 
 PUBLISHED_PLANES = 45
-"""Planes that the stem's fan-in counts, whatever the number of planes present, so that the others' weights start equal without one."""
+"""Planes that the stem's fan-in counts, whatever the number of planes present, so that the others' weights start equal
+without one."""
 
 OUT_SCALE = 0.5
 """The output convolution starts at half of a He draw: its logits are then about those of a uniform policy."""
@@ -72,13 +74,17 @@ class ResidualNet(nn.Module):
         """As `registry.make_net`. Raises SettingError for planes that go on beyond the edge of the board."""
         super().__init__()
         if beyond_edge.any():
-            raise SettingError("features.edge", "channel or as_opponent", "family residual pads its input with zeros", "none")
+            raise SettingError(
+                "features.edge", "channel or as_opponent", "family residual pads its input with zeros", "none"
+            )
         residual = net.residual
         self.plane_names = tuple(plane_names)
         self.body_width = residual.width
         self.stem = ResidualStem(draws, "stem", residual.width, residual.stem_pointwise, self.plane_names)
         block = BLOCKS[residual.block]
-        self.blocks = nn.ModuleDict({str(b): block(draws, f"blocks.{b}", residual.width) for b in range(1, residual.blocks + 1)})
+        self.blocks = nn.ModuleDict(
+            {str(b): block(draws, f"blocks.{b}", residual.width) for b in range(1, residual.blocks + 1)}
+        )
         self.tower_end = tower_end(residual)
         self.output = OutputConvolution(draws, "output", residual.width, residual.output_planes)
 

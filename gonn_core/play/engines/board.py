@@ -13,7 +13,8 @@ class NoPoint(ValueError):
 
 
 class EngineBoard:
-    """What an engine has been shown. Every method raises EngineError when the engine fails or refuses, NoPoint for an answer that is none."""
+    """What an engine has been shown. Every method raises EngineError when the engine fails or refuses, NoPoint for an
+    answer that is none."""
 
     def __init__(self, client: GtpClient):
         """`client`: a started engine, whatever is on its board."""

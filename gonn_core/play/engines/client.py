@@ -1,8 +1,9 @@
 """A GTP engine as a process of its own, asked one command at a time (Go Text Protocol, version 2).
 
-The engine is not trusted: it gets no shell, each command has a time-out, lines and answers are bounded, its standard error is drained
-and all but its end forgotten, and closing kills its whole process group. One selector serves all three pipes, so that neither
-side can ever wait for the other for ever. A client belongs to one thread at a time; only `kill` may be called from another.
+The engine is not trusted: it gets no shell, each command has a time-out, lines and answers are bounded, its standard
+error is drained and all but its end forgotten, and closing kills its whole process group. One selector serves all three
+pipes, so that neither side can ever wait for the other for ever. A client belongs to one thread at a time; only `kill`
+may be called from another.
 """
 
 import os
@@ -44,20 +45,29 @@ class GtpClient:
     """A running engine. Raises EngineCrashed when it cannot be started."""
 
     def __init__(self, argv: Sequence[str], timeout: float = 60.0):
-        """`argv`: program and arguments, run as they are. `timeout`: seconds per command unless `ask` says otherwise."""
+        """`argv`: program and arguments, run as they are. `timeout`: seconds per command unless `ask` says
+        otherwise."""
         self.argv, self.timeout = tuple(argv), timeout
         self._number, self._pending, self._last_words = 0, bytearray(), bytearray()
         self._ending = threading.Lock()
         self._ended = False
         try:
-            # A group of its own, to be killed whole; not a session, so that the scheduler counts the engine's work as this command's.
+            # A group of its own, to be killed whole; not a session, so that the scheduler counts the engine's work as
+            # this command's.
             self._process = subprocess.Popen(
-                self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, process_group=0
+                self.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                process_group=0,
             )
         except OSError as error:
             self._ended = True
             raise EngineCrashed(f"{printable(self.argv[0])}: cannot be started ({error.strerror or error})") from None
-        self._in, self._out, self._err = (pipe.fileno() for pipe in (self._process.stdin, self._process.stdout, self._process.stderr))
+        self._in, self._out, self._err = (
+            pipe.fileno() for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
         for fd in (self._in, self._out, self._err):
             os.set_blocking(fd, False)
         self._selector = selectors.DefaultSelector()
@@ -92,10 +102,13 @@ class GtpClient:
         except _Broken as broken:
             self.kill()
             words = printable(bytes(self._last_words).decode("utf-8", "replace").strip()[-200:])
-            raise EngineCrashed(f"{self._called()}: {broken} at {command!r}" + (f": {words}" if words else "")) from None
+            raise EngineCrashed(
+                f"{self._called()}: {broken} at {command!r}" + (f": {words}" if words else "")
+            ) from None
 
     def close(self) -> None:
-        """Asks the engine to quit, gives it a moment, and kills what is left of its process group. Safe to call twice."""
+        """Asks the engine to quit, gives it a moment, and kills what is left of its process group. Safe to call
+        twice."""
         if not self._ended:
             try:
                 self.ask("quit", GOODBYE_SECONDS)

@@ -1,7 +1,7 @@
 """Command lines of GTP engines: what a user writes -> a program that is there, with its arguments.
 
-    gnugo, gnugo:5          GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
-    'any GTP command'       as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each game
+gnugo, gnugo:5          GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
+'any GTP command'       as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each game
 
 """
 
@@ -69,7 +69,9 @@ def find_program(name: str) -> str:
     folders = os.pathsep.join([os.environ.get("PATH") or os.defpath, *_FURTHER_FOLDERS])
     path = shutil.which(name, path=folders)
     if path is None:
-        raise SettingError("engine", name, "no such program on PATH or in /usr/games", _INSTALL.get(os.path.basename(name)))
+        raise SettingError(
+            "engine", name, "no such program on PATH or in /usr/games", _INSTALL.get(os.path.basename(name))
+        )
     return path
 
 
@@ -77,5 +79,7 @@ def _gnugo(level: int) -> Engine:
     if not 1 <= level <= 10:
         raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
     find_program("gnugo")
-    words = f"gnugo --mode gtp --level {level} --chinese-rules --positional-superko --forbid-suicide --seed {SEED}".split()
+    words = (
+        f"gnugo --mode gtp --level {level} --chinese-rules --positional-superko --forbid-suicide --seed {SEED}".split()
+    )
     return Engine(tuple(words), level)

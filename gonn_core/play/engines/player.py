@@ -14,8 +14,8 @@ MOST_RESTARTS = 1
 
 
 class EnginePlayer:
-    """An engine for one game. When it crashes or runs out of time it is started anew and shown the game, once; after that, and when it refuses
-    a command, EngineError is raised.
+    """An engine for one game. When it crashes or runs out of time it is started anew and shown the game, once; after
+    that, and when it refuses a command, EngineError is raised.
 
     Used as a context manager, so that its process goes back to the pool.
     """

@@ -1,4 +1,5 @@
-"""Engine processes for many games side by side: one per game, or kept from game to game where the command has no seed."""
+"""Engine processes for many games side by side: one per game, or kept from game to game where the command has no
+seed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +31,8 @@ class EnginePool:
 
     @contextmanager
     def lend(self, seed: int) -> Iterator[GtpClient]:
-        """A running engine for one game. One that failed in it has been killed; the next game gets a new one. Raises EngineError."""
+        """A running engine for one game. One that failed in it has been killed; the next game gets a new one. Raises
+        EngineError."""
         client = self._take(seed)
         try:
             yield client
@@ -57,7 +59,12 @@ class EnginePool:
     def identity(self) -> dict:
         """Kind, command, name and version, as records name the engine. Raises EngineError when it does not say."""
         with self.lend(0) as client:
-            return {"kind": "engine", "command": list(self._engine.command), "name": client.ask("name"), "version": client.ask("version")}
+            return {
+                "kind": "engine",
+                "command": list(self._engine.command),
+                "name": client.ask("name"),
+                "version": client.ask("version"),
+            }
 
     def _take(self, seed: int) -> GtpClient:
         with self._lock:
@@ -74,11 +81,17 @@ class EnginePool:
         raise EngineCrashed("the engines have been ended")
 
 
-def side_by_side(numbers: Iterable[int], workers: int, work: Callable[[int], T], stopped: Callable[[], bool], abort: Callable[[], None]) -> Iterator[T]:
+def side_by_side(
+    numbers: Iterable[int],
+    workers: int,
+    work: Callable[[int], T],
+    stopped: Callable[[], bool],
+    abort: Callable[[], None],
+) -> Iterator[T]:
     """`work(number)` for each number, in `workers` threads; results as they come, in the caller's thread.
 
-    `stopped` is asked about twice a second; once it says so, or work raised (which is raised here), or the caller left, `abort` is
-    called, which has to make the work under way end soon.
+    `stopped` is asked about twice a second; once it says so, or work raised (which is raised here), or the caller left,
+    `abort` is called, which has to make the work under way end soon.
     """
     numbers, running, over = iter(numbers), set(), False
     with ThreadPoolExecutor(workers) as pool:

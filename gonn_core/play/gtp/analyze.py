@@ -1,6 +1,7 @@
 """Pictures of what the net thinks: analyze commands of GoGui, and the analysis of Sabaki.
 
-The output follows GoGui's manual ("Analyze Commands": types gfx and bwboard) and Sabaki's "Engine Analysis Integration".
+The output follows GoGui's manual ("Analyze Commands": types gfx and bwboard) and Sabaki's "Engine Analysis
+Integration".
 """
 
 import numpy as np
@@ -18,7 +19,11 @@ _COLOURED = 0.001
 _SHADES = 16
 _PALE, _STRONG = np.array([255, 240, 200]), np.array([220, 20, 20])  # red, green, blue
 
-GOGUI = ("gfx/Policy/gonn-policy %m", "gfx/Policy of a color/gonn-policy %c", "bwboard/Unconditionally alive/gonn-pass_alive")
+GOGUI = (
+    "gfx/Policy/gonn-policy %m",
+    "gfx/Policy of a color/gonn-policy %c",
+    "bwboard/Unconditionally alive/gonn-pass_alive",
+)
 """What `gogui-analyze_commands` lists: type/label/command."""
 
 
@@ -64,13 +69,16 @@ def heat_map(probabilities: np.ndarray, mover: int) -> str:
 def variations(probabilities: np.ndarray) -> str:
     """Sabaki's analysis line for probabilities (361,), 0 where a move is illegal; likeliest moves first.
 
-    A policy net has no win rate: `winrate` and `visits` (in thousandths), which Sabaki demands, both carry the probability (ours).
+    A policy net has no win rate: `winrate` and `visits` (in thousandths), which Sabaki demands, both carry the
+    probability (ours).
     """
     best = [int(p) for p in np.argsort(-probabilities, kind="stable") if probabilities[p] >= _COLOURED] or [PASS]
     parts = []
     for order, p in enumerate(best):
         share, name = (probabilities[p] if p != PASS else 0.0), point_name(p)
-        parts.append(f"info move {name} visits {1000 * share:.0f} winrate {share:.4f} prior {share:.4f} order {order} pv {name}")
+        parts.append(
+            f"info move {name} visits {1000 * share:.0f} winrate {share:.4f} prior {share:.4f} order {order} pv {name}"
+        )
     return " ".join(parts)
 
 

@@ -117,7 +117,10 @@ def _time_commands() -> dict[str, Verb]:
         colour(color), number(seconds), number(stones)
         return ""
 
-    return {"time_settings": Verb("MAIN BYO_YOMI STONES", time_settings), "time_left": Verb("COLOR SECONDS STONES", time_left)}
+    return {
+        "time_settings": Verb("MAIN BYO_YOMI STONES", time_settings),
+        "time_left": Verb("COLOR SECONDS STONES", time_left),
+    }
 
 
 def drawing(session: GtpSession) -> str:

@@ -1,8 +1,8 @@
 """Another engine beside the net: asked before every move whether it would pass, and afterwards what is dead.
 
-As go-NN did with GNU Go (spec: other_systems 1.7): asked first; when it passes or resigns, so does the net's player; otherwise its move is
-taken back and the net moves. Clean-up moves and scores are its own. Published: level 5 before moves, level 10 for clean-up; here one
-engine does both at the level of its command.
+As go-NN did with GNU Go (spec: other_systems 1.7): asked first; when it passes or resigns, so does the net's player;
+otherwise its move is taken back and the net moves. Clean-up moves and scores are its own. Published: level 5 before
+moves, level 10 for clean-up; here one engine does both at the level of its command.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,8 @@ class Guard:
         return self._asking(lambda board: board.ask(game, "final_score"))
 
     def _asking(self, ask: Callable):
-        """Its answer. An engine that dies is started and asked once more; after a time-out only at the next question."""
+        """Its answer. An engine that dies is started and asked once more; after a time-out only at the next
+        question."""
         for trial in (1, 2):
             try:
                 if not self._board.client.running:

@@ -1,4 +1,5 @@
-"""What the bridge to the KGS server asks beyond the standard: its clocks, cleaning up after a dispute, the end of a game."""
+"""What the bridge to the KGS server asks beyond the standard: its clocks, cleaning up after a dispute, the end of a
+game."""
 
 from gonn_core.play.gtp.parsing import GtpError, colour, number
 from gonn_core.play.gtp.server import Verb
@@ -10,6 +11,7 @@ _CLOCKS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 
 def kgs_commands(session: GtpSession) -> dict[str, Verb]:
     """The commands `kgs-time_settings`, `kgs-genmove_cleanup` and `kgs-game_over`."""
+
     def time_settings(system: str, *numbers: str) -> str:
         if len(numbers) != _CLOCKS.get(system.lower()):
             raise GtpError("syntax error")

@@ -1,4 +1,5 @@
-"""Lines and arguments of the Go Text Protocol (version 2, draft 2): bytes -> `Command`, words -> colours, points, numbers.
+"""Lines and arguments of the Go Text Protocol (version 2, draft 2): bytes -> `Command`, words -> colours, points,
+numbers.
 
 Input is untrusted: lines are bounded, control characters dropped, what an error repeats of it is made printable.
 """
@@ -34,7 +35,8 @@ class Command(NamedTuple):
 
 
 def read_commands(stream: BinaryIO) -> Iterator[Command | None]:
-    """The commands of a stream until its end, each as soon as its line is there; None for an empty line or a comment."""
+    """The commands of a stream until its end, each as soon as its line is there; None for an empty line or a
+    comment."""
     while line := stream.readline(LONGEST_LINE + 1):
         too_long = len(line) > LONGEST_LINE
         rest = line

@@ -15,7 +15,8 @@ class Verb(NamedTuple):
     usage: str
     """Its arguments, such as `COLOR VERTEX`; `[COLOR]` may be left out, `VERTEX…` stands for any number of them."""
     answer: Callable[..., str]
-    """Takes the arguments as words and returns the answer, which may have several lines. Raises GtpError when it fails."""
+    """Takes the arguments as words and returns the answer, which may have several lines. Raises GtpError when it
+    fails."""
 
     def takes(self, count: int) -> bool:
         """True when the command can have that many arguments."""

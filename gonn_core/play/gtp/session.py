@@ -16,11 +16,12 @@ from gonn_core.play.scoring import area, benson_cleanup, colours_of, pass_alive,
 
 
 class GtpSession:
-    """A net at a board. Every method raises GtpError for what a controller may not ask, and the game is then as before."""
+    """A net at a board. Every method raises GtpError for what a controller may not ask, and the game is then as
+    before."""
 
     def __init__(self, player: NetPlayer, seed: int, guard: Guard | None = None):
-        """`seed`: of the draws of all games; game n's are a pure function of it and n. `guard`: needed by the passing rule `guard`, and
-        asked about dead stones and results whenever there is one.
+        """`seed`: of the draws of all games; game n's are a pure function of it and n. `guard`: needed by the passing
+        rule `guard`, and asked about dead stones and results whenever there is one.
         """
         if player.choice.passing == "guard" and guard is None:
             raise ValueError("the passing rule 'guard' needs a guard")
@@ -87,14 +88,18 @@ class GtpSession:
             return self._player.policies([game])[0]
 
     def status(self, status: str) -> frozenset[int]:
-        """Points of the stones that are `alive`, `dead` or in `seki`. Without a guard, dead are those inside the enemy's unconditionally
-        alive regions, and all others alive."""
+        """Points of the stones that are `alive`, `dead` or in `seki`. Without a guard, dead are those inside the
+        enemy's unconditionally alive regions, and all others alive."""
         if self._guard is not None:
             return self._guard.status(self.game, status)
         dead = self._dead()
         if status == "dead":
             return dead
-        return frozenset(np.flatnonzero(colours_of(self.game.stones()) != EMPTY).tolist()) - dead if status == "alive" else frozenset()
+        return (
+            frozenset(np.flatnonzero(colours_of(self.game.stones()) != EMPTY).tolist()) - dead
+            if status == "alive"
+            else frozenset()
+        )
 
     def score(self) -> str:
         """The result if the game ended here, such as `B+3.5`, by area, less dead stones; `0` for a draw."""
@@ -107,7 +112,8 @@ class GtpSession:
         return benson_cleanup(self.game)[0]
 
     def _cleaning(self, game: Game) -> int:
-        """The likeliest candidate among points that are nobody's for certain and liberties of dead stones, else PASS (ours)."""
+        """The likeliest candidate among points that are nobody's for certain and liberties of dead stones, else PASS
+        (ours)."""
         colours, owned = colours_of(game.stones()), pass_alive(game.stones())
         theirs = BLACK + WHITE - game.to_move
         dead = np.zeros((SIZE + 2, SIZE + 2), bool)

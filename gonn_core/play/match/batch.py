@@ -1,7 +1,8 @@
 """Games between two nets, many at once: each forward pass answers for as many games as it takes positions.
 
-Game n is a pure function of the match and n, whatever else is played beside it: its draws and its opening are, and a forward pass always
-has the same number of positions (net_player.CHUNK), in which a position's logits do not hang on the others.
+Game n is a pure function of the match and n, whatever else is played beside it: its draws and its opening are, and a
+forward pass always has the same number of positions (net_player.CHUNK), in which a position's logits do not hang on the
+others.
 """
 
 from collections import deque
@@ -24,7 +25,8 @@ from gonn_core.play.sgf import game_sgf
 from gonn_core.training.allocator import keep_memory
 
 PLACES = 2 * CHUNK
-"""Games under way at once: so many that there is always a full chunk to ask one of the nets about, until the last games are under way."""
+"""Games under way at once: so many that there is always a full chunk to ask one of the nets about, until the last games
+are under way."""
 
 
 class MatchTerms(NamedTuple):
@@ -50,10 +52,13 @@ def black_of(number: int) -> str:
 def play_games(
     players: Mapping[str, NetPlayer], numbers: Iterable[int], terms: MatchTerms, places: int = PLACES
 ) -> Iterator[tuple[GameLine, bytes]]:
-    """Plays the games with these numbers between nets A and B; each with its SGF as it ends. Raises SettingError for a choice that needs an engine."""
+    """Plays the games with these numbers between nets A and B; each with its SGF as it ends. Raises SettingError for a
+    choice that needs an engine."""
     for player in players.values():
         if player.choice.passing == "guard":
-            raise SettingError("passing", "guard", "net against net has no engine beside it", "pass_alive, after_pass, no_candidates")
+            raise SettingError(
+                "passing", "guard", "net against net has no engine beside it", "pass_alive, after_pass, no_candidates"
+            )
     keep_memory()
     hall = _Hall(terms, places, iter(numbers))
     while hall.under_way():
@@ -85,7 +90,8 @@ class _Hall:
         return any(self._waiting.values())
 
     def next_to_move(self) -> tuple[str, np.ndarray]:
-        """The player for whom more games wait, and the places of up to a chunk of these games, first come, first served."""
+        """The player for whom more games wait, and the places of up to a chunk of these games, first come, first
+        served."""
         side = max("AB", key=lambda name: len(self._waiting[name]))
         queue = self._waiting[side]
         return side, np.array([queue.popleft() for _ in range(min(CHUNK, len(queue)))], np.int64)
@@ -126,4 +132,6 @@ class _Hall:
         )
         setup, to_move = self._terms.openings.of_game(self._terms.seed, number)
         names = self._terms.names
-        return line, game_sgf(moves, rules.komi, line.result, names[black], names[white], f"game {number}", setup, to_move)
+        return line, game_sgf(
+            moves, rules.komi, line.result, names[black], names[white], f"game {number}", setup, to_move
+        )

@@ -1,4 +1,5 @@
-"""Matches in which an engine takes part: many games side by side, each watched by the referee and on disk as soon as it ends."""
+"""Matches in which an engine takes part: many games side by side, each watched by the referee and on disk as soon as it
+ends."""
 
 import threading
 from collections import Counter
@@ -65,13 +66,16 @@ class EngineEntrant:
 
 
 class NetEntrant:
-    """A trained net, with a GNU Go beside it where its choice passes by guard. Raises UserError when there are no such weights."""
+    """A trained net, with a GNU Go beside it where its choice passes by guard. Raises UserError when there are no such
+    weights."""
 
     def __init__(self, spec: NetSpec, timeout: float):
         """`timeout`: of the guard, seconds per command."""
         self.identity = load_player(spec)[1]
         self._spec, self._local = spec, threading.local()
-        self._guards = EnginePool(parse_engine("gnugo", GUARD_LEVEL), timeout) if spec.choice.passing == "guard" else None
+        self._guards = (
+            EnginePool(parse_engine("gnugo", GUARD_LEVEL), timeout) if spec.choice.passing == "guard" else None
+        )
 
     @contextmanager
     def seat(self, seed: int, rules: Rules, game: int, attempt: int) -> Iterator[Seat]:
@@ -93,7 +97,8 @@ class NetEntrant:
             self._guards.close()
 
     def _player(self) -> NetPlayer:
-        """This thread's own: a player's scratch memory serves one at a time. It is asked about one position at a time."""
+        """This thread's own: a player's scratch memory serves one at a time. It is asked about one position at a
+        time."""
         if not hasattr(self._local, "player"):
             net, config = load_net(self._spec.directory, self._spec.samples)
             self._local.player = NetPlayer(net, config.features, self._spec.choice, chunk=1)
@@ -114,11 +119,13 @@ def play_match(
     stopped: Callable[[], bool],
     writing: Callable[[], AbstractContextManager] = ExitStack,
 ) -> Iterator[GameLine]:
-    """Plays what is missing of the first `games` games of a match, `workers` at a time; lines as games end, when they are on disk.
+    """Plays what is missing of the first `games` games of a match, `workers` at a time; lines as games end, when they
+    are on disk.
 
-    entrants, names: A and B, of the record's match, and what the games' files call them. An attempt in which an engine failed yields a voided line; the game is played anew, at most
-    MOST_ATTEMPTS times in all, those of earlier commands counted. Once `stopped()`, or when the caller leaves, the
-    entrants are closed and games under way are given up unrecorded. writing: entered around every write, such as a lease's guard.
+    entrants, names: A and B, of the record's match, and what the games' files call them. An attempt in which an engine
+    failed yields a voided line; the game is played anew, at most MOST_ATTEMPTS times in all, those of earlier commands
+    counted. Once `stopped()`, or when the caller leaves, the entrants are closed and games under way are given up
+    unrecorded. writing: entered around every write, such as a lease's guard.
     """
     terms = MatchTerms.of(record.match, names)
     voids = Counter(line.game for line in record.lines() if line.void)
@@ -150,8 +157,13 @@ def play_match(
 def _play_one(entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, attempt: int) -> tuple[GameLine, bytes]:
     setup, to_move = terms.openings.of_game(terms.seed, number)
     with ExitStack() as stack:
-        seats = {side: stack.enter_context(entrant.seat(terms.seed, terms.rules, number, attempt)) for side, entrant in entrants.items()}
+        seats = {
+            side: stack.enter_context(entrant.seat(terms.seed, terms.rules, number, attempt))
+            for side, entrant in entrants.items()
+        }
         judges = [seats[side] for side, entrant in entrants.items() if entrant.judge()]
         line, game = referee(number, seats, terms.rules, setup, to_move, judges[0] if judges else None)
     black, white = (terms.names[black_of(number + turn)] for turn in (0, 1))
-    return line, game_sgf(game.moves, terms.rules.komi, line.result, black, white, f"game {number}", setup, to_move, line.reason)
+    return line, game_sgf(
+        game.moves, terms.rules.komi, line.result, black, white, f"game {number}", setup, to_move, line.reason
+    )

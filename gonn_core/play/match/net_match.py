@@ -29,10 +29,11 @@ def play_nets(
     stopped: Callable[[], bool],
     writing: Callable[[], AbstractContextManager] = ExitStack,
 ) -> Iterator[GameLine]:
-    """Plays what is missing of the first `games` games of a match between nets A and B; lines as games end, when they are on disk.
+    """Plays what is missing of the first `games` games of a match between nets A and B; lines as games end, when they
+    are on disk.
 
-    Once `stopped()`, or when the caller leaves, games under way are given up unrecorded. writing: entered around every write, such as a
-    lease's guard. Raises what playing raises, and WorkerDied.
+    Once `stopped()`, or when the caller leaves, games under way are given up unrecorded. writing: entered around every
+    write, such as a lease's guard. Raises what playing raises, and WorkerDied.
     """
     done = record.games()
     missing = [number for number in range(games) if number not in done]
@@ -46,7 +47,9 @@ def play_nets(
                 try:
                     said = pipe.recv()
                 except (EOFError, OSError):
-                    raise WorkerDied("a process that played games was killed; the same command goes on from here") from None
+                    raise WorkerDied(
+                        "a process that played games was killed; the same command goes on from here"
+                    ) from None
                 if said is None:
                     pipes.remove(pipe)
                 elif isinstance(said, Exception):

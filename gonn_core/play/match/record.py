@@ -4,8 +4,9 @@
     games.jsonl       one line a finished game, in the order in which they ended; appended and flushed to disk
     sgf/<game>.sgf    the games
 
-The id is a hash of match.json's content, so a match goes on where it was left and never mixes with another. A line that was torn
-by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then played anew.
+The id is a hash of match.json's content, so a match goes on where it was left and never mixes with another. A line that
+was torn by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then
+played anew.
 """
 
 import hashlib
@@ -66,7 +67,12 @@ def player_id(identity: Mapping) -> str:
 
 def describe_match(a: Mapping, b: Mapping, rules: Rules, openings: Mapping, seed: int) -> dict:
     """The content of match.json for two players' identities."""
-    tree = {"players": {"A": dict(a), "B": dict(b)}, "rules": rules.model_dump(mode="json"), "openings": dict(openings), "seed": seed}
+    tree = {
+        "players": {"A": dict(a), "B": dict(b)},
+        "rules": rules.model_dump(mode="json"),
+        "openings": dict(openings),
+        "seed": seed,
+    }
     return {"format": FORMAT, "id": identity_digest(tree), **tree}
 
 
@@ -86,14 +92,18 @@ class MatchRecord:
         return self.match["id"]
 
     def lines(self) -> list[GameLine]:
-        """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises InputError."""
+        """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises
+        InputError."""
         found = []
         for number, line in enumerate(self._whole_lines(), 1):
             try:
                 found.append(GameLine.model_validate_json(line))
             except ValidationError as error:
                 first = error.errors()[0]
-                raise InputError(self.folder / "games.jsonl", f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})") from None
+                raise InputError(
+                    self.folder / "games.jsonl",
+                    f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})",
+                ) from None
         return found
 
     def games(self) -> dict[int, GameLine]:
@@ -115,7 +125,8 @@ class MatchRecord:
             os.truncate(path, whole)
 
     def append(self, games: Iterable[tuple[GameLine, bytes]]) -> None:
-        """Adds finished games with their SGF files, all on disk when this returns. A line comes after its SGF: whoever reads it finds that too."""
+        """Adds finished games with their SGF files, all on disk when this returns. A line comes after its SGF: whoever
+        reads it finds that too."""
         games = list(games)
         for line, sgf in games:
             if not line.void:
@@ -128,7 +139,8 @@ class MatchRecord:
 
 
 def open_match(root: Path | str, match: Mapping) -> MatchRecord:
-    """The directory of a match below `root`, made where there is none, its torn line cut away. The caller holds its lease."""
+    """The directory of a match below `root`, made where there is none, its torn line cut away. The caller holds its
+    lease."""
     folder = Path(root) / match["id"]
     (folder / "sgf").mkdir(parents=True, exist_ok=True)
     if not (folder / "match.json").exists():

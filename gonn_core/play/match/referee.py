@@ -16,7 +16,12 @@ _LETTERS = {BLACK: "B", WHITE: "W"}
 
 
 def referee(
-    number: int, seats: Mapping[str, Seat], rules: Rules, setup: Mapping[int, int], to_move: int, judge: Judge | None = None
+    number: int,
+    seats: Mapping[str, Seat],
+    rules: Rules,
+    setup: Mapping[int, int],
+    to_move: int,
+    judge: Judge | None = None,
 ) -> tuple[GameLine, Game]:
     """Plays game `number` of a match between seats A and B from setup stones on; its line and the game.
 
@@ -25,9 +30,20 @@ def referee(
     game = Game(rules.komi, setup, to_move, superko=rules.superko == "positional")
     sides = {BLACK: black_of(number), WHITE: black_of(number + 1)}
 
-    def line(end: str, result: str, winner: str | None, unsettled: frozenset[int] = frozenset(), reason: str = "") -> GameLine:
+    def line(
+        end: str, result: str, winner: str | None, unsettled: frozenset[int] = frozenset(), reason: str = ""
+    ) -> GameLine:
         names = tuple(map(point_name, sorted(unsettled)))
-        return GameLine(game=number, black=sides[BLACK], winner=winner, result=result, end=end, moves=len(game), unsettled=names, reason=reason)
+        return GameLine(
+            game=number,
+            black=sides[BLACK],
+            winner=winner,
+            result=result,
+            end=end,
+            moves=len(game),
+            unsettled=names,
+            reason=reason,
+        )
 
     def void(error: EngineError, who: str) -> GameLine:
         return line("timeout" if isinstance(error, EngineTimeout) else "crash", "Void", None, reason=f"{who}: {error}")
@@ -42,7 +58,12 @@ def referee(
         if move == RESIGN:
             return line("resign", f"{_LETTERS[other]}+R", sides[other]), game
         if reason := game.why_illegal(move, colour):
-            return line("illegal", f"{_LETTERS[other]}+F", sides[other], reason=f"{sides[colour]} plays {point_name(move)}: {reason}"), game
+            return line(
+                "illegal",
+                f"{_LETTERS[other]}+F",
+                sides[other],
+                reason=f"{sides[colour]} plays {point_name(move)}: {reason}",
+            ), game
         game.play(move, colour)
     dead, unsettled, end = frozenset(), frozenset(), "length"
     if game.over:

@@ -40,10 +40,12 @@ PlayerSpec = NetSpec | EngineSpec
 
 
 def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> PlayerSpec:
-    """The player that `text` names: `<trial>[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=after_pass]`, or an engine.
+    """The player that `text` names:
+    `<trial>[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=after_pass]`, or an engine.
 
-    A net is a folder with a config.json, or what looks like a trial's id or the beginning of one: `find_trial` then gives its directory, and
-    raises UserError where there is none. Anything else is an engine's command. Raises SettingError.
+    A net is a folder with a config.json, or what looks like a trial's id or the beginning of one: `find_trial` then
+    gives its directory, and raises UserError where there is none. Anything else is an engine's command. Raises
+    SettingError.
     """
     head, *options = text.strip().split(",")
     name, at, samples = head.partition("@")
@@ -62,13 +64,16 @@ def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> 
 
 
 def parse_choice(options: list[str], text: str) -> Choice:
-    """The choice that `options` such as `history=none` make; `choice` is its kind. Raises SettingError naming the option and its values."""
+    """The choice that `options` such as `history=none` make; `choice` is its kind. Raises SettingError naming the
+    option and its values."""
     values = {}
     for option in options:
         key, equals, value = option.strip().partition("=")
         name = "kind" if key == "choice" else key
         if not equals or name not in Choice.model_fields or key == "kind":
-            raise SettingError("player", text, f"{option!r} is no option", "choice, history, symmetries, passing, each =value")
+            raise SettingError(
+                "player", text, f"{option!r} is no option", "choice, history, symmetries, passing, each =value"
+            )
         if name in values:
             raise SettingError("player", text, f"{key} is given twice")
         values[name] = int(value) if name == "symmetries" and value.isascii() and value.isdigit() else value
@@ -81,10 +86,18 @@ def parse_choice(options: list[str], text: str) -> Choice:
 
 
 def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
-    """The net of a spec, ready to play `chunk` positions at a time, and the player's identity. Raises UserError when there are no such weights."""
+    """The net of a spec, ready to play `chunk` positions at a time, and the player's identity. Raises UserError when
+    there are no such weights."""
     net, config = load_net(spec.directory, spec.samples)
     if not all(bool(torch.isfinite(tensor).all()) for tensor in net.state_dict().values()):
-        raise SettingError("player", spec.directory.name, "this net's weights are not finite numbers: its training has diverged")
+        raise SettingError(
+            "player", spec.directory.name, "this net's weights are not finite numbers: its training has diverged"
+        )
     samples = spec.samples if spec.samples is not None else TrialDirectory(spec.directory).result()["samples"]
-    identity = {"kind": "net", "trial": trial_id(config), "samples": samples, "weights": weights_digest(net.state_dict())}
+    identity = {
+        "kind": "net",
+        "trial": trial_id(config),
+        "samples": samples,
+        "weights": weights_digest(net.state_dict()),
+    }
     return NetPlayer(net, config.features, spec.choice, chunk), identity | {"choice": spec.choice.model_dump()}

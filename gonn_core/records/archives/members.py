@@ -1,7 +1,7 @@
 """Untrusted archives and folders as streams of game files. Nothing is ever extracted; a member's name is only a name.
 
-Links, devices, nested archives, oversized and unreadable kinds of members are skipped and counted; damage to an archive as a
-whole (truncation, a wrong checksum) stops with one line that names the file and the place.
+Links, devices, nested archives, oversized and unreadable kinds of members are skipped and counted; damage to an archive
+as a whole (truncation, a wrong checksum) stops with one line that names the file and the place.
 """
 
 import glob
@@ -75,10 +75,11 @@ def is_archive(path) -> bool:
 
 
 def find_sources(where: str | os.PathLike) -> list[Path]:
-    """Source files that a path, folder or glob stands for, sorted: archives each by itself, a folder for its loose .sgf files.
+    """Source files that a path, folder or glob stands for, sorted: archives each by itself, a folder for its loose .sgf
+    files.
 
-    Archives anywhere below a folder are sources of their own; links below it are not followed. Raises SettingError when there is
-    nothing.
+    Archives anywhere below a folder are sources of their own; links below it are not followed. Raises SettingError when
+    there is nothing.
     """
     where = os.path.expanduser(os.fspath(where))
     if os.path.exists(where):
@@ -86,7 +87,12 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
     else:
         paths = sorted(glob.glob(where, recursive=True)) if glob.has_magic(where) else []
         if not paths:
-            raise SettingError("DATA", where, "no such file or folder", "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob")
+            raise SettingError(
+                "DATA",
+                where,
+                "no such file or folder",
+                "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob",
+            )
     sources = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -96,12 +102,18 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
         elif is_archive(path) or path.suffix.lower() == ".sgf":
             sources.append(path)
     if not sources:
-        raise SettingError("DATA", where, "no .sgf file and no archive there", "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob")
+        raise SettingError(
+            "DATA",
+            where,
+            "no .sgf file and no archive there",
+            "a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob",
+        )
     return list(dict.fromkeys(sources))
 
 
 def list_archives(folder: Path) -> list[Path]:
-    """All archives below a folder, in a fixed order; links are not followed. Raises InputError when it cannot be read."""
+    """All archives below a folder, in a fixed order; links are not followed. Raises InputError when it cannot be
+    read."""
     try:
         return [path for path, info in _walk(folder) if stat.S_ISREG(info.st_mode) and is_archive(path)]
     except OSError as error:
@@ -109,7 +121,8 @@ def list_archives(folder: Path) -> list[Path]:
 
 
 def read_members(path: Path, reading: Reading, name: str | None = None) -> Iterator[Member]:
-    """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on damage.
+    """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on
+    damage.
 
     `name` is the name whose suffix says what the file is, by default its own.
     """
@@ -159,7 +172,8 @@ def _read_folder(folder: Path, reading: Reading) -> Iterator[Member]:
 
 
 def _read_file(path: Path, name: str, reading: Reading) -> Iterator[Member]:
-    # Opened without following links or waiting for a writer, and only then looked at: the entry may have been exchanged.
+    # Opened without following links or waiting for a writer, and only then looked at: the entry may have been
+    # exchanged.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)

@@ -1,7 +1,7 @@
 """Tar archives as bounded streams.
 
-The loop over headers is our own (each header is parsed by `tarfile.TarInfo.frombuf`), because tarfile reads extended headers of
-any size into memory and cannot bound xz's memory.
+The loop over headers is our own (each header is parsed by `tarfile.TarInfo.frombuf`), because tarfile reads extended
+headers of any size into memory and cannot bound xz's memory.
 """
 
 import bz2
@@ -74,7 +74,9 @@ class _TarStream:
         try:
             data = self._stream.read(_CHUNK)
         except _DAMAGE as error:
-            self.damaged("memory limit of the xz decoder exceeded" if "limit" in str(error).lower() else "damaged or truncated")
+            self.damaged(
+                "memory limit of the xz decoder exceeded" if "limit" in str(error).lower() else "damaged or truncated"
+            )
         except OSError as error:  # bz2 has no exception of its own
             self.damaged("damaged or truncated" if error.errno is None else error.strerror)
         self._reading.add_bytes(self._path, len(data))
@@ -130,7 +132,13 @@ def read_tar(path: Path, reading: Reading, archive_name: str) -> Iterator[Member
             if info.size < 0:
                 stream.damaged("not a tar header")
             padded = -(-info.size // _BLOCK) * _BLOCK
-            if info.type in (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
+            if info.type in (
+                tarfile.GNUTYPE_LONGNAME,
+                tarfile.GNUTYPE_LONGLINK,
+                tarfile.XHDTYPE,
+                tarfile.XGLTYPE,
+                tarfile.SOLARIS_XHDTYPE,
+            ):
                 if info.size > _MAX_EXTENDED_HEADER:
                     stream.damaged("an extended header of more than 1 MiB")
                 data = stream.read(padded)[: info.size]

@@ -20,7 +20,9 @@ _END, _END_64_LOCATOR = b"PK\5\6", b"PK\6\7"
 def read_zip(path: Path, reading: Reading) -> Iterator[Member]:
     """Game files of a zip archive in the order of its directory. Raises InputError."""
     if _directory_bytes(path) > _MAX_DIRECTORY:
-        raise InputError(path, f"a zip directory of more than {_MAX_DIRECTORY >> 20} MiB; use a tar archive for so many games")
+        raise InputError(
+            path, f"a zip directory of more than {_MAX_DIRECTORY >> 20} MiB; use a tar archive for so many games"
+        )
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
@@ -56,11 +58,14 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, limit: in
         with archive.open(info) as file:
             return file.read(limit + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, struct.error) as error:
-        raise InputError(path, f"damaged or truncated at byte {info.header_offset:,}, member {info.filename} ({error})") from None
+        raise InputError(
+            path, f"damaged or truncated at byte {info.header_offset:,}, member {info.filename} ({error})"
+        ) from None
 
 
 def _directory_bytes(path: Path) -> int:
-    """Size of the central directory that the end record claims, which is what zipfile will read; 0 when there is none."""
+    """Size of the central directory that the end record claims, which is what zipfile will read; 0 when there is
+    none."""
     with open(path, "rb") as file:
         end = file.seek(0, 2)
         file.seek(max(0, end - (1 << 16) - 64))

@@ -1,4 +1,5 @@
-"""The same game, however it was turned on the board, has the same hash: for duplicates and for splits by hashed game."""
+"""The same game, however it was turned on the board, has the same hash: for duplicates and for splits by hashed
+game."""
 
 import hashlib
 
@@ -12,10 +13,11 @@ _COLOUR_STEP = 512
 
 
 def canonical_hash(setup: list[int], moves: np.ndarray, colours: np.ndarray) -> tuple[int, int]:
-    """Two uint64 over the board set up and the moves with their colours, equal for games that a symmetry of the board makes equal.
+    """Two uint64 over the board set up and the moves with their colours, equal for games that a symmetry of the board
+    makes equal.
 
-    setup: codes colour*361+point in file order; moves (N,) int16 points or -1; colours (N,) 1 or 2. The symmetry whose byte string
-    is smallest stands for all eight. Colours are not exchanged: with komi that is another game.
+    setup: codes colour*361+point in file order; moves (N,) int16 points or -1; colours (N,) 1 or 2. The symmetry whose
+    byte string is smallest stands for all eight. Colours are not exchanged: with komi that is another game.
     """
     turned = _IMAGES[:, moves]
     turned += colours.astype("<i2") * np.int16(_COLOUR_STEP)

@@ -1,7 +1,7 @@
 """One SGF file -> game records: what GoNN's game handling keeps (spec: GoNN 4.6), as numbers.
 
-sgfmill's documented `sgf_grammar` module turns bytes into a tree; properties are read here, because sgfmill's own game class
-takes the first child for the main line, refuses encodings it does not know, and is twice as slow.
+sgfmill's documented `sgf_grammar` module turns bytes into a tree; properties are read here, because sgfmill's own game
+class takes the first child for the main line, refuses encodings it does not know, and is twice as slow.
 """
 
 import re
@@ -40,7 +40,8 @@ class BadGame(Exception):
 
 @dataclass(slots=True)
 class GameRecord:
-    """A parsed game. `setup` int codes colour*361+point (colour 0 removes) in file order; the rest as in layout.GAME."""
+    """A parsed game. `setup` int codes colour*361+point (colour 0 removes) in file order; the rest as in
+    layout.GAME."""
 
     setup: list[int]
     moves: np.ndarray  # (N,) int16 points or PASS
@@ -58,7 +59,9 @@ class GameRecord:
 
 
 _LETTERS = "abcdefghijklmnopqrs"
-_POINTS = {f"{column}{row}".encode(): r * SIZE + c for r, row in enumerate(_LETTERS) for c, column in enumerate(_LETTERS)}
+_POINTS = {
+    f"{column}{row}".encode(): r * SIZE + c for r, row in enumerate(_LETTERS) for c, column in enumerate(_LETTERS)
+}
 _MOVES = {**_POINTS, b"": PASS, b"tt": PASS}
 _SETUP_COLOURS = {"AE": 0, "AB": BLACK, "AW": WHITE}
 _VALUES = re.compile(rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)

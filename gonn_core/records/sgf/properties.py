@@ -1,7 +1,7 @@
 """Values of SGF root properties as numbers: ranks, years, komi, results, as real collections write them.
 
-None of these ever fails a game: what cannot be read becomes the layout's "missing" or "unparsable". Values are bytes whose
-encoding is not trusted (a CA with a strange name is common); everything of interest is ASCII.
+None of these ever fails a game: what cannot be read becomes the layout's "missing" or "unparsable". Values are bytes
+whose encoding is not trusted (a CA with a strange name is common); everything of interest is ASCII.
 """
 
 import math
@@ -11,9 +11,12 @@ from gonn_core.go.points import BLACK, WHITE
 from gonn_core.records import layout
 
 RANK_SCHEMES = ("kgs", "gogod")
-"""`kgs`: "6d" is an amateur, "6p" a professional. `gogod`: "6d" is a professional unless marked as an amateur (GoNN 4.6)."""
+"""`kgs`: "6d" is an amateur, "6p" a professional. `gogod`: "6d" is a professional unless marked as an amateur (GoNN
+4.6)."""
 
-_RANK = re.compile(rb"(ama(?:teur)?\b\.?)?\s*(\d{1,2})\s*[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*[?*]?\s*(\(?ama(?:teur)?\b\.?\)?|\(?pro\b\.?\)?)?[?*]?")
+_RANK = re.compile(
+    rb"(ama(?:teur)?\b\.?)?\s*(\d{1,2})\s*[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*[?*]?\s*(\(?ama(?:teur)?\b\.?\)?|\(?pro\b\.?\)?)?[?*]?"
+)
 _NO_RANK = (b"", b"-", b"?", b"nr", b"-?")
 _YEAR = re.compile(rb"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _COMPACT_DATE = re.compile(rb"((?:19|20)\d{2})[01]\d[0-3]\d")
@@ -24,8 +27,8 @@ _NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 def parse_rank(value: bytes | None, scheme: str) -> int:
     """Rank as in layout.py: k -> -n, amateur nd -> n-1 (at most 8), professional -> PROFESSIONAL + n-1.
 
-    "6d?" is 6d; "-" or nothing is RANK_MISSING; anything else unknown RANK_UNPARSABLE. Under scheme `gogod` a plain dan rank is
-    a professional's; "Ama 6d" and "6d ama" are amateurs under both.
+    "6d?" is 6d; "-" or nothing is RANK_MISSING; anything else unknown RANK_UNPARSABLE. Under scheme `gogod` a plain dan
+    rank is a professional's; "Ama 6d" and "6d ama" are amateurs under both.
     """
     text = (value or b"").strip().lower()
     if text in _NO_RANK:
@@ -42,7 +45,8 @@ def parse_rank(value: bytes | None, scheme: str) -> int:
 
 
 def parse_year(value: bytes | None) -> int:
-    """First year 1000..2099 of a DT value ("2015-01-02", "1985-03-04,05", "c.1700"); 0 when there is none ("Showa 10")."""
+    """First year 1000..2099 of a DT value ("2015-01-02", "1985-03-04,05", "c.1700"); 0 when there is none ("Showa
+    10")."""
     match = _YEAR.search(value or b"") or _COMPACT_DATE.fullmatch((value or b"").strip())
     return int(match[1]) if match else 0
 
@@ -55,7 +59,8 @@ def parse_komi(value: bytes | None) -> float:
 
 
 def parse_result(value: bytes | None) -> tuple[int, int, float]:
-    """(winner, result, margin) of a RE value: "B+1.5", "W+Resign", "B+T", "W+F", "0", "Void"; winner 0 and margin NaN where unknown."""
+    """(winner, result, margin) of a RE value: "B+1.5", "W+Resign", "B+T", "W+F", "0", "Void"; winner 0 and margin NaN
+    where unknown."""
     text = (value or b"").strip()
     if text[:4].lower() in (b"draw", b"jigo") or text == b"0":
         return 0, layout.RESULT_COUNTED, 0.0

@@ -16,7 +16,8 @@ _SPARE = 1.05
 def games_wanted(ladder: Ladder) -> list[tuple[int, int]]:
     """(number of the lower rung, games in all that it should have with the next), of the pairs that have not enough.
 
-    Enough: half of the 95 % interval of their difference is within the ladder's setting, or they played the most games there may be.
+    Enough: half of the 95 % interval of their difference is within the ladder's setting, or they played the most games
+    there may be.
     """
     settings, wanted = ladder.file.settings, []
     for lower, (games, half) in enumerate(ladder.neighbours()):
@@ -32,8 +33,8 @@ def games_wanted(ladder: Ladder) -> list[tuple[int, int]]:
 
 
 def climb(current: Callable[[], Ladder], play: Callable[[Rung, Rung, int], None]) -> Ladder:
-    """Let neighbours play until all have games enough; the ladder then. current: the ladder with the games so far; play: makes the match of the
-    stronger and the weaker have so many games."""
+    """Let neighbours play until all have games enough; the ladder then. current: the ladder with the games so far;
+    play: makes the match of the stronger and the weaker have so many games."""
     while True:
         ladder = current()
         wanted = games_wanted(ladder)

@@ -1,4 +1,5 @@
-"""`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then one of them plays GNU Go."""
+"""`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then one of
+them plays GNU Go."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ Play = Callable[[Mapping[str, Side], int, int], Match]
 
 
 def run_elo(request: EloRequest) -> int:
-    """Play a ladder, print it. The same command goes on where it was stopped; once all is played it plays nothing more."""
+    """Play a ladder, print it. The same command goes on where it was stopped; once all is played it plays nothing
+    more."""
     workspace = Workspace.here()
     if request.link_games:
         parse_engine(f"gnugo:{LEVELS[0]}")  # is it there? To be told after hours of play would be late
@@ -61,7 +63,9 @@ def run_elo(request: EloRequest) -> int:
     print_table(ladder_table(ladder), output())
     if request.out is not None:
         output().print(f"page: {write_ladders([ladder], load_registry(), request.out)}")
-    output().print(f"ladder {ladder.file.id} in {workspace.elo / ladder.file.id}; gonn report puts it into the report over everything")
+    output().print(
+        f"ladder {ladder.file.id} in {workspace.elo / ladder.file.id}; gonn report puts it into the report over everything"
+    )
     return 0
 
 
@@ -93,7 +97,9 @@ class _Book:
     def __init__(self, workspace: Workspace, planned: LadderFile):
         self._workspace, self._path = workspace, workspace.elo / planned.id / FILE
         known = read_ladder(self._path, workspace.matches).file if self._path.exists() else None
-        self.file = planned if known is None else planned.model_copy(update={"matches": known.matches, "link": known.link})
+        self.file = (
+            planned if known is None else planned.model_copy(update={"matches": known.matches, "link": known.link})
+        )
         self._write()
 
     def read(self) -> Ladder:
@@ -117,7 +123,9 @@ def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderF
     data, coverage = _trained_on(trial, request.data)
     return LadderFile(
         id=ladder_id([rung.player for rung in rungs], request.seed),
-        title=f"{request.base}, {request.budget}, {data}, seed {request.seed}" if request.base != trial.name[: len(request.base)] else f"trial {trial.name}, {data}",
+        title=f"{request.base}, {request.budget}, {data}, seed {request.seed}"
+        if request.base != trial.name[: len(request.base)]
+        else f"trial {trial.name}, {data}",
         data=data,
         coverage=coverage,
         history="full",
@@ -128,7 +136,8 @@ def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderF
 
 
 def _trained_on(trial: Path, asked: str) -> tuple[str, str]:
-    """Data set and its coverage, as the trial's study or its own label says; a trial without either is taken at the user's word."""
+    """Data set and its coverage, as the trial's study or its own label says; a trial without either is taken at the
+    user's word."""
     labels = (TrialDirectory(trial).config() or {}).get("labels", {})
     path = trial.parent.parent / "studies" / labels.get("study", "") / "study.json"
     if "study" in labels and path.exists():
@@ -138,8 +147,16 @@ def _trained_on(trial: Path, asked: str) -> tuple[str, str]:
     return told.split(",")[0], told
 
 
-def _link(book: _Book, ladder: Ladder, by_id: dict[str, Standing], match_of: Play, request: EloRequest, say: Callable[[str], None]) -> None:
-    """Games of the strongest rung with GNU Go: a few at each level, more at the one that tells most. What was played at all levels counts."""
+def _link(
+    book: _Book,
+    ladder: Ladder,
+    by_id: dict[str, Standing],
+    match_of: Play,
+    request: EloRequest,
+    say: Callable[[str], None],
+) -> None:
+    """Games of the strongest rung with GNU Go: a few at each level, more at the one that tells most. What was played at
+    all levels counts."""
     strongest = max(ladder.rated(), key=lambda number: float(ladder.ratings.elo[number]))
     rung = ladder.file.rungs[strongest]
 

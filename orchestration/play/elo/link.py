@@ -29,13 +29,16 @@ class TriedLevel:
 
 
 def try_levels(play: Callable[[int, int], Match]) -> list[TriedLevel]:
-    """A few games with each level, up to the first that the rung does not win half of. play: (level, games in all) -> the match, the rung as A.
+    """A few games with each level, up to the first that the rung does not win half of. play: (level, games in all) ->
+    the match, the rung as A.
 
     A level of which no game came to a result ends it too.
     """
     tried = []
     for level in LEVELS:
-        first = [game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES]  # asked again, there may be more: the choice stays
+        first = [
+            game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES
+        ]  # asked again, there may be more: the choice stays
         if not first:
             break
         tried.append(TriedLevel(level, sum(game_points(game, "A") for game in first), len(first)))
@@ -53,7 +56,11 @@ def best_level(tried: list[TriedLevel]) -> TriedLevel | None:
 def no_link(name: str, tried: list[TriedLevel]) -> str:
     """The sentence of a ladder that no level links."""
     results = ", ".join(f"{each.points:g} of {each.games} at level {each.level}" for each in tried)
-    return f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %." if results else f"No link to GNU Go: no game of {name} with it came to a result."
+    return (
+        f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %."
+        if results
+        else f"No link to GNU Go: no game of {name} with it came to a result."
+    )
 
 
 def link_sentence(name: str, engine: str, match: Match) -> str:

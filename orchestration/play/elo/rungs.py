@@ -36,7 +36,8 @@ class Standing:
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:
-    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises SettingError."""
+    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises
+    SettingError."""
     registry = load_registry()
     if base not in registry.bases and _TRIAL.fullmatch(base):
         return find_trial(workspace, base, "BASE")
@@ -49,12 +50,24 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     plain = budget_config(stand, plan, stand.schedule_end if plan.samples == "claim" else plan.samples)
     for path in sorted(workspace.runs.glob("*/config.json")):
         tree = TrialDirectory(path.parent).config()
-        told = (tree["labels"].get("base"), tree["labels"].get("budget"), tree["labels"].get("data", "").split(",")[0], tree["labels"].get("seed"))
+        told = (
+            tree["labels"].get("base"),
+            tree["labels"].get("budget"),
+            tree["labels"].get("data", "").split(",")[0],
+            tree["labels"].get("seed"),
+        )
         if told == (base, budget, data, str(seed)) and _done(path.parent):
             config = parse_config(tree["config"])
-            if config == seeded(with_values(plain, {"data.view": config.data.view}), seed):  # gonn train --set makes other nets of a base
+            if config == seeded(
+                with_values(plain, {"data.view": config.data.view}), seed
+            ):  # gonn train --set makes other nets of a base
                 return path.parent
-    raise SettingError("BASE", base, f"no finished trial of it on {data} games at budget {budget} with seed {seed}", "a trained base or the id of a trial; gonn train or make ablation trains one")
+    raise SettingError(
+        "BASE",
+        base,
+        f"no finished trial of it on {data} games at budget {budget} with seed {seed}",
+        "a trained base or the id of a trial; gonn train or make ablation trains one",
+    )
 
 
 def _done(folder: Path) -> bool:
@@ -62,13 +75,19 @@ def _done(folder: Path) -> bool:
 
 
 def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
-    """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from 10,000 samples on. Raises SettingError."""
+    """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from
+    10,000 samples on. Raises SettingError."""
     kept = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
     batch = parse_config(TrialDirectory(trial).config()["config"]).training.batch_size
     chosen = kept if sizes is None else [whole_batches(_number(each, sizes), batch) for each in sizes.split(",")]
     missing = [samples for samples in chosen if samples not in kept]
     if missing or not chosen:
-        raise SettingError("--sizes", sizes, f"trial {trial.name} has no such snapshots", [f"{samples:,}".replace(",", "") for samples in kept] or "none")
+        raise SettingError(
+            "--sizes",
+            sizes,
+            f"trial {trial.name} has no such snapshots",
+            [f"{samples:,}".replace(",", "") for samples in kept] or "none",
+        )
     return [parse_player(f"{trial}@{samples}") for samples in chosen]
 
 
@@ -93,16 +112,23 @@ def further_specs(workspace: Workspace, texts: Sequence[str]) -> list[NetSpec]:
 
 
 def standings(workspace: Workspace, specs: Sequence[NetSpec], say: Callable[[str], None]) -> list[Standing]:
-    """The nets in the order of a ladder: by their loss on test games, the weakest first. Evaluates snapshots that were not yet. Raises UserError."""
+    """The nets in the order of a ladder: by their loss on test games, the weakest first. Evaluates snapshots that were
+    not yet. Raises UserError."""
     identities = [load_player(spec)[1] for spec in specs]
     unique = {str(identity): (spec, identity) for spec, identity in zip(specs, identities)}
     if len(unique) < 2:
-        raise SettingError("--sizes", len(unique), "a ladder needs at least two nets", "more snapshots, or further nets: --with TRIAL")
-    names = player_names({str(number): identity for number, (_, identity) in enumerate(unique.values())}, net_names(workspace))
+        raise SettingError(
+            "--sizes", len(unique), "a ladder needs at least two nets", "more snapshots, or further nets: --with TRIAL"
+        )
+    names = player_names(
+        {str(number): identity for number, (_, identity) in enumerate(unique.values())}, net_names(workspace)
+    )
     found, subsets = [], set()
     for number, (spec, identity) in enumerate(unique.values()):
         job = read_job(spec.directory / "config.json")
-        worth = _worth(workspace, spec.directory, job, identity["samples"], lambda: say(f"evaluating {names[str(number)]}"))
+        worth = _worth(
+            workspace, spec.directory, job, identity["samples"], lambda: say(f"evaluating {names[str(number)]}")
+        )
         subsets.add(worth["subset"])
         rung = Rung(
             name=names[str(number)],
@@ -125,13 +151,29 @@ def _worth(workspace: Workspace, folder: Path, job: Job, samples: int, telling: 
     from gonn_core.trial.evaluations import find_evaluation
     from gonn_core.trial.run import run_trial
 
-    asked = next((request for request in job.run.evaluations if (request.split, request.history, request.samples) == ("test", "full", None)), None)
+    asked = next(
+        (
+            request
+            for request in job.run.evaluations
+            if (request.split, request.history, request.samples) == ("test", "full", None)
+        ),
+        None,
+    )
     if asked is None:
-        raise SettingError("BASE", job.id, "this trial was never evaluated on test games with full history", "a trial of a study, or of gonn train")
+        raise SettingError(
+            "BASE",
+            job.id,
+            "this trial was never evaluated on test games with full history",
+            "a trial of a study, or of gonn train",
+        )
     if folder.name != job.id:
         raise InputError(folder, f"holds trial {job.id}: a trial's directory has its name")
     request = asked.model_copy(update={"samples": samples})
-    where = {"runs": str(folder.parent), "store": str(workspace.stores / Path(job.run.store).name), "evaluations": (request,)}
+    where = {
+        "runs": str(folder.parent),
+        "store": str(workspace.stores / Path(job.run.store).name),
+        "evaluations": (request,),
+    }
     wanted = job.model_copy(update={"run": job.run.model_copy(update=where)})
     if find_evaluation(TrialDirectory(folder), wanted, request) is None:
         telling()

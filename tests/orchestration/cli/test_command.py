@@ -1,4 +1,5 @@
-"""Bad settings of the `gonn` command: one line with the setting, the value and the valid ones, code 2, and nothing done."""
+"""Bad settings of the `gonn` command: one line with the setting, the value and the valid ones, code 2, and nothing
+done."""
 
 import os
 import shutil
@@ -89,14 +90,23 @@ def test_names_of_a_list_are_checked_one_by_one(gonn):
     assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement; valid: ")
     assert gonn("plan", "")[2].startswith("NAME=: no such enhancement; valid: ")
     assert gonn("plan")[2] == gonn("plan", "")[2]
-    assert gonn("plan", "parametric_relu, parametric_relu")[2] == "NAME=parametric_relu, parametric_relu: an enhancement is named twice; valid: each of them once\n"
+    assert (
+        gonn("plan", "parametric_relu, parametric_relu")[2]
+        == "NAME=parametric_relu, parametric_relu: an enhancement is named twice; valid: each of them once\n"
+    )
 
 
 def test_bases_and_designs_that_do_not_fit(gonn, tmp_path):
-    assert gonn("plan", "parametric_relu", "--base", "gonn-b6")[2].startswith("BASE=gonn-b6: no such base; valid: gonn-b")
+    assert gonn("plan", "parametric_relu", "--base", "gonn-b6")[2].startswith(
+        "BASE=gonn-b6: no such base; valid: gonn-b"
+    )
     assert gonn("train")[2].startswith("BASE=: no such base; valid: ")
     too_many = "parametric_relu,global_pooling_head,dilated_convolutions,stem_kernel_5x5,batchnorm_gamma"
-    assert gonn("plan", too_many, "--design", "factorial") == (2, "", "DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements\n")
+    assert gonn("plan", too_many, "--design", "factorial") == (
+        2,
+        "",
+        "DESIGN=factorial: 5 enhancements make 32 arms; valid: at most 4 enhancements\n",
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -104,7 +114,11 @@ def test_bases_and_designs_that_do_not_fit(gonn, tmp_path):
 @pytest.mark.parametrize("uri, shown", [("ftp://me:secret@host/x", "ftp://***@host/x"), ("databricks", "databricks")])
 def test_tracking_uris_that_mlflow_cannot_use(gonn, tmp_path, monkeypatch, arguments, uri, shown):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    assert gonn(*arguments) == (2, "", f"MLFLOW_TRACKING_URI={shown}: not a tracking server or data base; {URI_VALID}\n")
+    assert gonn(*arguments) == (
+        2,
+        "",
+        f"MLFLOW_TRACKING_URI={shown}: not a tracking server or data base; {URI_VALID}\n",
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -113,7 +127,11 @@ def test_a_device_that_is_not_there_stops_before_any_work(gonn, tmp_path, monkey
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for command in (["ablate", "parametric_relu"], ["plan", "parametric_relu"], ["train", "gonn-b5"]):
-        assert gonn(*command, "--device", "cuda") == (2, "", "DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu\n")
+        assert gonn(*command, "--device", "cuda") == (
+            2,
+            "",
+            "DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu\n",
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -123,7 +141,11 @@ def test_a_port_in_use(gonn):
         other.listen()
         port = other.getsockname()[1]
         code, out, err = gonn("ui", "--port", port)
-    assert (code, out, err) == (2, "", f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001\n")
+    assert (code, out, err) == (
+        2,
+        "",
+        f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001\n",
+    )
 
 
 def test_an_empty_workspace_says_what_to_do(gonn, tmp_path):
@@ -184,9 +206,18 @@ def test_help_fits_a_terminal(gonn):
 def test_the_process_ends_with_the_code_and_without_a_traceback(tmp_path):
     environment = {**os.environ, "GONN_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "orchestration.cli"]
-    bad = subprocess.run([*command, "show", "parametric_rlu"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    bad = subprocess.run(
+        [*command, "show", "parametric_rlu"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert bad.returncode == 2 and bad.stdout == "" and bad.stderr.startswith("NAME=parametric_rlu: ")
-    reader_left = subprocess.run(f"{sys.executable} -m orchestration.cli list | true", shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    reader_left = subprocess.run(
+        f"{sys.executable} -m orchestration.cli list | true",
+        shell=True,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert reader_left.stderr == ""
     assert not list(tmp_path.iterdir())
 
@@ -199,10 +230,15 @@ exit $code
 """
 
 
-@pytest.mark.skipif(shutil.which("unshare") is None or not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root mounts a small disk")
+@pytest.mark.skipif(
+    shutil.which("unshare") is None or not hasattr(os, "geteuid") or os.geteuid() != 0,
+    reason="only root mounts a small disk",
+)
 def test_a_full_disk_is_one_line_and_nothing_is_left(tmp_path):
     environment = {**os.environ, "GONN_HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHON": sys.executable}
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", FULL], cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", FULL], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     if done.returncode == 99 or done.stderr.startswith("unshare:"):
         pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
     line = f"{tmp_path}/stores: no space left (No space left on device); nothing was kept; free space or choose another folder\n"

@@ -1,4 +1,5 @@
-"""Games as users have them: what is skipped and counted, what stops the command in one line, and that nothing is half-done."""
+"""Games as users have them: what is skipped and counted, what stops the command in one line, and that nothing is
+half-done."""
 
 import io
 import lzma
@@ -16,7 +17,8 @@ HOSTILE = "\x1b[31m[red]<b>|`*x*"
 
 @pytest.fixture
 def gonn(tmp_path, monkeypatch, capsys):
-    """Runs a command line in the workspace tmp_path/home; returns (code, stdout, stderr without the note on compiling)."""
+    """Runs a command line in the workspace tmp_path/home; returns (code, stdout, stderr without the note on
+    compiling)."""
     monkeypatch.delenv("GONN_DATA", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path / "home"))
 
@@ -37,14 +39,25 @@ def many_games(count: int = 60) -> dict[str, bytes]:
     return {f"{number}.sgf": numbered_game(number) for number in range(count)}
 
 
-@pytest.mark.parametrize("verb", [["data", "build"], ["plan", "parametric_relu", "--data"], ["ablate", "parametric_relu", "--no-track", "--data"]])
+@pytest.mark.parametrize(
+    "verb",
+    [["data", "build"], ["plan", "parametric_relu", "--data"], ["ablate", "parametric_relu", "--no-track", "--data"]],
+)
 def test_no_games_at_all(gonn, tmp_path, verb):
     valid = "valid: a folder, an .sgf file, an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz), a glob"
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("no game")
     assert gonn(*verb, tmp_path / "gone") == (2, "", f"DATA={tmp_path}/gone: no such file or folder; {valid}\n")
-    assert gonn(*verb, tmp_path / "empty") == (2, "", f"DATA={tmp_path}/empty: no .sgf file and no archive there; {valid}\n")
-    assert gonn(*verb, tmp_path / "notes.txt") == (2, "", f"DATA={tmp_path}/notes.txt: no .sgf file and no archive there; {valid}\n")
+    assert gonn(*verb, tmp_path / "empty") == (
+        2,
+        "",
+        f"DATA={tmp_path}/empty: no .sgf file and no archive there; {valid}\n",
+    )
+    assert gonn(*verb, tmp_path / "notes.txt") == (
+        2,
+        "",
+        f"DATA={tmp_path}/notes.txt: no .sgf file and no archive there; {valid}\n",
+    )
     assert stored(tmp_path) == []
 
 
@@ -53,7 +66,11 @@ def test_declared_data_that_is_not_there(gonn, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     command = ["plan", "parametric_relu", "--data", "kgs"]
     assert gonn(*command) == (2, "", f"DATA=kgs: no data folder given; it must hold {wanted}\n")
-    assert gonn(*command, "--data-dir", tmp_path / "gone") == (2, "", f"{tmp_path}/gone: no such data folder; data set kgs looks there for {wanted}\n")
+    assert gonn(*command, "--data-dir", tmp_path / "gone") == (
+        2,
+        "",
+        f"{tmp_path}/gone: no such data folder; data set kgs looks there for {wanted}\n",
+    )
     line = f"{tmp_path}/empty: data set kgs finds no games: put {wanted} there\n"
     assert gonn(*command, "--data-dir", tmp_path / "empty") == (2, "", line)
     monkeypatch.setenv("GONN_DATA", str(tmp_path / "empty"))
@@ -68,12 +85,17 @@ def test_a_truncated_archive(gonn, tmp_path):
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert err.startswith(f"{path}: damaged or truncated at byte ") and "in or after member " in err
     path.write_bytes(b"no archive")
-    assert gonn("data", "build", path) == (2, "", f"{path}: damaged or truncated at byte 0 of the uncompressed archive\n")
+    assert gonn("data", "build", path) == (
+        2,
+        "",
+        f"{path}: damaged or truncated at byte 0 of the uncompressed archive\n",
+    )
     assert stored(tmp_path) == []
 
 
 def test_a_line_for_all_that_is_skipped(gonn, tmp_path):
-    """Escaping, linked and oversized members, illegal moves, broken syntax, hostile names: counted and named; the rest is used."""
+    """Escaping, linked and oversized members, illegal moves, broken syntax, hostile names: counted and named; the rest
+    is used."""
     bad = {
         "../../outside.sgf": numbered_game(1000),
         "/etc/outside.sgf": numbered_game(1001),
@@ -101,7 +123,9 @@ def test_a_line_for_all_that_is_skipped(gonn, tmp_path):
         "not read, link: 1 (link.sgf)",
         "cut before an illegal move: 2 (illegal.sgf, \\x1b[31m[red]<b>|`*x*.sgf)",
     ]
-    assert out.startswith("store ") and ": 65 of 67 games from 1 source(s), " in out  # a strange character set is no reason to skip a game
+    assert (
+        out.startswith("store ") and ": 65 of 67 games from 1 source(s), " in out
+    )  # a strange character set is no reason to skip a game
     assert not list(tmp_path.parent.rglob("outside.sgf"))
     assert {path.name for path in tmp_path.iterdir()} == {"games.tar", "home"}
 
@@ -110,7 +134,11 @@ def test_an_archive_named_like_a_trap(gonn, tmp_path):
     path = tmp_path / f"{HOSTILE.replace('/', '')}.zip"
     path.write_bytes(zip_bytes(many_games(200), zipfile.ZIP_STORED))
     code, out, err = gonn("plan", "parametric_relu", "--budget", "smoke", "--data", path)
-    assert code == 0 and err.startswith("NAME=parametric_relu BASE=gonn-b5 DATA=") and "\\x1b[31m[red]<b>|`*x*.zip BUDGET=smoke" in err
+    assert (
+        code == 0
+        and err.startswith("NAME=parametric_relu BASE=gonn-b5 DATA=")
+        and "\\x1b[31m[red]<b>|`*x*.zip BUDGET=smoke" in err
+    )
     study, _, coverage = out.splitlines()[0].partition(" on ")
     assert re.fullmatch(r"study parametric_relu-gonn-b5-smoke-_x1b_31m_red__b____x_.zip-[0-9a-f]{6}", study)
     assert coverage == "\\x1b[31m[red]<b>|`*x*.zip" and "\x1b" not in out + err
@@ -135,5 +163,9 @@ def test_a_long_path_leaves_a_line_a_line(gonn, tmp_path):
 
 def test_no_usable_game(gonn, tmp_path):
     (tmp_path / "bad.sgf").write_bytes(b"(;FF[4]")
-    assert gonn("data", "build", tmp_path / "bad.sgf") == (2, "", f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n")
+    assert gonn("data", "build", tmp_path / "bad.sgf") == (
+        2,
+        "",
+        f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n",
+    )
     assert stored(tmp_path) == []

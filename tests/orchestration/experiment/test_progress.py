@@ -34,9 +34,20 @@ def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_charact
 
 def test_starting_waiting_and_evaluating_are_said():
     progress = study()
-    assert describe(progress.hear(event("begun", "a", 0, 1000, None, None))) == "control s0: starting" and len(progress.running()) == 1
-    assert progress.hear(event("waiting", "a", 0, 1000, None, None, waiting=True)).note == "trained by another command, waiting for its result"
-    assert progress.hear(event("evaluating", "b", 1000, 1000, None, None, split="test", history="full", positions=512, of=20000)).note == "evaluating test 512/20,000"
+    assert (
+        describe(progress.hear(event("begun", "a", 0, 1000, None, None))) == "control s0: starting"
+        and len(progress.running()) == 1
+    )
+    assert (
+        progress.hear(event("waiting", "a", 0, 1000, None, None, waiting=True)).note
+        == "trained by another command, waiting for its result"
+    )
+    assert (
+        progress.hear(
+            event("evaluating", "b", 1000, 1000, None, None, split="test", history="full", positions=512, of=20000)
+        ).note
+        == "evaluating test 512/20,000"
+    )
     assert progress.hear(event("tick", "elsewhere", 1, 2, None, None)) is None
 
 

@@ -1,4 +1,5 @@
-"""`gonn stop`: commands are asked, write checkpoints and end; those that were killed are forgotten; nothing else is signalled."""
+"""`gonn stop`: commands are asked, write checkpoints and end; those that were killed are forgotten; nothing else is
+signalled."""
 
 import json
 import os
@@ -62,7 +63,9 @@ def test_once_asked_no_job_is_begun_and_those_under_way_pause(workspace):
     engine = Recorder()
     engine.wish = lambda: ask(workspace) if len(engine.ran) == 2 else None
     with pytest.raises(Stopped):
-        StoppableRunner(engine, workspace, "a-study").run([fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None)
+        StoppableRunner(engine, workspace, "a-study").run(
+            [fake_job(workspace.runs, seed) for seed in range(4)], 1, lambda event: None
+        )
     assert len(engine.ran) == 2 and engine.paused == [False, True]
     assert list((workspace.root / "commands").iterdir()) == []
 
@@ -112,7 +115,9 @@ def test_commands_that_were_killed_are_forgotten(workspace):
     folder = workspace.root / "commands"
     folder.mkdir()
     here = this_process()
-    write = lambda name, process: (folder / name).write_text(json.dumps({"process": process, "what": "x", "started": ""}))  # noqa: E731
+    write = lambda name, process: (folder / name).write_text(
+        json.dumps({"process": process, "what": "x", "started": ""})
+    )  # noqa: E731
     write("dead.json", here._replace(pid=gone.pid)._asdict())
     write("later.json", here._replace(started="1")._asdict())
     write("elsewhere.json", here._replace(machine="another")._asdict())
@@ -145,14 +150,20 @@ def undisturbed(tmp_path_factory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", ["lone trial", "ray", "local"])
 def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturbed, workspace, tmp_path, runner):
-    job = tiny_job(workspace.runs, tiny_config(training__samples=SAMPLES), progress_points=32)  # no checkpoint of its own accord
+    job = tiny_job(
+        workspace.runs, tiny_config(training__samples=SAMPLES), progress_points=32
+    )  # no checkpoint of its own accord
     directory = TrialDirectory(workspace.runs / job.id)
     (tmp_path / "job.json").write_text(job.model_dump_json())
     if runner == "lone trial":
         command = [sys.executable, "-m", "gonn_core.trial", str(tmp_path / "job.json")]
     else:
         engine = {"ray": "ray_runner import RayRunner", "local": "local_runner import LocalRunner"}[runner]
-        command = [sys.executable, "-c", COMMAND.format(engine=engine, home=str(tmp_path), job=str(tmp_path / "job.json"))]
+        command = [
+            sys.executable,
+            "-c",
+            COMMAND.format(engine=engine, home=str(tmp_path), job=str(tmp_path / "job.json")),
+        ]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         try:
             wait_for(lambda: bool(directory.metrics()), 120)

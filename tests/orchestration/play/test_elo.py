@@ -1,4 +1,5 @@
-"""`gonn elo`: enough games for every pair of neighbours, the link to GNU Go, going on after a kill, which run of a base is taken."""
+"""`gonn elo`: enough games for every pair of neighbours, the link to GNU Go, going on after a kill, which run of a base
+is taken."""
 
 import itertools
 import json
@@ -29,7 +30,8 @@ TRUTH = {10_000: 0, 20_000: 200, 50_000: 500, 100_000: 600}
 
 
 class Arena:
-    """Plays games by true strengths into match directories, as gonn match would: a match is the same however often it is asked for."""
+    """Plays games by true strengths into match directories, as gonn match would: a match is the same however often it
+    is asked for."""
 
     def __init__(self, workspace: Workspace, levels: dict[int, float]):
         self.workspace, self.levels, self.asked, self.fail_after = workspace, levels, [], None
@@ -67,7 +69,11 @@ def workspace(tmp_path, monkeypatch):
     monkeypatch.setattr(elo, "base_trial", lambda *_: tmp_path / "runs" / ("1" * 16))
     monkeypatch.setattr(elo, "snapshot_specs", lambda *_: [])
     monkeypatch.setattr(elo, "standings", lambda *_: found)
-    monkeypatch.setattr(elo, "parse_engine", lambda text: Engine(("gnugo", "--level", text.partition(":")[2]), int(text.partition(":")[2])))
+    monkeypatch.setattr(
+        elo,
+        "parse_engine",
+        lambda text: Engine(("gnugo", "--level", text.partition(":")[2]), int(text.partition(":")[2])),
+    )
     return Workspace(tmp_path)
 
 
@@ -110,21 +116,30 @@ def test_killed_in_the_middle_it_goes_on_with_what_was_played(workspace, tmp_pat
     arena.fail_after = None
     resumed, _ = play(other, arena=arena)
     assert resumed.file == whole.file and all(half <= 60 for _, half in resumed.neighbours())
-    assert resumed.games < 1.2 * whole.games  # nothing was played twice, though what is needed is told a little otherwise
+    assert (
+        resumed.games < 1.2 * whole.games
+    )  # nothing was played twice, though what is needed is told a little otherwise
 
 
 def test_the_link_is_the_level_nearest_to_even(workspace):
     ladder, arena = play(workspace, levels={1: 100, 4: 620, 7: 1400, 10: 1500}, link_games=80)
-    assert [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 7, 4] or [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 4]
+    assert [b for a, b, _ in arena.asked if b in LEVELS] == [1, 4, 7, 4] or [
+        b for a, b, _ in arena.asked if b in LEVELS
+    ] == [1, 4, 4]
     assert ladder.file.link.player["command"][-1] == "4" and "80 games" in ladder.file.link.note
-    engine = ladder.tally.ids.index(next(player for player, each in ladder.tally.identities.items() if each == ladder.file.link.player))
+    engine = ladder.tally.ids.index(
+        next(player for player, each in ladder.tally.identities.items() if each == ladder.file.link.player)
+    )
     assert abs(ladder.ratings.elo[engine] - 620) < 3 * ladder.ratings.deviation(engine)
 
 
 def test_without_a_level_between_there_is_no_link(workspace):
     ladder, _ = play(workspace, levels={1: 5000, 4: 6000, 7: 7000, 10: 8000})
     assert ladder.file.link.player is None
-    assert ladder.file.link.note == "No link to GNU Go: gonn-b5 s1 @100k took 0 of 10 at level 1; nothing between 0 and 100 %."
+    assert (
+        ladder.file.link.note
+        == "No link to GNU Go: gonn-b5 s1 @100k took 0 of 10 at level 1; nothing between 0 and 100 %."
+    )
 
 
 def test_levels_are_tried_from_the_weakest_on(tmp_path):
@@ -134,7 +149,9 @@ def test_levels_are_tried_from_the_weakest_on(tmp_path):
         def play_level(level, games):
             ends = int(share(level) * games)
             lines = [game(number, "A", "A" if number < ends else "B") for number in range(games)]
-            return load_match(write_match(tmp_path / str(next(folders)), net("1" * 16), {**ENGINE, "command": [str(level)]}, lines))
+            return load_match(
+                write_match(tmp_path / str(next(folders)), net("1" * 16), {**ENGINE, "command": [str(level)]}, lines)
+            )
 
         return [(each.level, each.points) for each in try_levels(play_level)]
 
@@ -172,7 +189,10 @@ def test_which_run_of_a_base_is_taken(tmp_path):
     train(made, {}, skip=[("control", 2)])
     workspace = Workspace(tmp_path)
     assert base_trial(workspace, "gonn-b5", "kgs", "cpu", 1).name == made.study.trials_of("control")[1]
-    assert base_trial(workspace, made.study.trials_of("control")[1][:8], "starter", "cpu", 1).name == made.study.trials_of("control")[1]
+    assert (
+        base_trial(workspace, made.study.trials_of("control")[1][:8], "starter", "cpu", 1).name
+        == made.study.trials_of("control")[1]
+    )
     for values in (("gonn-b5", "kgs", "cpu", 2), ("gonn-b5", "starter", "cpu", 1), ("gonn-b5", "kgs", "gpu", 1)):
         with pytest.raises(SettingError, match="BASE=gonn-b5: no finished trial"):
             base_trial(workspace, *values)
@@ -182,15 +202,29 @@ def test_which_run_of_a_base_is_taken(tmp_path):
 
 def test_snapshots_by_their_samples(tmp_path):
     folder = untrained_trial(tmp_path, training__samples=20_000)
-    assert [spec.samples for spec in snapshot_specs(folder, None)] == [spec.samples for spec in snapshot_specs(folder, "20k")] == [20_000]
-    for sizes, problem in (("30k", "no such snapshots"), ("20k,many", "not numbers of samples"), ("", "not numbers of samples")):
+    assert (
+        [spec.samples for spec in snapshot_specs(folder, None)]
+        == [spec.samples for spec in snapshot_specs(folder, "20k")]
+        == [20_000]
+    )
+    for sizes, problem in (
+        ("30k", "no such snapshots"),
+        ("20k,many", "not numbers of samples"),
+        ("", "not numbers of samples"),
+    ):
         with pytest.raises(SettingError, match=problem):
             snapshot_specs(folder, sizes)
 
 
 def test_bad_settings_of_the_verb_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    for arguments in (["elo", "nothing"], ["elo", "gonn-b5", "--games", "0"], ["elo", "gonn-b5", "--budget", "huge"], ["rate", "abc"], ["play", "nothing"]):
+    for arguments in (
+        ["elo", "nothing"],
+        ["elo", "gonn-b5", "--games", "0"],
+        ["elo", "gonn-b5", "--budget", "huge"],
+        ["rate", "abc"],
+        ["play", "nothing"],
+    ):
         assert cli.run(arguments) == 2
         out, aside = capsys.readouterr()
         assert out == "" and aside.count("\n") == 1

@@ -35,9 +35,16 @@ def test_a_trial_plays_on_pipes(home):
     version, first, undo, second, nonsense, analysis, reply, score, end = done.stdout.split("\n\n")[:-1]
     assert version == f"= {trial.name}@800,choice=biased,history=full,symmetries=1,passing=pass_alive"
     assert first == second and first.startswith("= ") and undo == end == "="
-    assert nonsense == "? unknown command" and analysis.startswith("=3\ninfo move ") and reply.startswith("= ") and score.startswith("= ")
+    assert (
+        nonsense == "? unknown command"
+        and analysis.startswith("=3\ninfo move ")
+        and reply.startswith("= ")
+        and score.startswith("= ")
+    )
     assert "seed 7" in done.stderr
-    again = engine(home, "genmove b\n", "--model", str(trial / "snapshots" / "800.safetensors"), "--seed", "7")  # the end of input ends it
+    again = engine(
+        home, "genmove b\n", "--model", str(trial / "snapshots" / "800.safetensors"), "--seed", "7"
+    )  # the end of input ends it
     assert again.returncode == 0 and again.stdout == f"{first}\n\n"
 
 

@@ -52,7 +52,10 @@ def test_games_that_were_given_up_are_told(home, capsys):
 def test_refused_moves_are_told(home, capsys):
     assert run(["match", net(home), fake("at=2", "does=illegal"), "--games", "1"]) == 0
     told = capsys.readouterr()
-    assert "game 0: refused move: B plays" in told.err and "Refused moves, each of which lost its game: 1 of Fake 1" in told.out
+    assert (
+        "game 0: refused move: B plays" in told.err
+        and "Refused moves, each of which lost its game: 1 of Fake 1" in told.out
+    )
 
 
 def test_the_table_is_written(home, capsys):

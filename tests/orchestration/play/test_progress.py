@@ -35,7 +35,11 @@ def test_plain_lines_come_every_few_seconds(clock):
         clock[0] += 54
         count.tick()  # but once a minute
     lines = stream.getvalue().splitlines()
-    assert lines[1:] == ["game 3 voided", "match: 2/10 games, 1.8/min, ETA 4:24, A 2", "match: 2/10 games, 1.8/min, ETA 4:24, A 2"]
+    assert lines[1:] == [
+        "game 3 voided",
+        "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
+        "match: 2/10 games, 1.8/min, ETA 4:24, A 2",
+    ]
 
 
 def test_a_terminal_has_one_line(clock):
@@ -43,7 +47,10 @@ def test_a_terminal_has_one_line(clock):
     with GameCount("match", 3, stream) as count:
         clock[0] += 1
         count.step(games=3)
-    assert stream.getvalue().count("\n") == 1 and stream.getvalue().rstrip("\n").rpartition("\x1b[K")[2] == "match: 3/3 games, 180.0/min, ETA 0:00"
+    assert (
+        stream.getvalue().count("\n") == 1
+        and stream.getvalue().rstrip("\n").rpartition("\x1b[K")[2] == "match: 3/3 games, 180.0/min, ETA 0:00"
+    )
 
 
 def test_nothing_is_said_when_nothing_was_played(clock):

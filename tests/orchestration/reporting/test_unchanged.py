@@ -19,7 +19,9 @@ def made(tmp_path, monkeypatch) -> Made:
     made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
     train(made, {"without-parametric_relu": 0.02})
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr("orchestration.reporting.unchanged.code", lambda: b"as it was")  # somebody may be writing some while this runs
+    monkeypatch.setattr(
+        "orchestration.reporting.unchanged.code", lambda: b"as it was"
+    )  # somebody may be writing some while this runs
     return made
 
 
@@ -44,15 +46,27 @@ def test_the_second_report_tells_what_the_first_one_found(made, capsys):
     (out / made.study.id / "report.md").write_text("somebody's notes")
     assert cli.run(["report"]) == 0 and SAID not in capsys.readouterr().out
     notes = {out / ".sums" / "report.json", out / ".sums" / f"{made.study.id}.report"}
-    assert {path: path.read_bytes() for path in before if path not in notes} == {path: content for path, (content, _) in before.items() if path not in notes}
+    assert {path: path.read_bytes() for path in before if path not in notes} == {
+        path: content for path, (content, _) in before.items() if path not in notes
+    }
 
 
 def test_code_and_declarations_are_looked_at():
     found = code().decode()
-    assert all(name in found for name in ("reports/study/tables.py", "ablations/cards/gonn/parametric_relu.yaml", "templates/report.md.j2", "gonn_core/config.py"))
+    assert all(
+        name in found
+        for name in (
+            "reports/study/tables.py",
+            "ablations/cards/gonn/parametric_relu.yaml",
+            "templates/report.md.j2",
+            "gonn_core/config.py",
+        )
+    )
 
 
-@pytest.mark.parametrize("name", ["metrics.jsonl", "result.json", "eval", "new trial", "study", "looks.json", "match", "declaration"])
+@pytest.mark.parametrize(
+    "name", ["metrics.jsonl", "result.json", "eval", "new trial", "study", "looks.json", "match", "declaration"]
+)
 def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
     home, trial = made.folder, made.runs / made.study.trials[0].trial
     settled(home)
@@ -79,7 +93,12 @@ def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
 def test_what_is_no_part_of_a_report_changes_nothing(made):
     home = made.folder
     settled(home)
-    for path in (home / "mlflow.db", home / "out" / "probes" / "board.png", home / "stores" / "store" / "rows.npy", made.study_folder / ".looks.lock"):
+    for path in (
+        home / "mlflow.db",
+        home / "out" / "probes" / "board.png",
+        home / "stores" / "store" / "rows.npy",
+        made.study_folder / ".looks.lock",
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("something")
     assert ReportNote(Workspace(home)).holds()

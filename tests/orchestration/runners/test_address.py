@@ -1,4 +1,5 @@
-"""A study on somebody's Ray cluster: where its address comes from, what its nodes must see, and a node that is lost during a study."""
+"""A study on somebody's Ray cluster: where its address comes from, what its nodes must see, and a node that is lost
+during a study."""
 
 import os
 import secrets
@@ -30,7 +31,10 @@ def test_where_the_address_comes_from(monkeypatch):
 
 def test_a_bad_address_is_one_line_before_any_work(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    assert cli.run(["ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--address", "10.0.0.1:6379"]) == 2
+    assert (
+        cli.run(["ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--address", "10.0.0.1:6379"])
+        == 2
+    )
     assert capsys.readouterr().err.startswith("RAY_ADDRESS=10.0.0.1:6379: RUNNER=local uses no cluster")
     assert list(tmp_path.iterdir()) == []
 
@@ -38,14 +42,20 @@ def test_a_bad_address_is_one_line_before_any_work(tmp_path, monkeypatch, capsys
 def test_code_travels_without_data():
     folders = [Path(path) for path in shipped()["py_modules"]]
     assert [folder.name for folder in folders] == ["gonn_core", "orchestration"]
-    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert all(path.suffix in (".py", ".json", ".yaml", ".npz", ".txt") for path in files), {path.suffix for path in files}
+    files = [
+        path for folder in folders for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
+    assert all(path.suffix in (".py", ".json", ".yaml", ".npz", ".txt") for path in files), {
+        path.suffix for path in files
+    }
     assert sum(path.stat().st_size for path in files) < 5_000_000
 
 
 def test_a_node_must_see_the_folder_and_have_the_store(tmp_path):
     store = starter_data().store
-    ask = lambda token, folder=store.folder, digest=store.digest: node_problem(str(tmp_path), token, str(folder), digest)  # noqa: E731
+    ask = lambda token, folder=store.folder, digest=store.digest: node_problem(
+        str(tmp_path), token, str(folder), digest
+    )  # noqa: E731
     with token_in(tmp_path) as token:
         assert ask(token) is None
         assert "does not see" in ask("another")
@@ -124,7 +134,12 @@ def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an
         job = tiny_job(tmp_path / "home" / "runs", config, progress_points=32, checkpoint_seconds=0.1)
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(job.model_dump_json())
-    environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "PYTHONPATH": str(ROOT),
+    }
     environment |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
     command = [sys.executable, "-c", DRIVER, str(tmp_path / "home"), *map(str, files)]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
@@ -140,5 +155,3 @@ def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an
     sessions = json.loads((tmp_path / "home" / "runs" / last["lost"][0] / "config.json").read_text())["sessions"]
     assert len(sessions) == 2 and sessions[1]["from_samples"] > 0
     assert sorted(path.name for path in (tmp_path / "home" / "runs").iterdir()) == sorted(job.id for job in whole)
-
-

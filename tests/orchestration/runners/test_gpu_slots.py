@@ -1,4 +1,5 @@
-"""Slots on GPUs: simulated trials that take memory and share what the GPU computes; runners whose trials run out of memory."""
+"""Slots on GPUs: simulated trials that take memory and share what the GPU computes; runners whose trials run out of
+memory."""
 
 from dataclasses import dataclass
 
@@ -38,7 +39,9 @@ class Simulated:
                 trial, net = waiting.pop(0)
                 running[trial], done[trial] = net, 0.0
                 self.slots.begin(trial, net, 1.0)
-                self.slots.hear(event("started", trial, 0, self.samples, None, None, free_bytes=self._free(running, but=trial)))
+                self.slots.hear(
+                    event("started", trial, 0, self.samples, None, None, free_bytes=self._free(running, but=trial))
+                )
             self.most = max(self.most, len(running))
             while self._free(running) < 0:
                 trial = list(running)[-1]
@@ -51,7 +54,9 @@ class Simulated:
             self.now += 1
             for trial, net in list(running.items()):
                 done[trial] += self.speed[len(running) - 1] / len(running)
-                self.slots.hear(event("tick", trial, int(done[trial]), self.samples, None, 1.0, reserved_bytes=self.peaks[net]))
+                self.slots.hear(
+                    event("tick", trial, int(done[trial]), self.samples, None, 1.0, reserved_bytes=self.peaks[net])
+                )
             for trial in [trial for trial in running if done[trial] >= self.samples]:
                 del running[trial]
                 self.slots.end(trial)
@@ -60,7 +65,9 @@ class Simulated:
 
     def _free(self, running: dict[str, str], but: str | None = None) -> int:
         """Memory left beside these; of one that has just begun its context is taken already."""
-        return self.memory - sum(CONTEXT_BYTES + (0 if trial == but else self.peaks[net]) for trial, net in running.items())
+        return self.memory - sum(
+            CONTEXT_BYTES + (0 if trial == but else self.peaks[net]) for trial, net in running.items()
+        )
 
 
 def flat_after(knee: int, most: int = 8) -> list[float]:
@@ -118,7 +125,10 @@ def test_every_trial_that_fits_is_done_and_no_other(memory, peaks, factors, data
     asked = data.draw(st.sampled_from([None, 1, 3])) if data else None
     gpu = Simulated(memory * GIB, {net: int(peak * GIB) for net, peak in peaks.items()}, speed)
     outcomes = gpu.run(nets, asked=asked and min(asked, len(speed)))
-    fits = {f"{net}{i}": "done" if peaks[net] * GIB + CONTEXT_BYTES <= memory * GIB else "failed" for i, net in enumerate(nets)}
+    fits = {
+        f"{net}{i}": "done" if peaks[net] * GIB + CONTEXT_BYTES <= memory * GIB else "failed"
+        for i, net in enumerate(nets)
+    }
     assert {trial: outcomes[trial] for trial in fits} == fits and len(outcomes) == len(nets)
     assert asked or gpu.most <= len(speed)
 
@@ -157,10 +167,15 @@ def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_beside_them(tm
     outcomes = runner(function=RUN_FAKE).run(jobs, 4, events.append)
     assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs]
     assert [outcome.state for outcome in outcomes] == ["done"] * 4 + ["failed"]
-    assert (outcomes[4].error, outcomes[4].traceback) == ("out of GPU memory (CUDA out of memory), with a GPU to itself", "")
+    assert (outcomes[4].error, outcomes[4].traceback) == (
+        "out of GPU memory (CUDA out of memory), with a GPU to itself",
+        "",
+    )
     again = {event["trial"]: event["message"] for event in events if event["event"] == "retried"}
     assert {jobs[0].id, jobs[2].id} <= again.keys() <= {jobs[0].id, jobs[2].id, jobs[4].id}
-    assert all(line.startswith("out of GPU memory (CUDA out of memory); again, with at most ") for line in again.values())
+    assert all(
+        line.startswith("out of GPU memory (CUDA out of memory); again, with at most ") for line in again.values()
+    )
     assert {event["trial"] for event in events if event["event"] == "failed"} == {jobs[4].id}
 
 

@@ -59,17 +59,32 @@ def test_a_failed_trial_shows_its_traceback_and_the_others_run(tmp_path):
     assert done.state == "done"
     assert refused.error == "STORE=/nowhere: no such folder" and refused.traceback == ""
     assert [event["event"] for event in events if event["trial"] == failed.trial] == ["begun", "failed"]
-    assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], "a process that failed is not used again"
+    assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], (
+        "a process that failed is not used again"
+    )
 
 
 def test_a_killed_worker_fails_no_other_trial_and_its_own_is_retried_once(tmp_path):
-    jobs = [fake_job(tmp_path, 0, "dies once"), fake_job(tmp_path, 1), fake_job(tmp_path, 2, "dies"), fake_job(tmp_path, 3, "exits")]
+    jobs = [
+        fake_job(tmp_path, 0, "dies once"),
+        fake_job(tmp_path, 1),
+        fake_job(tmp_path, 2, "dies"),
+        fake_job(tmp_path, 3, "exits"),
+    ]
     outcomes, events = run(jobs)
     assert [outcome.state for outcome in outcomes] == ["done", "done", "failed", "failed"]
     assert [len(attempts(tmp_path, job)) for job in jobs] == [2, 1, 2, 2]
     assert outcomes[2].error == "the worker process was killed by SIGKILL, 2 times"
     assert outcomes[3].error == "the worker process ended with code 7, 2 times"
-    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == ["begun", "retried", "begun", "started", "point", "point", "finished"]
+    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == [
+        "begun",
+        "retried",
+        "begun",
+        "started",
+        "point",
+        "point",
+        "finished",
+    ]
 
 
 def wait_for(condition, seconds=20):
@@ -97,7 +112,9 @@ if __name__ == "__main__":
     jobs = [fake_job({str(tmp_path)!r}, seed, "hangs once") for seed in (0, 1)]
     LocalRunner({RUN_FAKE!r}).run(jobs, 2, print)
 """
-    driver = subprocess.Popen([sys.executable, "-c", command], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", command], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     files = [tmp_path / job.id / "attempts" for job in jobs]
     wait_for(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
     workers = [int(attempts(tmp_path, job)[0][0]) for job in jobs]

@@ -21,8 +21,13 @@ from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd, monkeypatch):
     folders, make = [], tempfile.mkdtemp
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda *args, **options: folders.append(make(*args, **options)) or folders[-1])
-    jobs = [fake_job(tmp_path, seed, behaviour) for seed, behaviour in enumerate(["", "dies once", "raises", "", "dies", "user error", ""])]
+    monkeypatch.setattr(
+        tempfile, "mkdtemp", lambda *args, **options: folders.append(make(*args, **options)) or folders[-1]
+    )
+    jobs = [
+        fake_job(tmp_path, seed, behaviour)
+        for seed, behaviour in enumerate(["", "dies once", "raises", "", "dies", "user error", ""])
+    ]
     events = []
 
     def ask():
@@ -54,7 +59,11 @@ def test_a_trial_is_paused_when_told_so(tmp_path):
 
 @pytest.mark.slow
 def test_both_runners_give_equal_weights(tmp_path):
-    configs = [tiny_config(training__init_seed=seed, training__data_seed=seed, net__activation=kind) for seed in (0, 1) for kind in ("relu", "prelu")]
+    configs = [
+        tiny_config(training__init_seed=seed, training__data_seed=seed, net__activation=kind)
+        for seed in (0, 1)
+        for kind in ("relu", "prelu")
+    ]
     outcomes = {}
     for name, runner in (("local", LocalRunner()), ("ray", RayRunner())):
         jobs = [tiny_job(tmp_path / name, config) for config in configs]

@@ -64,12 +64,20 @@ def test_a_number_or_a_found_rate_takes_the_place_of_the_bases_in_all_arms(home)
     rate = found.base.training.optimiser.learning_rate
     assert rate == float(f"{rate:.3g}") and 0.05 < rate < 0.2 and found.rate.source == f"found by {search.id}"
     studies = [lay_out(each, starter_data(), home).study for each in (plain, given, found)]
-    assert len({study.id for study in studies}) == 3 and len({trial.trial for study in studies for trial in study.trials}) == 12
-    assert all(arm.config.training.optimiser.learning_rate == rate and arm.rate_found_by == search.id for arm in studies[2].arms)
+    assert (
+        len({study.id for study in studies}) == 3
+        and len({trial.trial for study in studies for trial in study.trials}) == 12
+    )
+    assert all(
+        arm.config.training.optimiser.learning_rate == rate and arm.rate_found_by == search.id
+        for arm in studies[2].arms
+    )
     assert {arm.rate_found_by for study in studies[:2] for arm in study.arms} == {None}
     assert studies[2].title.endswith(f"; learning rate {rate:g}, found by {search.id}")
     number = lay_out(checked(lr=f"{rate}"), starter_data(), home).study
-    assert [trial.trial for trial in number.trials] == [trial.trial for trial in studies[2].trials], "a trial is what it computes"
+    assert [trial.trial for trial in number.trials] == [trial.trial for trial in studies[2].trials], (
+        "a trial is what it computes"
+    )
 
 
 def refused(**settings) -> str:
@@ -86,7 +94,9 @@ def test_what_cannot_be_adopted(home):
     assert refused(lr="search").startswith("LR=search: parametric_relu is not known to move the best learning rate")
     search = searched(home, 3)
     assert refused(lr=f"found:{search.id}").startswith(f"LR=found:{search.id}: search {search.id} has 2 trials to come")
-    assert refused(lr="found:lr-gonn-b5", base="gonn-b12").startswith("LR=found:lr-gonn-b5: searched for gonn-b5 under budget smoke")
+    assert refused(lr="found:lr-gonn-b5", base="gonn-b12").startswith(
+        "LR=found:lr-gonn-b5: searched for gonn-b5 under budget smoke"
+    )
     assert refused(lr="found:lr-gonn-b5", seeds="1,1000").startswith("SEEDS=1000: search lr-gonn-b5-")
     with pytest.raises(SettingError, match="SEEDS=1000: the searches of the arms use this seed; valid: others"):
         check(Request("elu", budget="smoke", seeds="1000,2", lr="search"))
@@ -100,7 +110,10 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
     def carry_out(workspace, search, settings, prepared, engine: Runner, slots, track) -> SearchFiles:
         begun.append(search)
         best = 0.1 * len(begun)
-        tried = [Tried(number, best * rate / 0.1, "done", f"{number:016x}", nats) for number, (rate, nats) in enumerate(LEVELS * 2)]
+        tried = [
+            Tried(number, best * rate / 0.1, "done", f"{number:016x}", nats)
+            for number, (rate, nats) in enumerate(LEVELS * 2)
+        ]
         return SearchFiles(search_report(search.model_copy(update={"trials": 6}), tried), home.root, ())
 
     monkeypatch.setattr(search, "carry_out", carry_out)
@@ -111,17 +124,25 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
     one, other = begun
     assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
     assert (one.trials, one.seed, one.validation) == (other.trials, other.seed, other.validation)
-    assert one.id.startswith(f"lr-{plan.study.base}-smoke") and other.id.startswith(f"lr-{treatment.id}-{plan.study.base}-smoke")
+    assert one.id.startswith(f"lr-{plan.study.base}-smoke") and other.id.startswith(
+        f"lr-{treatment.id}-{plan.study.base}-smoke"
+    )
     assert one.seed not in plan.study.seeds
     tuned = lay_out(request, starter_data(), home, rates).study
     assert tuned.id != plan.study.id and tuned.title.endswith("; each arm at the learning rate found for it")
     for arm in tuned.arms:
-        assert arm.config.training.optimiser.learning_rate == rates[arm.id].rate == json.loads(arm.values["training.optimiser.learning_rate"])
+        assert (
+            arm.config.training.optimiser.learning_rate
+            == rates[arm.id].rate
+            == json.loads(arm.values["training.optimiser.learning_rate"])
+        )
         assert arm.rate_found_by == rates[arm.id].search
 
 
 def test_a_study_waits_for_a_search_that_is_not_finished(home, monkeypatch):
-    monkeypatch.setattr(search, "carry_out", lambda workspace, search, *_: SearchFiles(search_report(search, []), home.root, ()))
+    monkeypatch.setattr(
+        search, "carry_out", lambda workspace, search, *_: SearchFiles(search_report(search, []), home.root, ())
+    )
     plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
     with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command goes on"):
         search_arms.search_arms(plan, "cpu", home, None, None, False)
@@ -151,38 +172,65 @@ def test_a_base_adopts_a_found_rate_by_its_searches_name(home, declare):
     assert (study.id, study.title, study.arms) == (by_option.id, by_option.title, by_option.arms)
     assert {arm.rate_found_by for arm in study.arms} == {search.id}
     assert request.line.endswith(f" LR=({rate:g}, found by {search.id})")
-    assert lay_out(checked(lr="0.05"), starter_data(), home).study.arms[1].config.training.optimiser.learning_rate == 0.05, "LR comes first"
+    assert (
+        lay_out(checked(lr="0.05"), starter_data(), home).study.arms[1].config.training.optimiser.learning_rate == 0.05
+    ), "LR comes first"
     assert check(Request("parametric_relu", budget="cpu")).rate is None, "of another budget nothing was said"
 
 
 def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
     search = searched(home, 5)
     declare(parametric_relu={"gonn-b5.smoke": f"found:{search.id}"}, global_pooling_head={"gonn-b5.smoke": 0.15})
-    study = lay_out(check(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke")), starter_data(), home).study
+    study = lay_out(
+        check(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke")), starter_data(), home
+    ).study
     rates = {arm.id: arm.config.training.optimiser.learning_rate for arm in study.arms}
     assert rates["control"] == rates["without-ladder_input"] == 0.2 and rates["without-global_pooling_head"] == 0.15
     assert 0.05 < rates["without-parametric_relu"] < 0.2
-    assert {arm.id: arm.rate_found_by for arm in study.arms if arm.rate_found_by} == {"without-parametric_relu": search.id}
-    assert f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}; arm of global_pooling_head at 0.15, given" in study.title
-    assert refused(design="leave-one-out").startswith("DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm (cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)")
+    assert {arm.id: arm.rate_found_by for arm in study.arms if arm.rate_found_by} == {
+        "without-parametric_relu": search.id
+    }
+    assert (
+        f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}; arm of global_pooling_head at 0.15, given"
+        in study.title
+    )
+    assert refused(design="leave-one-out").startswith(
+        "DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm (cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)"
+    )
 
 
 def test_a_declared_rate_that_cannot_be_adopted(home, declare):
     declare(base={"smoke": "found:lr-x"})
-    assert refused() == "bases/gonn-b5.yaml.lr.smoke=lr-x: no such search; valid: none yet: make lr-search NAME=… makes one"
+    assert (
+        refused()
+        == "bases/gonn-b5.yaml.lr.smoke=lr-x: no such search; valid: none yet: make lr-search NAME=… makes one"
+    )
     assert cli.run(["plan", "parametric_relu", "--budget", "smoke"]) == 2
     searched(home, 3)
     declare(parametric_relu={"gonn-b5.smoke": "found:lr-gonn-b5"})
     assert refused().startswith("cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke=found:lr-gonn-b5: search lr-gonn-b5-")
 
 
-@pytest.mark.parametrize("folder, name, line, told", [
-    ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
-    ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
-    ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
-    ("cards/gonn", "parametric_relu", "lr: {gonn-b5: 0.1}", "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; valid: <base>.<budget> such as gonn-b5.cpu"),
-    ("cards/go_nn", "momentum_matched_rate", "lr: {go-nn.cpu: 0.1}", "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; valid: no lr"),
-])
+@pytest.mark.parametrize(
+    "folder, name, line, told",
+    [
+        ("bases", "gonn-b5", "lr: {cpus: 0.1}", "bases/gonn-b5.yaml.lr=cpus: no such budget"),
+        ("bases", "gonn-b5", "lr: {cpu: search}", "lr.cpu"),
+        ("bases", "gonn-b5", "lr: {cpu: 0}", "lr.cpu"),
+        (
+            "cards/gonn",
+            "parametric_relu",
+            "lr: {gonn-b5: 0.1}",
+            "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; valid: <base>.<budget> such as gonn-b5.cpu",
+        ),
+        (
+            "cards/go_nn",
+            "momentum_matched_rate",
+            "lr: {go-nn.cpu: 0.1}",
+            "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; valid: no lr",
+        ),
+    ],
+)
 def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, line, told):
     shutil.copytree(FOLDER, tmp_path / "ablations", ignore=shutil.ignore_patterns("*.py", "__pycache__", "starter"))
     path = tmp_path / "ablations" / folder / f"{name}.yaml"
@@ -195,8 +243,13 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
 def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
     plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
     searched = [search for search, _ in search_arms.arm_searches(plan, "cpu", home).values()]
-    by_itself = [lay_out_search(check_search(SearchRequest("elu", arm, budget="smoke")), starter_data(), home)[0] for arm in ("on", "off")]
-    assert [search.id for search in searched] == [search.id for search in by_itself], "a search of an arm by itself is the same"
+    by_itself = [
+        lay_out_search(check_search(SearchRequest("elu", arm, budget="smoke")), starter_data(), home)[0]
+        for arm in ("on", "off")
+    ]
+    assert [search.id for search in searched] == [search.id for search in by_itself], (
+        "a search of an arm by itself is the same"
+    )
     for tells, (each, _) in zip((16, 4), search_arms.arm_searches(plan, "cpu", home).values()):
         journal = open_journal(home, keep_search(home, each))
         for _ in range(tells):

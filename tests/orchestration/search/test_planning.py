@@ -19,7 +19,11 @@ def registry():
 
 
 def laid_out(tmp_path, **settings):
-    return lay_out_search(check_search(SearchRequest(**{"name": "gonn-b5", "budget": "smoke", **settings})), starter_data(), Workspace(tmp_path))
+    return lay_out_search(
+        check_search(SearchRequest(**{"name": "gonn-b5", "budget": "smoke", **settings})),
+        starter_data(),
+        Workspace(tmp_path),
+    )
 
 
 def test_the_range_is_30_fold_around_the_own_rate_unless_the_base_states_one():
@@ -44,7 +48,10 @@ def test_targets(registry):
     assert control == base and base.name == "gonn-b5"
     assert other.name == "without-parametric_relu-gonn-b5" and other.config.net.activation == "relu"
     assert find_target(registry, SearchRequest("gonn-published-5b", budget="smoke")) == base
-    assert find_target(registry, SearchRequest("lczero-s", budget="smoke")).config.training.optimiser.learning_rate == 0.004
+    assert (
+        find_target(registry, SearchRequest("lczero-s", budget="smoke")).config.training.optimiser.learning_rate
+        == 0.004
+    )
 
 
 @pytest.mark.parametrize("settings, line", [

@@ -110,7 +110,9 @@ def test_another_tool_reads_the_journal(tmp_path):
     import optuna
     from optuna.storages.journal import JournalFileBackend
 
-    study = optuna.load_study(study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "journal.log"))))
+    study = optuna.load_study(
+        study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "journal.log")))
+    )
     assert len(study.trials) == 5 and study.best_trial.params["learning_rate"] > 0
     assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
 
@@ -126,7 +128,9 @@ def test_optunas_own_plots_are_drawn_once_a_trial_is_done(tmp_path):
     plots = RateOptimiser(tmp_path / "journal.log", search).plots()
     assert set(plots) == {"optuna_history.png", "optuna_slice.png", "optuna_edf.png", "optuna_intermediate.png"}
     assert all(content.startswith(b"\x89PNG") for content in plots.values())
-    assert {name: value for name, value in matplotlib.rcParams.items() if name != "backend"} == {name: value for name, value in style.items() if name != "backend"}
+    assert {name: value for name, value in matplotlib.rcParams.items() if name != "backend"} == {
+        name: value for name, value in style.items() if name != "backend"
+    }
 
 
 def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
@@ -152,7 +156,9 @@ def test_a_leap_of_the_loss_for_a_moment_stops_no_trial():
     assert not is_hopeless({800: 9.0}, 1200, finished, rule), "one look"
     assert not is_hopeless({800: 9.0, 900: 2.9}, 1200, finished, rule), "it came back"
     assert not is_hopeless({700: 9.0, 800: 9.0}, 1200, finished, rule), "too early to tell"
-    assert is_hopeless({800: 3.5, 900: 3.3}, 1200, finished, rule) and is_hopeless({800: 2.0, 900: 9.0, 1000: 9.0}, 1200, finished, rule)
+    assert is_hopeless({800: 3.5, 900: 3.3}, 1200, finished, rule) and is_hopeless(
+        {800: 2.0, 900: 9.0, 1000: 9.0}, 1200, finished, rule
+    )
     assert not is_hopeless({800: 9.0, 900: 9.0}, 1200, finished[:3], rule), "too few to judge by"
     assert not is_hopeless({1100: 9.0, 1200: 9.0}, 1200, finished, rule), "at its end"
     assert is_hopeless({800: 9.0}, 1200, finished, Pruning())

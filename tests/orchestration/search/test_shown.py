@@ -36,7 +36,10 @@ def test_lines_when_trials_end_and_every_few_seconds():
     lines.asked(Tried(3, 0.2, "running", "t3"))
     now[0] = 10.0
     tell("point", "t3", 400, 4.0)
-    assert said[-1].startswith("lr-gonn-b5-smoke-starter-") and ": 5/6 trials, ETA 0:08 | rate 0.2: 400/1,200, 100/s" in said[-1]
+    assert (
+        said[-1].startswith("lr-gonn-b5-smoke-starter-")
+        and ": 5/6 trials, ETA 0:08 | rate 0.2: 400/1,200, 100/s" in said[-1]
+    )
 
 
 def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypatch):
@@ -44,7 +47,10 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     search = made_search(trials=6)
     trials = [f"{number:016x}" for number in range(6)]
     levels = {0.02: 3.2, 0.05: 3.03, 0.1: 3.0, 0.2: 3.04, 0.4: 3.3}
-    tried = [Tried(number, rate, "done", trials[number], nats, {600: 4.0, 1200: nats}) for number, (rate, nats) in enumerate(levels.items())]
+    tried = [
+        Tried(number, rate, "done", trials[number], nats, {600: 4.0, 1200: nats})
+        for number, (rate, nats) in enumerate(levels.items())
+    ]
     tried.append(Tried(5, 0.9, "pruned", trials[5], None, {600: 5.0}))
     for trial in trials[:5]:
         write_trial(tmp_path / "runs" / trial, "done")
@@ -61,13 +67,32 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     experiment = client.get_experiment_by_name(search.id)
     runs = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
     parent = runs.pop("learning rate of gonn-b5")
-    assert len(runs) == 6 and runs["rate 0.9 s1000"].info.status == "KILLED" and runs["rate 0.1 s1000"].info.status == "FINISHED"
+    assert (
+        len(runs) == 6
+        and runs["rate 0.9 s1000"].info.status == "KILLED"
+        and runs["rate 0.1 s1000"].info.status == "FINISHED"
+    )
     assert {run.data.tags["mlflow.parentRunId"] for run in runs.values()} == {parent.info.run_id}
     assert parent.info.status == "FINISHED", "a trial that was given up leaves nothing to do"
     history = client.get_metric_history(parent.info.run_id, "search/best_nats")
-    assert [(point.step, point.value) for point in history] == [(1, 3.2), (2, 3.03), (3, 3.0), (4, 3.0), (5, 3.0), (6, 3.0)]
+    assert [(point.step, point.value) for point in history] == [
+        (1, 3.2),
+        (2, 3.03),
+        (3, 3.0),
+        (4, 3.0),
+        (5, 3.0),
+        (6, 3.0),
+    ]
     assert parent.data.metrics["search/best_rate"] == 0.1
     tags = parent.data.tags
-    assert 0.05 < float(tags["best_rate"]) < 0.2 and tags["best_trial"] == trials[2] and tags["best_trial_nats"] == "3.0000"
+    assert (
+        0.05 < float(tags["best_rate"]) < 0.2
+        and tags["best_trial"] == trials[2]
+        and tags["best_trial_nats"] == "3.0000"
+    )
     assert "Best learning rate" in tags["mlflow.note.content"]
-    assert {file.path.partition("-")[2] or file.path for file in client.list_artifacts(parent.info.run_id)} == {"figure.png", "figure.svg", "table.md"}
+    assert {file.path.partition("-")[2] or file.path for file in client.list_artifacts(parent.info.run_id)} == {
+        "figure.png",
+        "figure.svg",
+        "table.md",
+    }

@@ -42,15 +42,37 @@ def made(runs: Path) -> tuple[Search, object]:
     """A search of 7 trials up to rates at which even a tiny net diverges, and how its trials run."""
     job = tiny_job(runs)
     (validation,) = job.run.evaluations
-    decided = {"config": seeded(tiny_config(), 1000), "validation": validation, "pruning": Pruning(others=2), "rates": (0.003, 100.0), "trials": 7, "seed": 1000}
-    words = {"title": "tiny", "base": "gonn-b5", "budget": "smoke", "data": "starter", "coverage": "starter", "created": "2026-01-02T03:04:05+00:00"}
-    return Search(id=search_id("tiny", "smoke", "starter", decided), **decided, **words, commit="abc", dirty=False), job.run
+    decided = {
+        "config": seeded(tiny_config(), 1000),
+        "validation": validation,
+        "pruning": Pruning(others=2),
+        "rates": (0.003, 100.0),
+        "trials": 7,
+        "seed": 1000,
+    }
+    words = {
+        "title": "tiny",
+        "base": "gonn-b5",
+        "budget": "smoke",
+        "data": "starter",
+        "coverage": "starter",
+        "created": "2026-01-02T03:04:05+00:00",
+    }
+    return Search(
+        id=search_id("tiny", "smoke", "starter", decided), **decided, **words, commit="abc", dirty=False
+    ), job.run
 
 
 def test_real_trials_are_searched_through_a_kill(tmp_path):
     search, settings = made(tmp_path / "runs")
-    (tmp_path / "search.json").write_text(json.dumps({"search": search.model_dump(mode="json"), "settings": settings.model_dump(mode="json")}))
-    command = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path / "search.json")], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    (tmp_path / "search.json").write_text(
+        json.dumps({"search": search.model_dump(mode="json"), "settings": settings.model_dump(mode="json")})
+    )
+    command = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "search.json")],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     until = time.monotonic() + 600
     while not list((tmp_path / "runs").glob("*/result.json")) and command.poll() is None:
         assert time.monotonic() < until, "timed out"
@@ -69,7 +91,9 @@ def test_real_trials_are_searched_through_a_kill(tmp_path):
         directory = TrialDirectory(tmp_path / "runs" / each.trial)
         assert {"done": "done", "pruned": "paused", "diverged": "failed"}[each.state] == directory.state()
         curve = {line["samples"]: line["nats"] for line in directory.metrics()}
-        assert each.points == {samples: curve[samples] for samples in each.points} and (each.state != "done" or each.points == curve)
+        assert each.points == {samples: curve[samples] for samples in each.points} and (
+            each.state != "done" or each.points == curve
+        )
     heard.clear()
     SearchRun(search, settings, optimiser, lambda event: heard.append(event), lambda tried: None).run(LocalRunner(), 2)
     assert not heard and optimiser.tried() == tried

@@ -46,5 +46,7 @@ def test_an_arm_is_measured_once_and_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(study_folder, "_speed", speed)
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda _: measure_speeds(workspace, STUDY, "cpu", lambda line: None), range(3)))
-    assert most == [1] * 2 * study_folder.SPEED_TURNS and all(set(speeds) == {"control", "with-prelu"} for speeds in found)
+    assert most == [1] * 2 * study_folder.SPEED_TURNS and all(
+        set(speeds) == {"control", "with-prelu"} for speeds in found
+    )
     assert json.loads((tmp_path / "studies" / "study" / "speed.json").read_text()) == found[0]

@@ -9,7 +9,9 @@ from gonn_core.trial.data import TrialData
 from orchestration.cli import command as cli
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
-CARDS = [card.id for card in load_registry().cards.values() if any(path.startswith("data.games.") for path in card.toggles)]
+CARDS = [
+    card.id for card in load_registry().cards.values() if any(path.startswith("data.games.") for path in card.toggles)
+]
 PROFESSIONALS = "BR[9p]WR[6p]"
 
 
@@ -61,23 +63,43 @@ def test_games_that_make_no_difference_are_refused_before_any_work(gonn, folder)
     status, out, err = gonn("ablate", "exclude_handicap", "--budget", "smoke", "--runner", "local", "--no-track")
     assert status == 2 and not (folder / "home" / "studies").exists() and not (folder / "home" / "runs").exists()
     line = err.splitlines()[-1]
-    assert line.startswith("DATA=starter: arms control and with-exclude_handicap train on the same ") and line.endswith("; valid: a data set with games that the filter leaves out")
+    assert line.startswith("DATA=starter: arms control and with-exclude_handicap train on the same ") and line.endswith(
+        "; valid: a data set with games that the filter leaves out"
+    )
 
 
 def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder):
     games = folder / "KGS-2001-19.tar"
     games.write_bytes(b"never opened")
-    status, _, err = gonn("plan", "ignore_amateur_moves", "--data", "kgs", "--data-dir", str(folder), "--budget", "smoke")
+    status, _, err = gonn(
+        "plan", "ignore_amateur_moves", "--data", "kgs", "--data-dir", str(folder), "--budget", "smoke"
+    )
     games.unlink()
     assert status == 2
-    assert err.splitlines()[-1] == "DATA=kgs: its own filter (min_rank 5) is neither off nor on of ignore_amateur_moves; valid: another data set, or DESIGN=leave-one-out"
+    assert (
+        err.splitlines()[-1]
+        == "DATA=kgs: its own filter (min_rank 5) is neither off nor on of ignore_amateur_moves; valid: another data set, or DESIGN=leave-one-out"
+    )
 
 
 def test_a_trial_of_a_filter_alone(gonn, folder):
     job = folder / "job.json"
-    status, _, err = gonn("train", "gonn-b5", "--budget", "smoke", "--data", str(folder / "all.tar"), "--set", "data.games.max_handicap=0", "--job", str(job))
+    status, _, err = gonn(
+        "train",
+        "gonn-b5",
+        "--budget",
+        "smoke",
+        "--data",
+        str(folder / "all.tar"),
+        "--set",
+        "data.games.max_handicap=0",
+        "--job",
+        str(job),
+    )
     assert status == 2 and not job.exists()
-    assert err.splitlines()[-1].startswith("--set data.games={'max_handicap': 0}: a job file names a data set's own views")
+    assert err.splitlines()[-1].startswith(
+        "--set data.games={'max_handicap': 0}: a job file names a data set's own views"
+    )
 
 
 @pytest.mark.slow
@@ -88,7 +110,9 @@ def test_a_study_of_filters_runs_and_shares_the_ordinary_control(gonn, folder):
     (study,) = (json.loads(path.read_text()) for path in (folder / "home" / "studies").glob("*/study.json"))
     assert study["pairing"] == "none" and len({arm["config"]["data"]["view"] for arm in study["arms"]}) == 3
     assert all(set(arm["config"]["data"]["games"].values()) == {None} for arm in study["arms"])
-    store = json.loads((folder / "home" / "runs" / study["trials"][0]["trial"] / "config.json").read_text())["run"]["store"]
+    store = json.loads((folder / "home" / "runs" / study["trials"][0]["trial"] / "config.json").read_text())["run"][
+        "store"
+    ]
     sizes = {arm["id"]: TrialData(store).view(arm["config"]["data"]["view"]).n for arm in study["arms"]}
     assert sizes["control"] > max(sizes["with-exclude_handicap"], sizes["with-minimum_year"])
     status, out, err = gonn("ablate", "stem_kernel_5x5", *data, "--base", "gonn-b5")

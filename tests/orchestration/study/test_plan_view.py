@@ -30,10 +30,16 @@ def rows(out: str) -> list[list[str]]:
 
 def test_what_it_says(plan):
     out = plan("parametric_relu", "--budget", "smoke")
-    assert [row[:2] for row in rows(out)] == [["gonn-b5", "the base's"], ["without parametric_relu", 'net.activation = "relu"']]
+    assert [row[:2] for row in rows(out)] == [
+        ["gonn-b5", "the base's"],
+        ["without parametric_relu", 'net.activation = "relu"'],
+    ]
     assert [len(row) for row in rows(out)] == [4, 4]
     facts = out.splitlines()[-5:]
-    assert facts[:2] == ["to train: 4 of 4 trials of 5,120 samples, 20,480 in all", "time: unknown until an arm of this base and budget has been measured"]
+    assert facts[:2] == [
+        "to train: 4 of 4 trials of 5,120 samples, 20,480 in all",
+        "time: unknown until an arm of this base and budget has been measured",
+    ]
     assert facts[2].startswith("judged on 1,") and facts[2].endswith(" games (test)")
     assert facts[3] == "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     assert facts[4] == "without parametric_relu: 99.6 % of the parameters start equal to the control's"
@@ -63,7 +69,9 @@ def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch,
         "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head", "with global_pooling_head+pooled_head_channels",
     ]  # fmt: skip
     assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
-    assert err.startswith("NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels (")
+    assert err.startswith(
+        "NAME=global_pooling_head+pooled_head_channels: 1 of 4 arms cannot be: with pooled_head_channels ("
+    )
 
 
 def test_what_a_card_needs_may_come_from_the_study(plan, capsys):

@@ -36,7 +36,15 @@ def test_a_trial_is_probed_once(gonn, tmp_path):
     (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
     code, out, aside = gonn("probe", job.id[:8])
     assert code == 0, aside
-    for word in ("long chain eyes", "ladder capture", "ladder run", "ko threats", "races", "dilated1 S19 27.0 %", "S19 (right)"):
+    for word in (
+        "long chain eyes",
+        "ladder capture",
+        "ladder run",
+        "ko threats",
+        "races",
+        "dilated1 S19 27.0 %",
+        "S19 (right)",
+    ):
         assert word in out
     assert len(list((tmp_path / "out" / "probes" / job.id).glob("*.png"))) == 18
     (first,) = (tmp_path / "runs" / job.id / "probes").glob("*.json")

@@ -1,7 +1,7 @@
 """`gonn ablate CARD --budget smoke` of every card, in one workspace: each ends with a report that has the effect in it.
 
-Marked `cards`: some 25 minutes of a core, run by `make test-cards` alone. The command's own code runs in this process, trials one after
-the other; only the start of worker processes is left out.
+Marked `cards`: some 25 minutes of a core, run by `make test-cards` alone. The command's own code runs in this process,
+trials one after the other; only the start of worker processes is left out.
 """
 
 import re
@@ -39,7 +39,9 @@ def test_a_study_of_every_card(card, home, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(home))
     monkeypatch.chdir(home)
     monkeypatch.setattr(ablate, "make_runner", lambda name, address: Here())
-    monkeypatch.setattr(ablate, "measure_speeds", lambda *arguments: None)  # three turns of every arm would take most of the time
+    monkeypatch.setattr(
+        ablate, "measure_speeds", lambda *arguments: None
+    )  # three turns of every arm would take most of the time
     code = cli.run(["ablate", card, "--budget", "smoke", "--seeds", "1", "--runner", "local", "--no-track"])
     out, err = capsys.readouterr()
     if code == 2 and ("train on the same" in err or "no training positions with" in err):

@@ -1,6 +1,7 @@
 """Real studies with the real command on the smoke budget: two at once, again, another card, kill -9, retries.
 
-One workspace, in which two commands that share a control ran at the same time, serves most tests; the kills need a second one.
+One workspace, in which two commands that share a control ran at the same time, serves most tests; the kills need a
+second one.
 """
 
 import hashlib
@@ -33,7 +34,9 @@ def start(home: Path, *arguments: str) -> subprocess.Popen:
     environment = {**os.environ, "GONN_HOME": str(home), "PYTHONPATH": str(ROOT)}
     environment.pop("GONN_DATA", None)
     command = [sys.executable, "-m", "orchestration.cli", *arguments]
-    return subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def gonn(home: Path, *arguments: str) -> tuple[int, str, str]:
@@ -56,7 +59,10 @@ def study_of(home: Path, card: str) -> dict:
 def contents(folder: Path) -> dict[str, str]:
     """Every file below a folder with its digest and time."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}" for path in files}
+    return {
+        str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        for path in files
+    }
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +91,23 @@ def test_two_commands_at_once_share_one_control(home):
 def test_what_a_study_prints(home):
     out, err = ((home / f"parametric_relu.{kind}").read_text() for kind in ("out", "err"))
     said = err.splitlines()
-    assert said[0] == "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke SEEDS=1 DESIGN=add-one DEVICE=auto RUNNER=local"
-    assert re.fullmatch(r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already; data starter", said[1])
+    assert (
+        said[0]
+        == "NAME=parametric_relu BASE=gonn-b5 DATA=starter BUDGET=smoke SEEDS=1 DESIGN=add-one DEVICE=auto RUNNER=local"
+    )
+    assert re.fullmatch(
+        r"study parametric_relu-gonn-b5-smoke-starter-[0-9a-f]{6}: 2 trials, 0 of them done already; data starter",
+        said[1],
+    )
     assert "\x1b" not in out + err and "\r" not in out + err and "Traceback" not in err
     assert "2/2 trials done" in out and all(len(line) <= 160 for line in out.splitlines() if "trials done" not in line)
-    for words in ("Arms: test, ", "Effects on the loss: ", "Claims of the documents", "underpowered (1 seed, ", "\nreport: "):
+    for words in (
+        "Arms: test, ",
+        "Effects on the loss: ",
+        "Claims of the documents",
+        "underpowered (1 seed, ",
+        "\nreport: ",
+    ):
         assert words in out
     report = home / "out" / study_of(home, "parametric_relu")["id"]
     assert {"report.md", "arms.csv", "effects.csv", "figure.png"} <= {path.name for path in report.iterdir()}
@@ -109,7 +127,10 @@ def test_another_card_on_the_same_base_trains_only_its_treatment(home):
     code, out, err = gonn(home, "plan", "global_pooling_head", "--budget", "smoke", "--seeds", "1")
     assert code == 0 and "to train: 1 of 2 trials of 5,120 samples, 5,120 in all\n" in out
     assert re.search(r"time: about \d+ min of training with 1 trial at a time, by measured speeds", out)
-    arms = [re.fullmatch(r" (gonn-b5|without global_pooling_head) .* [0-9a-f]{16} (done|new) +", line) for line in out.splitlines()]
+    arms = [
+        re.fullmatch(r" (gonn-b5|without global_pooling_head) .* [0-9a-f]{16} (done|new) +", line)
+        for line in out.splitlines()
+    ]
     assert [arm.groups() for arm in arms if arm] == [("gonn-b5", "done"), ("without global_pooling_head", "new")]
     assert contents(home / "runs") == before and len(list((home / "studies").iterdir())) == 2
 
@@ -122,7 +143,11 @@ def test_status_reports_and_evaluations_of_what_is_there(home):
     assert (code, err) == (0, "") and table.endswith(out)
     code, out, err = gonn(home, "evaluate", "parametric_relu", "--split", "validation", "--positions", "300")
     assert code == 0 and err == "evaluating gonn-b5 s1\nevaluating without parametric_relu s1\n"
-    assert [line.split()[0] for line in out.splitlines() if line.strip() and "─" not in line] == ["arm", "gonn-b5", "without"]
+    assert [line.split()[0] for line in out.splitlines() if line.strip() and "─" not in line] == [
+        "arm",
+        "gonn-b5",
+        "without",
+    ]
     code, out, err = gonn(home, "evaluate", "parametric_relu")
     own, shown = (re.findall(r"(?m)^ ?(gonn-b5|without \w+) .* (\d+\.\d{4}) ", text) for text in (out, table))
     assert code == 0 and len(own) == 2 and own == shown
@@ -138,7 +163,11 @@ def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
     control, treatment = (trial["trial"] for trial in study_of(home, "parametric_relu")["trials"])
     for extra, trial in (([], control), (["--set", "net.activation=relu"], treatment)):
         code, out, err = gonn(home, "train", "gonn-b5", "--budget", "smoke", *extra)
-        assert (code, err) == (0, "") and out.startswith("test (full history): ") and out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
+        assert (
+            (code, err) == (0, "")
+            and out.startswith("test (full history): ")
+            and out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
+        )
     code, out, _ = gonn(home, "train", "gonn-b5", "--budget", "smoke", "--job", str(home / "job.json"))
     assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 5,120 samples; ")
     assert contents(home / "runs") == before
@@ -162,7 +191,8 @@ def wait_for(condition, process, seconds=120):
 
 
 def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
-    """A checkpoint of another version, then a killed worker, then a killed command, each followed by the same command."""
+    """A checkpoint of another version, then a killed worker, then a killed command, each followed by the same
+    command."""
     elsewhere = workspace(tmp_path)
     control, treatment = (trial["trial"] for trial in study_of(home, "parametric_relu")["trials"])
     directory = TrialDirectory(elsewhere / "runs" / treatment)
@@ -173,7 +203,11 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
     code, out, err = gonn(elsewhere, *ablate("parametric_relu"))
     assert code == 1 and "Traceback" not in err
     failed = f"without-parametric_relu on seed 1 (trial {treatment}) failed: {directory.checkpoint}: "
-    assert failed in err and "made with numerics " in err and err.endswith("\n1 of 2 trials failed; the same command tries them again\n")
+    assert (
+        failed in err
+        and "made with numerics " in err
+        and err.endswith("\n1 of 2 trials failed; the same command tries them again\n")
+    )
     assert "parametric_relu: no result yet" in out and "0 of 1" in out
     assert TrialDirectory(elsewhere / "runs" / control).state() == "done"
     finished = contents(elsewhere / "runs" / control)
@@ -185,7 +219,11 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
     os.kill(worker, signal.SIGKILL)
     wait_for(lambda: len(directory.config()["sessions"]) == 2, command)  # another process has taken it up
     code, status, _ = gonn(elsewhere, "status")
-    assert code == 0 and re.search(rf"without parametric_relu s1 +{treatment[:8]} +\S+ +5,120 ", status) and "at work: parametric_relu-" in status
+    assert (
+        code == 0
+        and re.search(rf"without parametric_relu s1 +{treatment[:8]} +\S+ +5,120 ", status)
+        and "at work: parametric_relu-" in status
+    )
     command.kill()
     out, _ = command.communicate()
     assert "killed by SIGKILL" in out

@@ -14,7 +14,8 @@ COMMAND = ["ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--
 
 @pytest.fixture
 def gonn(tmp_path, monkeypatch, capfd):
-    """Runs the command with trials that behave as a word says (tests.orchestration.fakes); returns (code, stdout, stderr)."""
+    """Runs the command with trials that behave as a word says (tests.orchestration.fakes); returns (code, stdout,
+    stderr)."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     monkeypatch.setattr(ablate, "make_runner", lambda name, address: LocalRunner("tests.orchestration.fakes:run_fake"))
@@ -33,7 +34,11 @@ def test_a_traceback_is_shown_and_the_study_goes_on(gonn):
     assert code == 1
     for arm in ("control", "without-parametric_relu"):
         assert f"\n{arm} on seed 1 (trial " in err
-    assert err.count("failed: RuntimeError: the loss is not finite\n") == err.count("Traceback (most recent call last)") == 2
+    assert (
+        err.count("failed: RuntimeError: the loss is not finite\n")
+        == err.count("Traceback (most recent call last)")
+        == 2
+    )
     assert "in run_fake" in err and err.endswith("2 of 2 trials failed; the same command tries them again\n")
     assert "parametric_relu: no result yet" in out and "report: " in out
 

@@ -1,6 +1,8 @@
-"""A tracking server that dies, hangs, is down from the start or comes back: one line, no delay, and complete records afterwards.
+"""A tracking server that dies, hangs, is down from the start or comes back: one line, no delay, and complete records
+afterwards.
 
-A real MLflow server answers behind a switch. The same with real trials is in test_kills.py, on PostgreSQL in test_postgres.py.
+A real MLflow server answers behind a switch. The same with real trials is in test_kills.py, on PostgreSQL in
+test_postgres.py.
 """
 
 import time
@@ -29,7 +31,12 @@ def switch(server, monkeypatch):
     """Before the server; nobody waits for it longer than a second."""
     switch = Switch(server.port)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://user:secret@127.0.0.1:{switch.port}")
-    for name, value in (("MLFLOW_HTTP_REQUEST_TIMEOUT", "1"), ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1"), ("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0"), ("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0")):
+    for name, value in (
+        ("MLFLOW_HTTP_REQUEST_TIMEOUT", "1"),
+        ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1"),
+        ("MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR", "0"),
+        ("MLFLOW_HTTP_REQUEST_BACKOFF_JITTER", "0"),
+    ):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(tracking, "SILENCE_SECONDS", 1.0)
     monkeypatch.setattr(tracking, "_LONGEST_PAUSE", 0.2)
@@ -56,15 +63,28 @@ def until(condition, seconds: float = 120) -> None:
 
 
 def content(server, info) -> dict:
-    """Runs of a study by name: status, params, metrics with their histories, artifacts with their sizes, asked without a switch."""
+    """Runs of a study by name: status, params, metrics with their histories, artifacts with their sizes, asked without
+    a switch."""
     from mlflow import MlflowClient
 
     client = MlflowClient(f"http://127.0.0.1:{server.port}")
     found = client.search_runs([client.get_experiment_by_name(info.id).experiment_id])
-    histories = {run.info.run_name: {name: [(point.step, point.value) for point in client.get_metric_history(run.info.run_id, name)] for name in run.data.metrics} for run in found}
-    files = {run.info.run_name: sorted((file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)) for run in found}
+    histories = {
+        run.info.run_name: {
+            name: [(point.step, point.value) for point in client.get_metric_history(run.info.run_id, name)]
+            for name in run.data.metrics
+        }
+        for run in found
+    }
+    files = {
+        run.info.run_name: sorted((file.path, file.file_size) for file in client.list_artifacts(run.info.run_id))
+        for run in found
+    }
     assert len(histories) == len(found), "a run that is there twice"
-    return {run.info.run_name: (run.info.status, run.data.params, histories[run.info.run_name], files[run.info.run_name]) for run in found}
+    return {
+        run.info.run_name: (run.info.status, run.data.params, histories[run.info.run_name], files[run.info.run_name])
+        for run in found
+    }
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +114,11 @@ def test_what_a_server_missed_is_written_by_sync(server, switch, info, expected,
         finish(tmp_path)
         until(lambda: said)
     assert not track.study_finished(info, REPORT)
-    assert len(said) == 1 and "secret" not in said[0] and said[0].startswith(f"MLflow: cannot use http://***@127.0.0.1:{switch.port} (")
+    assert (
+        len(said) == 1
+        and "secret" not in said[0]
+        and said[0].startswith(f"MLflow: cannot use http://***@127.0.0.1:{switch.port} (")
+    )
     assert said[0].endswith("; training goes on, `gonn sync` completes the records") and "\n" not in said[0]
     switch.mode = "on"
     assert Tracker(tmp_path, tmp_path / "runs", pytest.fail).sync([(info, REPORT)])
@@ -128,7 +152,9 @@ def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, mon
         until(switch.heard.is_set)
         finish(tmp_path)
     assert not track.study_finished(info, REPORT)
-    assert said == [f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, `gonn sync` completes the records"]
+    assert said == [
+        f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, `gonn sync` completes the records"
+    ]
     switch.mode = "down"  # and the thread in the background ends
 
 

@@ -19,7 +19,11 @@ from orchestration.tracking.uri import redacted, tracking_uri
 from tests.orchestration.fakes import config_tree, positions, write_trial
 from tests.paths import ROOT
 
-REPORT = StudyReport("| arm | nats |\n|---|---|\n| control | 2.531 |", (), {"delta": "-0.021", "interval": "[-0.03, -0.01]", "verdict": "helps"})
+REPORT = StudyReport(
+    "| arm | nats |\n|---|---|\n| control | 2.531 |",
+    (),
+    {"delta": "-0.021", "interval": "[-0.03, -0.01]", "verdict": "helps"},
+)
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +48,14 @@ def root(tmp_path, template):
 def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c") -> StudyInfo:
     arms = {"c": ("control", True), "t": ("parametric_relu on", False)}
     tracked = tuple(TrackedTrial(trial, arms[trial[0]][0], int(trial[1]), arms[trial[0]][1]) for trial in trials)
-    return StudyInfo(name, "Parametric ReLU", tracked, {"base": "gonn-b5", "budget": "cpu", "data": "starter", "thresholds.delta": "0.002"}, "abc123", True)
+    return StudyInfo(
+        name,
+        "Parametric ReLU",
+        tracked,
+        {"base": "gonn-b5", "budget": "cpu", "data": "starter", "thresholds.delta": "0.002"},
+        "abc123",
+        True,
+    )
 
 
 def tracker(root) -> Tracker:
@@ -56,7 +67,10 @@ def runs_of(root, info=None) -> dict:
 
     client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
     experiment = client.get_experiment_by_name((info or study()).id)
-    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])} | {"client": client, "experiment": experiment}
+    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])} | {
+        "client": client,
+        "experiment": experiment,
+    }
 
 
 def everything(root) -> dict:
@@ -65,9 +79,14 @@ def everything(root) -> dict:
     client = runs.pop("client")
     runs.pop("experiment")
     return {
-        name: (run.to_dictionary(), {key: [tuple(point) for point in client.get_metric_history(run.info.run_id, key)] for key in sorted(run.data.metrics)}, [
-            (file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)
-        ])
+        name: (
+            run.to_dictionary(),
+            {
+                key: [tuple(point) for point in client.get_metric_history(run.info.run_id, key)]
+                for key in sorted(run.data.metrics)
+            },
+            [(file.path, file.file_size) for file in client.list_artifacts(run.info.run_id)],
+        )
         for name, run in runs.items()
     }
 
@@ -83,23 +102,49 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
     runs = runs_of(root)
     parent, child = runs["Parametric ReLU"], runs["parametric_relu on s0"]
     assert set(runs) == {"Parametric ReLU", "control s0", "parametric_relu on s0", "client", "experiment"}
-    assert parent.data.tags["verdict"] == "helps" and parent.data.tags["delta"] == "-0.021" and parent.data.tags["interval"] == "[-0.03, -0.01]"
+    assert (
+        parent.data.tags["verdict"] == "helps"
+        and parent.data.tags["delta"] == "-0.021"
+        and parent.data.tags["interval"] == "[-0.03, -0.01]"
+    )
     assert parent.data.tags["mlflow.note.content"] == REPORT.table
     assert parent.data.params["thresholds.delta"] == "0.002" and parent.data.metrics == {}
     assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
     assert [file.path for file in runs["client"].list_artifacts(parent.info.run_id)] == ["0-forest.png", "table.md"]
 
     assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
-    tags = {"trial": "t0", "arm": "parametric_relu on", "seed": "0", "control": "false", "commit": "abc123", "dirty": "true", "view": "0" * 20, "version.torch": "2.13"}
+    tags = {
+        "trial": "t0",
+        "arm": "parametric_relu on",
+        "seed": "0",
+        "control": "false",
+        "commit": "abc123",
+        "dirty": "true",
+        "view": "0" * 20,
+        "version.torch": "2.13",
+    }
     assert tags.items() <= child.data.tags.items()
     assert child.data.params["net.trunk.width"] == "192" and child.data.params["net.trunk.dilations"] == "[2, 3]"
     assert child.data.params.keys() == flatten(config_tree()).keys()
-    assert {name for name in child.data.metrics if "/" not in name} == {"nats", "top1", "top4", "train_nats", "samples_per_s"}
+    assert {name for name in child.data.metrics if "/" not in name} == {
+        "nats",
+        "top1",
+        "top4",
+        "train_nats",
+        "samples_per_s",
+    }
     assert child.data.metrics["detail/test_full_nats"] == 2.6
-    assert child.data.metrics["detail/test_full_rank"] == (1 + 2 + 5 + 41) / 4 and child.data.metrics["detail/test_full_top5"] == 0.75
+    assert (
+        child.data.metrics["detail/test_full_rank"] == (1 + 2 + 5 + 41) / 4
+        and child.data.metrics["detail/test_full_top5"] == 0.75
+    )
     history = runs["client"].get_metric_history(child.info.run_id, "nats")
     assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
-    assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == ["checkpoint.safetensors", "config.json", "result.json"]
+    assert [file.path for file in runs["client"].list_artifacts(child.info.run_id)] == [
+        "checkpoint.safetensors",
+        "config.json",
+        "result.json",
+    ]
     dataset = child.inputs.dataset_inputs[0].dataset
     assert (dataset.name, dataset.digest) == ("starter", "0" * 20)
 
@@ -153,7 +198,10 @@ def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
     write_trial(root / "runs" / "t0", "failed")
     tracker(root).sync([(study(), None)])
     runs = runs_of(root)
-    assert {name: runs[name].info.status for name in ("control s0", "parametric_relu on s0")} == {"control s0": "KILLED", "parametric_relu on s0": "FAILED"}
+    assert {name: runs[name].info.status for name in ("control s0", "parametric_relu on s0")} == {
+        "control s0": "KILLED",
+        "parametric_relu on s0": "FAILED",
+    }
     assert runs["Parametric ReLU"].info.status == "FAILED"
     assert runs["parametric_relu on s0"].data.tags["error"] == "RuntimeError: the loss is not finite"
     for trial in ("c0", "t0"):
@@ -170,10 +218,14 @@ def test_a_run_that_was_made_twice_is_kept_once(root):
     write_trial(root / "runs" / "c0", "done")
     assert tracker(root).sync([(study(("c0",)), REPORT)])
     runs = runs_of(root)
-    twin = runs["client"].create_run(runs["experiment"].experiment_id, tags={"trial": "c0", "role": "trial"}, run_name="twin")
+    twin = runs["client"].create_run(
+        runs["experiment"].experiment_id, tags={"trial": "c0", "role": "trial"}, run_name="twin"
+    )
     assert "twin" in runs_of(root)
     assert tracker(root).sync([(study(("c0",)), REPORT)])
-    assert set(runs_of(root)) == set(runs) and runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
+    assert (
+        set(runs_of(root)) == set(runs) and runs["client"].get_run(twin.info.run_id).info.lifecycle_stage == "deleted"
+    )
 
 
 def test_sync_rebuilds_a_deleted_data_base(root, template):
@@ -204,7 +256,12 @@ from orchestration.tracking.tracker import Tracker
 root = Path({str(root)!r})
 assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
 """
-    writers = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for _ in range(2)
+    ]
     assert [writer.communicate(timeout=90)[0] for writer in writers] == ["", ""]
     runs = runs_of(root)
     assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 3
@@ -254,7 +311,10 @@ def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tm
     assert {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()} == before
     found = runs_of(copy)
     assert found["experiment"].artifact_location == (copy / "mlartifacts" / study().id).as_uri()
-    assert Path(found["client"].download_artifacts(found["Parametric ReLU"].info.run_id, "table.md")).read_text() == "| another table |"
+    assert (
+        Path(found["client"].download_artifacts(found["Parametric ReLU"].info.run_id, "table.md")).read_text()
+        == "| another table |"
+    )
     assert set(found) == {"control s0", "Parametric ReLU", "client", "experiment"}
 
 
@@ -272,7 +332,11 @@ def test_records_that_cannot_be_used_cost_one_line(root, spoil):
     broken.study_started(study())
     broken.poll()
     assert not broken.study_finished(study(), REPORT)
-    assert len(said) == 1 and said[0].startswith(f"MLflow: cannot use sqlite:///{root}/mlflow.db (") and "\n" not in said[0]
+    assert (
+        len(said) == 1
+        and said[0].startswith(f"MLflow: cannot use sqlite:///{root}/mlflow.db (")
+        and "\n" not in said[0]
+    )
 
 
 def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
@@ -302,7 +366,9 @@ def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
 def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
     write_trial(root / "runs" / "c0", "done")
     main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
-    main.with_stem("f" * 16).write_text(json.dumps(json.loads(main.read_text()) | {"id": "f" * 16, "legal_only": True, "nats": 2.5}))
+    main.with_stem("f" * 16).write_text(
+        json.dumps(json.loads(main.read_text()) | {"id": "f" * 16, "legal_only": True, "nats": 2.5})
+    )
     main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
     assert tracker(root).sync([(study(("c0",)), REPORT)])
     metrics = runs_of(root)["control s0"].data.metrics
@@ -333,8 +399,13 @@ def test_bad_uris_are_refused_at_once(root, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "ftp://me:secret@host/x")
     with pytest.raises(SettingError) as refused:
         Tracker(root, root / "runs", print)
-    assert str(refused.value).startswith("MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: ")
-    for uri, why in (("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"), ("postgresql+psycopg2://me:secret@host:port/x", "not a data base")):
+    assert str(refused.value).startswith(
+        "MLFLOW_TRACKING_URI=ftp://***@host/x: not a tracking server or data base; valid: "
+    )
+    for uri, why in (
+        ("postgresql+nosuch://me:secret@host/x", "not a data base that can be used"),
+        ("postgresql+psycopg2://me:secret@host:port/x", "not a data base"),
+    ):
         monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
         with pytest.raises(SettingError, match=why) as refused:
             Tracker(root, root / "runs", print)
@@ -342,11 +413,16 @@ def test_bad_uris_are_refused_at_once(root, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "postgresql+psycopg2://me:secret@host/x")
     with monkeypatch.context() as patch:
         patch.setattr("builtins.__import__", without_driver(__import__))
-        with pytest.raises(SettingError, match="@host/x: its driver psycopg2 is not installed; valid: .*psycopg2-binary"):
+        with pytest.raises(
+            SettingError, match="@host/x: its driver psycopg2 is not installed; valid: .*psycopg2-binary"
+        ):
             Tracker(root, root / "runs", print)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert tracking_uri(Path("/w")) == "sqlite:////w/mlflow.db"
-    assert redacted("postgresql://h/d?user=me&password=secret&sslmode=require") == "postgresql://h/d?user=me&password=***&sslmode=require"
+    assert (
+        redacted("postgresql://h/d?user=me&password=secret&sslmode=require")
+        == "postgresql://h/d?user=me&password=***&sslmode=require"
+    )
     assert redacted("at postgresql://u:p@h/d and\x1b http://x") == "at postgresql://***@h/d and\\x1b http://x"
 
 
@@ -359,5 +435,8 @@ def test_telemetry_is_off(root):
 
 def test_flat_settings_and_metric_names():
     assert flatten({"a": {"b": (1, 2), "c": "x"}, "d": True}) == {"a.b": "[1, 2]", "a.c": "x", "d": "true"}
-    assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {"nats": 2.0, "detail/learning_rate": 0.1}
+    assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {
+        "nats": 2.0,
+        "detail/learning_rate": 0.1,
+    }
     json.dumps(flatten(config_tree()))

@@ -31,7 +31,10 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
         port = taken.getsockname()[1]
         with pytest.raises(SettingError) as refused:
             serve(tmp_path, tmp_path / "runs", port, None, print)
-    assert str(refused.value) == f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001"
+    assert (
+        str(refused.value)
+        == f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001"
+    )
 
 
 def test_a_server_elsewhere_is_only_named_and_never_with_its_password(tmp_path, monkeypatch):
@@ -44,7 +47,9 @@ def test_a_server_elsewhere_is_only_named_and_never_with_its_password(tmp_path, 
 def test_the_view_starts_with_nats_over_samples():
     state = json.loads(mlflow_view.view_state())
     assert [chart["metricKey"] for chart in state["compareRunCharts"]][0] == "nats"
-    assert {chart["xAxisKey"] for chart in state["compareRunCharts"]} == {"step"} and len(mlflow_view.view_state()) < 5000
+    assert {chart["xAxisKey"] for chart in state["compareRunCharts"]} == {"step"} and len(
+        mlflow_view.view_state()
+    ) < 5000
 
 
 @pytest.mark.slow
@@ -65,7 +70,9 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
     try:
         line = server.stdout.readline()
         assert line == f"http://127.0.0.1:{port}/#/experiments/1/runs?{mlflow_view.QUERY}  (Ctrl-C ends it)\n"
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1") as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1"
+        ) as answer:
             assert json.load(answer)["experiment"]["name"] == study().id
     finally:
         server.send_signal(signal.SIGTERM)  # as Ctrl-C does

@@ -1,4 +1,5 @@
-"""`gonn import`: a directory from elsewhere is taken over when all that can be recomputed agrees, else refused with one line."""
+"""`gonn import`: a directory from elsewhere is taken over when all that can be recomputed agrees, else refused with one
+line."""
 
 import io
 import json

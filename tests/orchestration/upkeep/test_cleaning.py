@@ -24,7 +24,8 @@ KNOWN = "relu-gonn-b5-smoke-starter-abcdef"
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
-    """A study with a trial, a trial of nothing, one that is worked on, one of a search and one of the queue; reports, stores and views."""
+    """A study with a trial, a trial of nothing, one that is worked on, one of a search and one of the queue; reports,
+    stores and views."""
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     queued = sorted(queued_trials())[0]
     search = keep_search(Workspace(tmp_path), made_search())
@@ -32,12 +33,17 @@ def home(tmp_path, monkeypatch) -> Path:
         write_trial(tmp_path / "runs" / trial, "done")
     write_trial(tmp_path / "runs" / HELD, "running")
     change(tmp_path / "runs" / SEARCHED / "config.json", labels={"search": search.id})
-    change(tmp_path / "runs" / USED / "config.json", run={"store": "/elsewhere/" + "a" * 20, "progress_view": "c" * 20, "evaluations": []})
+    change(
+        tmp_path / "runs" / USED / "config.json",
+        run={"store": "/elsewhere/" + "a" * 20, "progress_view": "c" * 20, "evaluations": []},
+    )
     change(tmp_path / "runs" / LEFT / "config.json", run={"store": "/elsewhere/" + "b" * 20})
     write_study(tmp_path, KNOWN)
     for name in (KNOWN, "gone-gonn-b5-smoke-starter-012345", "mine"):
         (tmp_path / "out" / name).mkdir(parents=True)
-        (tmp_path / "out" / name / "report.json").write_text(json.dumps({"study": {"id": name if name != "mine" else KNOWN}}))
+        (tmp_path / "out" / name / "report.json").write_text(
+            json.dumps({"study": {"id": name if name != "mine" else KNOWN}})
+        )
         (tmp_path / "out" / name / "manifest.json").write_text("{}")
     for name, digest in (("a" * 20, "c" * 20), ("b" * 20, "d" * 20)):
         (tmp_path / "stores" / name).mkdir(parents=True)
@@ -53,9 +59,25 @@ def change(path: Path, **values) -> None:
 
 def write_study(home: Path, name: str) -> None:
     tree = {
-        "format": 1, "id": name, "title": "t", "cards": ["relu"], "base": "gonn-b5", "budget": "smoke", "design": "add-one", "data": "starter", "coverage": "starter",
-        "pairing": "by_position", "seeds": [1], "arms": [{"id": "control", "label": "c", "config": config_tree(), "values": {}}], "contrasts": [],
-        "trials": [{"trial": USED, "arm": "control", "seed": 1}], "evaluations": [], "thresholds": {}, "created": "2026", "commit": "unknown", "dirty": False,
+        "format": 1,
+        "id": name,
+        "title": "t",
+        "cards": ["relu"],
+        "base": "gonn-b5",
+        "budget": "smoke",
+        "design": "add-one",
+        "data": "starter",
+        "coverage": "starter",
+        "pairing": "by_position",
+        "seeds": [1],
+        "arms": [{"id": "control", "label": "c", "config": config_tree(), "values": {}}],
+        "contrasts": [],
+        "trials": [{"trial": USED, "arm": "control", "seed": 1}],
+        "evaluations": [],
+        "thresholds": {},
+        "created": "2026",
+        "commit": "unknown",
+        "dirty": False,
     }
     (home / "studies" / name).mkdir(parents=True)
     (home / "studies" / name / "study.json").write_text(json.dumps(tree))
@@ -98,7 +120,9 @@ def test_it_is_shown_and_stays_unless_told_so(home, capsys):
     assert sorted(home.rglob("*")) == before
     assert cli.run(["clean", "--yes"]) == 0
     assert set(before) - set(home.rglob("*")) >= {home / each for each in GONE}
-    assert sorted(path.name for path in (home / "runs").iterdir()) == sorted({USED, HELD, SEARCHED, sorted(queued_trials())[0]})
+    assert sorted(path.name for path in (home / "runs").iterdir()) == sorted(
+        {USED, HELD, SEARCHED, sorted(queued_trials())[0]}
+    )
     assert names(home) == set() and cli.run(["clean"]) == 0 and "nothing to remove" in capsys.readouterr().out
 
 
@@ -131,7 +155,13 @@ def test_a_study_that_cannot_be_read_stops_it(home, capsys):
 
 
 def test_sizes_for_eyes():
-    assert [cleaning.told(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.1 GB"]
+    assert [cleaning.told(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == [
+        "0 B",
+        "999 B",
+        "1.5 kB",
+        "2.0 MB",
+        "3.1 GB",
+    ]
 
 
 def test_who_played_is_kept(home):

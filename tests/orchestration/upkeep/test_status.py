@@ -36,7 +36,13 @@ def study(home):
     write_trial(home.runs / running.trial, "running", points=2)
     os.utime(home.runs / running.trial / "metrics.jsonl", (1000.0, 1000.0))
     fail_trial(made, failed, "Diverged: training loss is nan at 300 samples")
-    add_session(study_folder(home, made.study.id), {"unix_time": 2000.0, "errors": {done.trial: None, died.trial: "the worker process was killed by SIGKILL, 2 times"}})
+    add_session(
+        study_folder(home, made.study.id),
+        {
+            "unix_time": 2000.0,
+            "errors": {done.trial: None, died.trial: "the worker process was killed by SIGKILL, 2 times"},
+        },
+    )
     return made.study
 
 
@@ -70,14 +76,30 @@ def test_time_left_counts_all_that_is_to_come_at_the_rate_of_those_at_work():
     def trial(state, samples=0, rate=None):
         return TrialStanding("x", "x", state, 1000, samples, rate, doing="training")
 
-    now = Standing("s", "study", (trial("done", 1000), trial("running", 500, 10.0), trial("running"), trial("waiting"), trial("paused", 200), trial("failed")))
+    now = Standing(
+        "s",
+        "study",
+        (
+            trial("done", 1000),
+            trial("running", 500, 10.0),
+            trial("running"),
+            trial("waiting"),
+            trial("paused", 200),
+            trial("failed"),
+        ),
+    )
     assert now.rate == 10.0 and now.seconds_left == (500 + 1000 + 1000 + 800) / 20
     assert Standing("s", "study", (trial("waiting"),)).seconds_left is None
 
 
 def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
     search = keep_search(home, made_search(trials=6))
-    tried = [Tried(0, 0.01, "done", "a" * 16, 2.5, {}), Tried(1, 0.9, "diverged", "b" * 16, None, {}), Tried(2, 0.5, "pruned", "c" * 16, None, {}), Tried(3, 0.2, "running", "d" * 16, None, {})]
+    tried = [
+        Tried(0, 0.01, "done", "a" * 16, 2.5, {}),
+        Tried(1, 0.9, "diverged", "b" * 16, None, {}),
+        Tried(2, 0.5, "pruned", "c" * 16, None, {}),
+        Tried(3, 0.2, "running", "d" * 16, None, {}),
+    ]
     monkeypatch.setattr(standing, "tried_rates", lambda workspace, search: tried)
     (home.runs / ("a" * 16)).mkdir(parents=True)
     (home.runs / ("a" * 16) / "result.json").write_text("{}")
@@ -107,7 +129,11 @@ def test_in_a_pipe_every_line_is_whole_and_made_of_words_alone(home, study, caps
 
 
 def test_eighty_columns_are_enough(home, study, monkeypatch, capsys):
-    monkeypatch.setattr(status_view, "output", lambda: Console(width=80, force_terminal=True, color_system=None, markup=False, emoji=False, highlight=False))
+    monkeypatch.setattr(
+        status_view,
+        "output",
+        lambda: Console(width=80, force_terminal=True, color_system=None, markup=False, emoji=False, highlight=False),
+    )
     monkeypatch.setattr(status_view.sys.stdout, "isatty", lambda: True, raising=False)
     lines = printed(capsys)
     assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)

@@ -1,4 +1,5 @@
-"""The report over all studies: published rows with ours among them, every claim, costs, looks inside; the same bytes every time."""
+"""The report over all studies: published rows with ours among them, every claim, costs, looks inside; the same bytes
+every time."""
 
 import csv
 import io
@@ -34,7 +35,10 @@ def written(tmp_path_factory):
     train(first, {"without-last_move_input": 0.4}, weights=True)
     second = plan_study(folder, "ko_plane", "board_history_copy", budget="cpu", seeds=(1, 2, 3, 4))
     train(second, {}, skip=[("with-board_history_copy", seed) for seed in (1, 2, 3, 4)])
-    return [write_report(made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry) for made in (first, second)]
+    return [
+        write_report(made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry)
+        for made in (first, second)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +67,15 @@ def test_a_shared_control_is_one_net_with_the_seeds_of_both_studies(written):
 def test_every_published_row_with_an_accuracy_is_in_the_comparison(sections):
     texts = [[cell.text for cell in row] for row in table(sections, "comparison").body()]
     darkforest = next(row for row in texts if row[0] == "Darkforest (2016)")
-    assert darkforest[1:8] == ["CNN 12 layers", "12,329,756", "57.1 %", "–", "128M", "100% (300/300)", "72.6% (218/300)"]
+    assert darkforest[1:8] == [
+        "CNN 12 layers",
+        "12,329,756",
+        "57.1 %",
+        "–",
+        "128M",
+        "100% (300/300)",
+        "72.6% (218/300)",
+    ]
     twelve = [row for row in texts if row[:2] == ["GoNN", "ResNet 12 blocks"]]
     assert ["58.2 %", "54.2 %", "329M, 325M"] in [row[3:6] for row in twelve] and len(twelve) == 2
     accuracies = [float(row[3].split()[0]) for row in texts if row[3] != "–"]
@@ -99,9 +111,15 @@ def test_every_claim_of_every_card_is_there_once(sections):
 
 def test_claims_never_run_name_the_command(sections):
     waiting = rows(table(sections, "claims-open-gonn"))
-    assert waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod"  # the claim's own games
+    assert (
+        waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod"
+    )  # the claim's own games
     assert waiting["ladder_only_target 1"]["how"].text.endswith(", then gonn probe ladder_only_target")
-    going = next(cells for cells in waiting.values() if cells["card"].text == "last_move_input" and "lastmove" in cells["claimed"].text)
+    going = next(
+        cells
+        for cells in waiting.values()
+        if cells["card"].text == "last_move_input" and "lastmove" in cells["claimed"].text
+    )
     assert re.search(r"gonn probe last_move_input\+parametric_relu-", going["how"].text)
 
 
@@ -110,7 +128,11 @@ def test_the_study_nearest_to_a_claim_counts(tmp_path):
     for budget in ("smoke", "cpu"):
         made = plan_study(tmp_path, "parametric_relu", budget=budget, seeds=(1, 2, 3))
         train(made, {})
-        found.append(write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report)
+        found.append(
+            write_report(
+                made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
+            ).report
+        )
     for order in (found, found[::-1]):
         section = claims_section(registry(), order)
         claims = next(each for each in section.tables if each.name == "claims-gonn")
@@ -124,7 +146,11 @@ def gain(delta: float, flops: float, name: str = "x") -> Gain:
 
 def test_the_front_holds_what_nothing_cheaper_beats():
     points = [gain(-0.1, 1.2), gain(-0.05, 1.0), gain(-0.04, 1.1), gain(0.2, 0.5), gain(-0.3, 1.2), gain(-0.2, 2.0)]
-    slow = [a for a in points if a.delta < 0 and not any(b.flops <= a.flops and b.delta <= a.delta and b is not a for b in points)]
+    slow = [
+        a
+        for a in points
+        if a.delta < 0 and not any(b.flops <= a.flops and b.delta <= a.delta and b is not a for b in points)
+    ]
     assert front(points, "flops") == sorted(slow, key=lambda each: each.flops) == [points[1], points[4]]
     assert front(points, "time") == []  # speeds were not measured
 
@@ -133,7 +159,11 @@ def test_elo_is_read_from_straight_lines_inside_the_table_alone():
     points = [EloPoint(top1=0.3, nats=nats, elo=elo) for nats, elo in ((2.0, 0), (1.5, 500), (1.0, 1000), (0.5, 1700))]
     assert uncertainty(points) == pytest.approx((0.5 * (0**2 + 100**2)) ** 0.5)
     found = elo_of_nats(points, 1.75, Interval(1.5, 2.5))
-    assert found.elo == 250 and found.low == pytest.approx(-uncertainty(points)) and found.high == pytest.approx(500 + uncertainty(points))
+    assert (
+        found.elo == 250
+        and found.low == pytest.approx(-uncertainty(points))
+        and found.high == pytest.approx(500 + uncertainty(points))
+    )
     assert elo_of_nats(points, 2.01) is None and elo_of_nats(points, 0.49) is None
     with pytest.raises(ValueError, match="3 points"):
         uncertainty(points[:2])
@@ -142,7 +172,9 @@ def test_elo_is_read_from_straight_lines_inside_the_table_alone():
 def test_nets_measured_on_gogod_are_read_from_the_correspondence(tmp_path):
     made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3), data="gogod", coverage="gogod")
     train(made, {})
-    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report
+    report = write_report(
+        made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
+    ).report
     section = next(each for each in book_sections([report], registry()) if each.title.startswith("Elo"))
     ours = next(each for each in section.tables if each.name == "elo-ours")
     strength = rows(ours)[ours.rows[0].key]["elo"].value
@@ -151,7 +183,10 @@ def test_nets_measured_on_gogod_are_read_from_the_correspondence(tmp_path):
 
 def test_looks_inside_have_layers_in_order_and_every_kernel(sections):
     own = [row for row in table(sections, "slopes").rows if row.cells["mean"].trials]
-    assert [row.cells["layer"].text for row in own] == [f"blocks.{b}.slopes{k}" for b in (1, 2, 3) for k in (1, 2)] + ["trunk_end.slopes", "head.pooled.slopes"]
+    assert [row.cells["layer"].text for row in own] == [f"blocks.{b}.slopes{k}" for b in (1, 2, 3) for k in (1, 2)] + [
+        "trunk_end.slopes",
+        "head.pooled.slopes",
+    ]
     assert all(row.cells["mean"].value == pytest.approx(-0.25) for row in own)  # as they were made
     taps = [row for row in table(sections, "taps").rows if row.cells["corners"].trials]
     assert len(taps) == 6 and all(row.cells["ratio"].value > 1.5 for row in taps)
@@ -163,12 +198,18 @@ def test_looks_inside_have_layers_in_order_and_every_kernel(sections):
 
 
 def test_published_figures_stand_beside_ours(sections):
-    told = {row.cells["layer"].text: row.cells for row in table(sections, "taps").rows if not row.cells["corners"].trials}
+    told = {
+        row.cells["layer"].text: row.cells for row in table(sections, "taps").rows if not row.cells["corners"].trials
+    }
     assert len(told) == 8 and told["blocks.1.conv1"]["ratio"].value == pytest.approx(0.157 / 0.090)
     slopes = [row.cells for row in table(sections, "slopes").rows if not row.cells["mean"].trials]
     assert [cells["mean"].text for cells in slopes] == ["−0.40 to −0.15", "0.30"]
     assert any("45.2 % in training, 44.4 % on test games, from memory" in note for note in table(sections, "gap").notes)
-    assert [row.cells["position"].text for row in table(sections, "channels").rows] == ["kothreatpolicy", "territorydetector", "unfinishedborderdetector"]
+    assert [row.cells["position"].text for row in table(sections, "channels").rows] == [
+        "kothreatpolicy",
+        "territorydetector",
+        "unfinishedborderdetector",
+    ]
     assert "No search yet" in sections["Learning rates"].sentences[0]
 
 
@@ -177,7 +218,9 @@ def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
     monkeypatch.setattr(channels, "trial_id", lambda config: "another")
     section = looks_section(registry(), nets)
     assert "other numbers than the one that trained them: gonn-b5" in section.sentences[1]
-    assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(each.name == "slopes" for each in section.folded)
+    assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(
+        each.name == "slopes" for each in section.folded
+    )
 
 
 def test_many_effects_are_drawn_by_system(written):
@@ -195,10 +238,20 @@ def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(writte
     for name, found in manifest["tables"].items():
         assert f"{name}.csv" in names and f"{name}.tex" in names
         assert all(trial in manifest["trials"] for row in found.values() for trials in row.values() for trial in trials)
-    assert {"comparison", "stats", "summary", "claims-gonn", "cost", "gap"} <= {name for name, found in manifest["tables"].items() if found}
+    assert {"comparison", "stats", "summary", "claims-gonn", "cost", "gap"} <= {
+        name for name, found in manifest["tables"].items() if found
+    }
     text = (first / "index.md").read_text()
     pictures = re.findall(r"\]\(([^)]*\.png)\)", text)
-    assert {"forest.png", "cost.png", "elo.png", "slopes.png", "taps.png", "accuracy.png", "channels-gonn-b5-cpu-kgs.png"} <= set(pictures) and len(pictures) == 9
+    assert {
+        "forest.png",
+        "cost.png",
+        "elo.png",
+        "slopes.png",
+        "taps.png",
+        "accuracy.png",
+        "channels-gonn-b5-cpu-kgs.png",
+    } <= set(pictures) and len(pictures) == 9
     assert all(name in names and name.replace(".png", ".svg") in names for name in pictures)
     body = list(csv.reader(io.StringIO((first / "comparison.csv").read_text())))
     assert "where" in body[0] and all(len(row) == len(body[0]) for row in body)
@@ -213,13 +266,19 @@ def test_what_an_earlier_report_left_is_removed(written, tmp_path):
 
 def test_without_any_result_the_published_rows_are_there(tmp_path):
     made = plan_study(tmp_path, "ko_plane", budget="cpu")
-    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry)
+    report = write_report(
+        made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
+    )
     text = write_book([report], registry(), tmp_path / "book").read_text()
     assert "Darkforest" in text and "Nothing measured on KGS or GoGoD" in text and "make ablation NAME=ladder" in text
 
 
 def test_every_base_has_a_structure():
-    assert {name: structure(base.config.net) for name, base in registry().bases.items() if name in ("gonn-b12", "go-nn", "clark-full", "lczero-s")} == {
+    assert {
+        name: structure(base.config.net)
+        for name, base in registry().bases.items()
+        if name in ("gonn-b12", "go-nn", "clark-full", "lczero-s")
+    } == {
         "gonn-b12": "ResNet 12 blocks of 192",
         "go-nn": "CNN 12 layers of 256",
         "clark-full": "CNN 7 layers of 64 and 1 full",
@@ -230,7 +289,18 @@ def test_every_base_has_a_structure():
 
 def test_latex_finds_no_command_in_a_name():
     text = latex_text("50 % of $x_1$ & {#} \\input{x} ~^ −2 ≥ <a>")
-    assert text == r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} $-$2 $\ge$ $<$a$>$"
-    found = latex_table(Table("t", "A 5 % title", (Column("a", "a_b", "left"), Column("b", "b", brief=False)), (Row("r", {"a": text_cell("x"), "b": text_cell("y")}),), ("50 % more",)))
+    assert (
+        text
+        == r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} $-$2 $\ge$ $<$a$>$"
+    )
+    found = latex_table(
+        Table(
+            "t",
+            "A 5 % title",
+            (Column("a", "a_b", "left"), Column("b", "b", brief=False)),
+            (Row("r", {"a": text_cell("x"), "b": text_cell("y")}),),
+            ("50 % more",),
+        )
+    )
     assert r"\begin{tabular}{l}" in found and r"a\_b \\" in found and " & " not in found
     assert all(line.startswith(("%", "\\", "a", "x")) for line in found.splitlines())

@@ -1,4 +1,5 @@
-"""Ladders in the report: ratings from the matches, the table beside the published one, the picture, nats read from the ladder."""
+"""Ladders in the report: ratings from the matches, the table beside the published one, the picture, nats read from the
+ladder."""
 
 import json
 
@@ -35,7 +36,11 @@ def test_ratings_of_a_ladder_are_those_of_its_matches(ladder):
         points[lower + 1, lower], games[lower + 1, lower] = wins, 100
     points[3, 4], games[3, 4] = 5, 20
     assert ladder.ratings.elo == pytest.approx(rate(points, games).elo, abs=1e-6)
-    assert ladder.ratings.elo[0] == 0 and ladder.games == 320 and [games for games, _ in ladder.neighbours()] == [100, 100, 100]
+    assert (
+        ladder.ratings.elo[0] == 0
+        and ladder.games == 320
+        and [games for games, _ in ladder.neighbours()] == [100, 100, 100]
+    )
     assert ladder.rated() == [0, 1, 2, 3] == ladder.curve()
 
 
@@ -51,7 +56,9 @@ def test_the_table_has_every_rung_and_the_engine(ladder):
 
 def test_a_ladder_says_whether_its_games_are_enough(tmp_path, ladder):
     assert "Not finished: it is to go on until" in ladder_text(ladder)[0]
-    enough = read_ladder(write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches")
+    enough = read_ladder(
+        write_ladder(tmp_path / "more", RUNGS, [(80, 20), (70, 30), (60, 40)], within=90), tmp_path / "more" / "matches"
+    )
     assert "until there were differences known to ±90 Elo" in ladder_text(enough)[0]
 
 
@@ -76,20 +83,30 @@ def test_the_section_names_the_command_until_there_are_games(ladder):
     assert TO_RATE not in section.sentences
     assert [table.name for table in section.tables] == ["elo", f"elo-{ladder.file.id}"]
     again = elo_section(registry(), [], [ladder])
-    assert {*section.pictures[0].files} == {"elo.png", "elo.svg"} and section.pictures[0].files == again.pictures[0].files
+    assert {*section.pictures[0].files} == {"elo.png", "elo.svg"} and section.pictures[0].files == again.pictures[
+        0
+    ].files
 
 
 def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder):
     made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3))
     train(made, {})
-    nets = measured_nets([write_report(made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry).report])
+    nets = measured_nets(
+        [
+            write_report(
+                made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
+            ).report
+        ]
+    )
     read = next(table for table in elo_section(registry(), nets, [ladder]).tables if table.name.startswith("elo-read-"))
     strength = read.rows[0].cells["elo"].value
     assert len(read.rows) == 2 and strength[1] < strength[0] < strength[2] and 200 < strength[0] < 600
 
 
 def test_reading_adds_the_variance_of_the_ratings():
-    points = [RatedPoint(nats, elo) for nats, elo in ((3.0, 0), (2.5, 400), (2.0, 800))]  # on a line: no error of its own
+    points = [
+        RatedPoint(nats, elo) for nats, elo in ((3.0, 0), (2.5, 400), (2.0, 800))
+    ]  # on a line: no error of its own
     assert uncertainty(points) == pytest.approx(0)
     found = elo_of_nats(points, 2.25, covariance=np.diag([0.0, 900.0, 1600.0]))
     margin = (0.25 * 900 + 0.25 * 1600) ** 0.5
@@ -114,14 +131,28 @@ def test_a_page_of_its_own(tmp_path, ladder):
     path = write_ladders([ladder], registry(), tmp_path / "page")
     text, files = path.read_text(), {each.name for each in path.parent.iterdir()}
     assert files == {"elo.md", "elo.png", "elo.csv", f"elo-{ladder.file.id}.csv"}
-    assert "| gonn-b5 s1 @10k<br>ResNet 3 blocks of 32, 81,548 parameters | 25.00\u00a0% |" in text and "Published correspondence" in text
+    assert (
+        "| gonn-b5 s1 @10k<br>ResNet 3 blocks of 32, 81,548 parameters | 25.00\u00a0% |" in text
+        and "Published correspondence" in text
+    )
 
 
 def test_names_of_players():
-    assert ORDINARY_PASSING == Choice().passing
-    identities = {"a1": net("1" * 16, 10_016), "b2": net("2" * 16), "c3": net("2" * 16, history="none"), "d4": net("2" * 16, passing="after_pass"), "e5": ENGINE}
+    assert Choice().passing == ORDINARY_PASSING
+    identities = {
+        "a1": net("1" * 16, 10_016),
+        "b2": net("2" * 16),
+        "c3": net("2" * 16, history="none"),
+        "d4": net("2" * 16, passing="after_pass"),
+        "e5": ENGINE,
+    }
     identities["f6"] = {**identities["a1"], "weights": "f" * 16}
     names = player_names(identities, {"2" * 16: "gonn-b5 s1"})
-    assert (names["a1"], names["b2"], names["e5"], names["f6"]) == ("11111111 @10k #a1", "gonn-b5 s1 @100k", "GNU Go 3.8 level 1", "11111111 @10k #f6")
+    assert (names["a1"], names["b2"], names["e5"], names["f6"]) == (
+        "11111111 @10k #a1",
+        "gonn-b5 s1 @100k",
+        "GNU Go 3.8 level 1",
+        "11111111 @10k #f6",
+    )
     assert (names["c3"], names["d4"]) == ("gonn-b5 s1 @100k, history none", "gonn-b5 s1 @100k, passing after_pass")
     assert engine_text({"kind": "engine", "command": ["/opt/my engine"], "name": "", "version": ""}) == "/opt/my engine"

@@ -27,7 +27,12 @@ CLAIMS = {
     "training": {"metric": "train_nats"},
     "speed": {"metric": "samples_per_s_ratio", "value": 0.9},
     "games": {"metric": "win_rate", "direction": "increase"},
-    "probe": {"metric": "probe", "direction": "increase", "probe": {"position": "lastmove", "move": "A2"}, "value": 0.4},
+    "probe": {
+        "metric": "probe",
+        "direction": "increase",
+        "probe": {"position": "lastmove", "move": "A2"},
+        "value": 0.4,
+    },
     # slopes: 4 blocks x 2 x 192, 192 at the end of the trunk, 16 pooled ones in the head
     "count": {"metric": "parameters", "direction": "increase", "value": 1_744},
     "miscount": {"metric": "parameters", "direction": "increase", "value": 1_000},
@@ -40,7 +45,14 @@ CLAIMS = {
 def report(tmp_path_factory):
     """A study under exactly the conditions of the claims: gonn-b4 at 5M samples, 0.027 nats better with it."""
     cards = registry_with(**CLAIMS)
-    made = plan_study(tmp_path_factory.mktemp("claims"), "made_up", base="gonn-b4", budget="gpu", cards_of=cards, seeds=(1, 2, 3, 4, 5))
+    made = plan_study(
+        tmp_path_factory.mktemp("claims"),
+        "made_up",
+        base="gonn-b4",
+        budget="gpu",
+        cards_of=cards,
+        seeds=(1, 2, 3, 4, 5),
+    )
     train(made, {"with-made_up": -0.027})
     return make_report(load_results(made.study, made.runs), cards)
 
@@ -91,7 +103,9 @@ def test_claimed_and_ours_stand_side_by_side(report):
 
     effect = report.analyses[MAIN, "nats"].effect("made_up")
     assert row("right")["claimed"] == "nats: −0.025"
-    assert row("right")["ours"].startswith(f"−{abs(effect.delta):.4f} [") and row("right")["ours"].endswith("] at 5M samples")
+    assert row("right")["ours"].startswith(f"−{abs(effect.delta):.4f} [") and row("right")["ours"].endswith(
+        "] at 5M samples"
+    )
     assert row("right")["conditions"] == "gonn-b4, 5M samples"
     assert row("right")["source"] == "gonn_sandbox, Somewhere (2018) (stated)"
     assert row("too_small")["claimed"] == "nats: −0.004 to 0"
@@ -103,7 +117,9 @@ def test_claimed_and_ours_stand_side_by_side(report):
 
 
 def test_conditions_that_differ_are_listed(findings):
-    assert findings["later"].measured.note.startswith("differs from the claim in samples (5,000,000 instead of 15,000,000)")
+    assert findings["later"].measured.note.startswith(
+        "differs from the claim in samples (5,000,000 instead of 15,000,000)"
+    )
     assert "the net (the document's is none of the bases)" in findings["unknown_net"].measured.note
 
 
@@ -116,12 +132,16 @@ def test_training_loss_has_no_evaluation_noise(report):
     effect = report.analyses[MAIN, "train_nats"].effect("made_up")
     assert effect.se_eval == 0 and effect.n == 5
     lines = {trial.seed: trial.curve[-1]["train_nats"] for trial in report.results.of_arm("control")}
-    assert dict(zip(*(train_nats(report.results, "control").seeds, train_nats(report.results, "control").means))) == pytest.approx(lines)
+    assert dict(
+        zip(*(train_nats(report.results, "control").seeds, train_nats(report.results, "control").means))
+    ) == pytest.approx(lines)
 
 
 def test_parameters_are_counted_on_the_claims_own_net(tmp_path):
     cards = registry_with(count={"metric": "parameters", "direction": "increase", "value": 1_744})
-    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,))  # a smoke budget, nothing trained
+    made = plan_study(
+        tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,)
+    )  # a smoke budget, nothing trained
     (finding,) = make_report(load_results(made.study, made.runs), cards).findings
     assert finding.verdict == "replicated" and finding.measured.text == "+1,744 on gonn-b4"
     assert "on the arms of this study (smoke budget): +84" in finding.measured.note
@@ -130,10 +150,15 @@ def test_parameters_are_counted_on_the_claims_own_net(tmp_path):
 def test_speed_is_stated_but_never_judged(tmp_path):
     cards = registry_with(speed={"metric": "samples_per_s_ratio", "value": 0.9})
     made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,))
-    speeds = '{"control": {"samples_per_s": 1000, "device": "cpu"}, "with-made_up": {"samples_per_s": 800, "device": "cpu"}}'
+    speeds = (
+        '{"control": {"samples_per_s": 1000, "device": "cpu"}, "with-made_up": {"samples_per_s": 800, "device": "cpu"}}'
+    )
     (made.study_folder / "speed.json").write_text(speeds)
     (finding,) = make_report(load_results(made.study, made.runs, made.study_folder), cards).findings
-    assert (finding.measured.text, finding.verdict) == ("× 0.80 on cpu", "not tested here") and "the device (cpu)" in finding.measured.note
+    assert (finding.measured.text, finding.verdict) == (
+        "× 0.80 on cpu",
+        "not tested here",
+    ) and "the device (cpu)" in finding.measured.note
 
 
 def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
@@ -146,10 +171,20 @@ def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
 
 
 def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
-    claims = {"slopes": CLAIMS["slopes"] | {"base": "gonn-b4", "samples": None}, "centre": {"metric": "weight_statistic"}}
-    claims["centre"] |= {"statistic": "kernel_center_to_edge", "quantity": "on", "direction": "increase", "samples": None}
+    claims = {
+        "slopes": CLAIMS["slopes"] | {"base": "gonn-b4", "samples": None},
+        "centre": {"metric": "weight_statistic"},
+    }
+    claims["centre"] |= {
+        "statistic": "kernel_center_to_edge",
+        "quantity": "on",
+        "direction": "increase",
+        "samples": None,
+    }
     cards = registry_with(**claims)
-    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1, 2))  # slopes end 0.25 lower, centres doubled
+    made = plan_study(
+        tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1, 2)
+    )  # slopes end 0.25 lower, centres doubled
     train(made, {}, weights=True)
     found = {finding.claim.id: finding for finding in make_report(load_results(made.study, made.runs), cards).findings}
     assert found["slopes"].measured.text == "−0.25 over 5 layers (untrained 0)"
@@ -162,8 +197,15 @@ def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
 def test_statistics_by_hand():
     kernel = np.zeros((1, 1, 3, 3))
     kernel[0, 0] = [[1, 2, 1], [2, 6, 2], [1, 2, 1]]
-    slopes = {"blocks.1.slopes1": [-0.1, -0.3], "trunk_end.slopes": [0.2, 0.2], "head.pooled.slopes": [0.3, 0.5], "blocks.2.pooled.slopes": [9.0]}
-    weights = {"blocks.1.conv1": kernel, "head.conv": kernel * 100} | {name: np.array(values) for name, values in slopes.items()}
+    slopes = {
+        "blocks.1.slopes1": [-0.1, -0.3],
+        "trunk_end.slopes": [0.2, 0.2],
+        "head.pooled.slopes": [0.3, 0.5],
+        "blocks.2.pooled.slopes": [9.0],
+    }
+    weights = {"blocks.1.conv1": kernel, "head.conv": kernel * 100} | {
+        name: np.array(values) for name, values in slopes.items()
+    }
     assert statistic("kernel_rms_center", weights) == {"blocks.1.conv1": 6.0}
     assert statistic("kernel_center_to_edge", weights) == {"blocks.1.conv1": 3.0}
     assert statistic("kernel_corner_to_edge", weights) == {"blocks.1.conv1": 0.5}

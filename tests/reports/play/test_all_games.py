@@ -37,31 +37,50 @@ def test_games_with_an_engine_by_level_and_choice(made):
     control = made.study.trials_of("control")
     trials = dict.fromkeys(control.values(), 100_000)
     cell = against_engine(played, trials, "GNU Go")
-    assert cell.text == "level 10: 10 % (1/10), argmax; level 1: 35 % (14/40)" and cell.trials == tuple(sorted((control[1], control[2])))
+    assert cell.text == "level 10: 10 % (1/10), argmax; level 1: 35 % (14/40)" and cell.trials == tuple(
+        sorted((control[1], control[2]))
+    )
     assert cell.value == [["10", "argmax", 1, 10], ["1", "", 14, 40]]
     assert against_engine(played, trials, "Pachi").text == "0 % (0/20)"
     assert against_engine(played, {"f" * 16: 100_000}, "GNU Go").text == "–"
 
 
 def test_the_book_has_cells_a_section_and_ladders(made):
-    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), made.folder / "out", made.registry).report
+    report = write_report(
+        made.study, load_results(made.study, made.runs, made.study_folder), made.folder / "out", made.registry
+    ).report
     empty = {section.title: section for section in book_sections([report], registry())}
     assert empty["Games with engines"].sentences == (TO_PLAY,)
     write_ladder(made.folder / "other", [rung(10_000, 3.0), rung(20_000, 2.5), rung(50_000, 2.2)], [(70, 30), (60, 40)])
     played = load_played(made.folder / "matches", made.folder / "elo")
     ladders = load_played(made.folder / "other" / "matches", made.folder / "other" / "elo")
-    sections = {section.title: section for section in book_sections([report], registry(), played=type(played)(played.matches, ladders.ladders))}
-    comparison = next(table for section in sections.values() for table in section.all_tables if table.name == "comparison")
+    sections = {
+        section.title: section
+        for section in book_sections([report], registry(), played=type(played)(played.matches, ladders.ladders))
+    }
+    comparison = next(
+        table for section in sections.values() for table in section.all_tables if table.name == "comparison"
+    )
     ours = next(row for row in comparison.rows if row.key.startswith("here"))
-    assert ours.cells["gnugo"].text.startswith("level 10: 10 % (1/10), argmax") and ours.cells["pachi"].text == "0 % (0/20)"
+    assert (
+        ours.cells["gnugo"].text.startswith("level 10: 10 % (1/10), argmax")
+        and ours.cells["pachi"].text == "0 % (0/20)"
+    )
     assert any("level 10" in note for note in comparison.notes)
     (table,) = sections["Games with engines"].tables
-    assert len(table.rows) == 5 and any(cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values())
+    assert len(table.rows) == 5 and any(
+        cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values()
+    )
     assert any(table.name.startswith("elo-read-") for table in sections["Elo correspondence"].tables)
     behind = manifest(list(sections.values()), [report], ladders=ladders.ladders)["trials"]
-    assert behind["1" * 16] == {"ladder": ladders.ladders[0].file.id, "matches": list(ladders.ladders[0].file.matches)}  # a net of no study
+    assert behind["1" * 16] == {
+        "ladder": ladders.ladders[0].file.id,
+        "matches": list(ladders.ladders[0].file.matches),
+    }  # a net of no study
 
 
 def test_names_of_trials(made):
     names = trial_names([made.study, made.study])
-    assert names[made.study.trials_of("control")[2]] == "gonn-b5 s2" and names[made.study.trials_of("without-last_move_input")[1]].startswith("gonn-b5 without last_move_input")
+    assert names[made.study.trials_of("control")[2]] == "gonn-b5 s2" and names[
+        made.study.trials_of("without-last_move_input")[1]
+    ].startswith("gonn-b5 without last_move_input")

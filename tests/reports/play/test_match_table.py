@@ -22,7 +22,9 @@ def line(number, winner, end="passes", result="B+1.5"):
 
 
 def match(level, *lines, voided=0):
-    return Match(f"{level:016x}", {"A": NET, "B": engine(level)}, Rules().model_dump(), {"kind": "empty"}, 1, lines, voided)
+    return Match(
+        f"{level:016x}", {"A": NET, "B": engine(level)}, Rules().model_dump(), {"kind": "empty"}, 1, lines, voided
+    )
 
 
 NAMES = {player_id(NET): "a net"} | {player_id(engine(level)): f"GNU Go 3.8 level {level}" for level in (5, 10)}
@@ -36,7 +38,10 @@ def test_points_by_colour_ends_and_intervals():
     assert row["ends"] == "passes 2 resign 1 illegal 1" and row["moves"] == "201.5"
     assert float(row["interval_1"]) < 0.625 < float(row["interval_2"])
     notes = " ".join(table.notes)
-    assert "2 games were voided" in notes and "Refused moves, each of which lost its game: 1 of GNU Go 3.8 level 10." in notes
+    assert (
+        "2 games were voided" in notes
+        and "Refused moves, each of which lost its game: 1 of GNU Go 3.8 level 10." in notes
+    )
 
 
 def test_rows_go_by_names_and_levels():

@@ -31,18 +31,31 @@ def test_the_strongest_first_with_intervals_and_superiority(tmp_path):
     tables = tables_of(tmp_path)
     rows = texts(tables["ratings"], "number", "player", "games", "share")
     names = [row[1] for row in rows]
-    assert names[0] == "11111111 @100k" and [row[0] for row in rows] == ["#1", "#2", "#3"] and rows[0][2:] == ["200", "75.0 %"]
+    assert (
+        names[0] == "11111111 @100k"
+        and [row[0] for row in rows] == ["#1", "#2", "#3"]
+        and rows[0][2:] == ["200", "75.0 %"]
+    )
     strongest = tables["ratings"].rows[0].cells
     assert strongest["superior"].text == "99.9 %"  # never rounded to a certainty
     assert [row.cells["interval"].text for row in tables["ratings"].rows].count("anchor") == 1
-    assert texts(tables["cross-table"], "1", "2", "3") == [["", "70/100", "80/100"], ["30/100", "", "–"], ["20/100", "–", ""]]
+    assert texts(tables["cross-table"], "1", "2", "3") == [
+        ["", "70/100", "80/100"],
+        ["30/100", "", "–"],
+        ["20/100", "–", ""],
+    ]
     above, below = tables["superiority"].rows[1].cells["3"].value, tables["superiority"].rows[2].cells["2"].value
     assert above + below == pytest.approx(1) and above > 0.5
     assert any("komi 7.5" in note for note in tables["ratings"].notes)
 
 
 def test_draws_and_voided_games(tmp_path):
-    write_match(tmp_path, A, ENGINE, [game(0, "A", "A"), game(1, "B", None, "0"), game(2, "A", None, "Void", "crash"), game(2, "A", "B")])
+    write_match(
+        tmp_path,
+        A,
+        ENGINE,
+        [game(0, "A", "A"), game(1, "B", None, "0"), game(2, "A", None, "Void", "crash"), game(2, "A", "B")],
+    )
     tables = tables_of(tmp_path)
     assert texts(tables["cross-table"], "1", "2")[0][1] == "1.5/3"
     assert any(note.startswith("1 game was voided") for note in tables["ratings"].notes)
@@ -55,7 +68,10 @@ def test_islands_are_told_and_not_compared(tmp_path):
     assert any("2 groups that cannot be compared" in note for note in tables["ratings"].notes)
     assert [row.cells["interval"].text for row in tables["ratings"].rows].count("anchor") == 2
     assert texts(tables["superiority"], "3", "4")[0] == ["–", "–"]
-    assert {row.cells["player"].text for row in tables["ratings"].rows[:2]} == {"33333333 @100k", "GNU Go 3.8 level 1"}  # who played most comes first
+    assert {row.cells["player"].text for row in tables["ratings"].rows[:2]} == {
+        "33333333 @100k",
+        "GNU Go 3.8 level 1",
+    }  # who played most comes first
 
 
 def test_many_players_take_several_narrow_tables(tmp_path):
@@ -68,7 +84,9 @@ def test_many_players_take_several_narrow_tables(tmp_path):
 
 def test_the_advantage_of_black_is_a_note(tmp_path):
     generator = np.random.default_rng(0)
-    lines = [game(number, "AB"[number % 2], "AB"[(number % 2) ^ int(generator.random() > 0.7)]) for number in range(400)]
+    lines = [
+        game(number, "AB"[number % 2], "AB"[(number % 2) ^ int(generator.random() > 0.7)]) for number in range(400)
+    ]
     write_match(tmp_path, A, B, lines)
     assert any(note.startswith("Black's advantage") for note in tables_of(tmp_path, colour=True)["ratings"].notes)
 

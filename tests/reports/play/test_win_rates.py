@@ -16,7 +16,8 @@ from tests.reports.made_studies import plan_study, registry, train
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A study of last_move_input; the arm that has it (the control) takes 40 to 46 of 60 games with each seed, and a few of other kinds."""
+    """A study of last_move_input; the arm that has it (the control) takes 40 to 46 of 60 games with each seed, and a
+    few of other kinds."""
     folder = tmp_path_factory.mktemp("play")
     made = plan_study(folder, "last_move_input", budget="cpu")
     train(made, {"without-last_move_input": 0.4})
@@ -31,7 +32,9 @@ def played(tmp_path_factory):
             write_match(matches, b, a, won(22 - 2 * seed, 38 + 2 * seed))
     write_match(matches, net(control[1], samples), net(without[2], samples), won(0, 50))  # other seeds
     write_match(matches, net(control[1], samples), net(without[1], 10_016), won(0, 50))  # not the final net
-    write_match(matches, net(control[1], samples, kind="argmax"), net(without[1], samples), won(0, 50))  # another choice on either side
+    write_match(
+        matches, net(control[1], samples, kind="argmax"), net(without[1], samples), won(0, 50)
+    )  # another choice on either side
     write_match(matches, net(control[1], samples, history="none"), net(without[1], samples, history="none"), won(5, 5))
     results = load_results(made.study, made.runs, made.study_folder)
     return replace(results, played=tuple(load_matches(matches)))
@@ -39,7 +42,12 @@ def played(tmp_path_factory):
 
 def test_only_final_nets_of_one_seed_with_one_choice_are_pairs(played):
     published, dropped = win_rates(played)
-    assert [(each.seed, each.points, each.games) for each in published.seeds] == [(1, 40, 60), (2, 42, 60), (3, 44, 60), (4, 46, 60)]
+    assert [(each.seed, each.points, each.games) for each in published.seeds] == [
+        (1, 40, 60),
+        (2, 42, 60),
+        (3, 44, 60),
+        (4, 46, 60),
+    ]
     assert (published.choice, published.games, published.verdict) == ("", 240, "helps")
     assert (dropped.choice, dropped.games, dropped.verdict) == ("history none", 10, "underpowered")
 
@@ -71,7 +79,9 @@ def test_the_interval_covers_the_truth_of_new_seeds():
     generator, covered = np.random.default_rng(5), 0
     for _ in range(1000):
         truth = np.clip(generator.normal(0.6, 0.04, 4), 0, 1)
-        seeds = [SeedGames(seed, ("a", "b"), float(generator.binomial(100, share)), 100) for seed, share in enumerate(truth)]
+        seeds = [
+            SeedGames(seed, ("a", "b"), float(generator.binomial(100, share)), 100) for seed, share in enumerate(truth)
+        ]
         found = win_rate_effect("card", seeds).interval95
         covered += found.low <= 0.1 <= found.high
     assert 0.93 <= covered / 1000 <= 0.99
@@ -80,10 +90,21 @@ def test_the_interval_covers_the_truth_of_new_seeds():
 def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
     report = make_report(played, registry())
     row = report.table("play").rows[0].cells
-    assert row["rate"].text == "71.7 %" and row["games"].text == "240" and len(row["rate"].trials) == 8 and row["verdict"].text == "helps"
+    assert (
+        row["rate"].text == "71.7 %"
+        and row["games"].text == "240"
+        and len(row["rate"].trials) == 8
+        and row["verdict"].text == "helps"
+    )
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
-    assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith("points from 50 % at 100k samples")
-    assert claim.verdict == "not tested here" and "here: increase" in claim.measured.note and "240 games of 4 seeds" in claim.measured.note
+    assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith(
+        "points from 50 % at 100k samples"
+    )
+    assert (
+        claim.verdict == "not tested here"
+        and "here: increase" in claim.measured.note
+        and "240 games of 4 seeds" in claim.measured.note
+    )
 
 
 def test_without_games_the_claim_names_the_command(played):

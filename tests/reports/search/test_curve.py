@@ -10,7 +10,9 @@ RANGE = (0.01, 1.0)
 
 def parabola(rates, best=0.1, noise=0.0, seed=0):
     generator = np.random.default_rng(seed)
-    return [(float(rate), 3.0 + 0.05 * np.log(rate / best) ** 2 + noise * generator.standard_normal()) for rate in rates]
+    return [
+        (float(rate), 3.0 + 0.05 * np.log(rate / best) ** 2 + noise * generator.standard_normal()) for rate in rates
+    ]
 
 
 def test_without_noise_the_lowest_point_is_exact_and_sure():

@@ -30,9 +30,15 @@ def test_sentences_of_searches_that_are_not_finished():
     search = made_search(trials=8)
     report = search_report(search, six(tried(6, 0.3, "running"), tried(7, 0.3, "failed")))
     assert report.unfinished == 2 and sentences(report)[0] == "Unfinished: 2 of 8 trials are still to come."
-    assert sentences(search_report(search, [])) == ["Unfinished: 8 of 8 trials are still to come.", "No trial is done: nothing is known of the best rate."]
+    assert sentences(search_report(search, [])) == [
+        "Unfinished: 8 of 8 trials are still to come.",
+        "No trial is done: nothing is known of the best rate.",
+    ]
     edge = search_report(search, [tried(0, 0.98, "done", 3.0), tried(1, 0.5, "done", 3.1)])
-    assert sentences(edge)[-1] == "The rate found lies at the edge of the range searched (0.01 to 1): a better one may lie beyond."
+    assert (
+        sentences(edge)[-1]
+        == "The rate found lies at the edge of the range searched (0.01 to 1): a better one may lie beyond."
+    )
     assert "No interval: it takes 5 finished trials, there are 2." in sentences(edge)
 
 

@@ -92,11 +92,15 @@ def test_one_toggle_pools_to_its_own_variance():
 
 @pytest.mark.parametrize(("toggles", "seeds", "want"), [(1, 4, 3.0), (2, 4, 4.8), (5, 4, 7.5), (2, 8, 11.2)])
 def test_pooled_df_pays_for_the_shared_control(toggles, seeds, want):
-    assert pooled_df([pair(str(toggle), dict.fromkeys(range(seeds), 0.0)) for toggle in range(toggles)]) == pytest.approx(want)
+    assert pooled_df(
+        [pair(str(toggle), dict.fromkeys(range(seeds), 0.0)) for toggle in range(toggles)]
+    ) == pytest.approx(want)
 
 
 def test_toggles_without_a_seed_in_common_pool_in_full():
-    assert pooled_df([pair("a", dict.fromkeys(range(4), 0.0)), pair("b", dict.fromkeys(range(4, 7), 0.0))]) == pytest.approx(5)
+    assert pooled_df(
+        [pair("a", dict.fromkeys(range(4), 0.0)), pair("b", dict.fromkeys(range(4, 7), 0.0))]
+    ) == pytest.approx(5)
 
 
 def test_pooled_df_matches_the_spread_of_pooled_variances():
@@ -148,7 +152,10 @@ def test_holm_is_monotone_and_between_p_and_bonferroni(p_values):
 @settings(max_examples=40)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=9))
 def test_sign_flip_against_plain_enumeration(deltas):
-    flips = [abs(sum(sign * delta for sign, delta in zip(signs, deltas))) for signs in itertools.product((1, -1), repeat=len(deltas))]
+    flips = [
+        abs(sum(sign * delta for sign, delta in zip(signs, deltas)))
+        for signs in itertools.product((1, -1), repeat=len(deltas))
+    ]
     assert sign_flip_p(np.array(deltas) / 1000) == np.mean([flip >= abs(sum(deltas)) for flip in flips])
 
 
@@ -180,7 +187,9 @@ def test_single_toggle_is_the_paired_t_test():
 
 def test_unpaired_toggle_is_welchs_test():
     control, treatment = [1.0, 1.2, 1.1, 1.3], [1.4, 1.3, 1.9]
-    effect = analyse(table(control=control, data=treatment), "control", THRESHOLDS, "lower", unpaired=["data"]).effects["data"]
+    effect = analyse(table(control=control, data=treatment), "control", THRESHOLDS, "lower", unpaired=["data"]).effects[
+        "data"
+    ]
     want = stats.ttest_ind(treatment, control, equal_var=False)
     assert (effect.n, effect.paired, effect.deltas) == (3, False, ())
     assert effect.se == pytest.approx(effect.delta / want.statistic) and effect.df == pytest.approx(want.df)
@@ -257,7 +266,9 @@ def test_comparisons_name_each_arm_once():
 
 
 def test_higher_is_better_for_hits():
-    found = analyse(table(control=[0.35, 0.351, 0.352], t=[0.38, 0.382, 0.381]), "control", THRESHOLDS, "higher", metric="top1")
+    found = analyse(
+        table(control=[0.35, 0.351, 0.352], t=[0.38, 0.382, 0.381]), "control", THRESHOLDS, "higher", metric="top1"
+    )
     assert found.verdicts["t"] is EffectVerdict.HELPS and found.margins["t"] == THRESHOLDS.smallest_share
 
 

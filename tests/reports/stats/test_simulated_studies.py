@@ -1,8 +1,9 @@
-"""Do the intervals cover and do A/A tables stay quiet? 1,000 simulated studies a question (seeded: the same answer every time).
+"""Do the intervals cover and do A/A tables stay quiet? 1,000 simulated studies a question (seeded: the same answer
+every time).
 
-No binomial slack is allowed, though 1,000 tables with a true rate of exactly 5 % would show more than 50 false ones half of the time:
-Holm over correlated toggles stays below (with 4 seeds, in runs of 8,000 and more tables: 4.7 % with one toggle, 4.0 % with two,
-2.8 % with five). With 3 seeds and a single toggle the rate is 5.2 %.
+No binomial slack is allowed, though 1,000 tables with a true rate of exactly 5 % would show more than 50 false ones
+half of the time: Holm over correlated toggles stays below (with 4 seeds, in runs of 8,000 and more tables: 4.7 % with
+one toggle, 4.0 % with two, 2.8 % with five). With 3 seeds and a single toggle the rate is 5.2 %.
 """
 
 import numpy as np
@@ -38,7 +39,9 @@ def false_tables(make_count, seed=0, **settings) -> float:
     wrong = 0
     for study in range(STUDIES):
         arms = simulate(generator, [0.0] * make_count(study), **settings)
-        wrong += any(verdict in CLAIMED for verdict in analyse(arms, "control", Thresholds(), "lower").verdicts.values())
+        wrong += any(
+            verdict in CLAIMED for verdict in analyse(arms, "control", Thresholds(), "lower").verdicts.values()
+        )
     return wrong / STUDIES
 
 
@@ -101,23 +104,33 @@ def test_main_effects_of_a_factorial_design_cover():
     for _ in range(STUDIES):
         arms = simulate(generator, [0.01, -0.02, -0.01])
         found = analyse_comparisons(arms, comparisons, Thresholds(), "lower").effects
-        held += [found[name].interval95.low <= true <= found[name].interval95.high for name, true in (("a", 0.01), ("b", -0.02))]
+        held += [
+            found[name].interval95.low <= true <= found[name].interval95.high
+            for name, true in (("a", 0.01), ("b", -0.02))
+        ]
     assert 0.94 <= np.mean(held) <= 0.97
 
 
 def test_seed_variance_is_not_reported_as_evaluation_variance():
-    """se_eval estimates the part common to all seeds: with many seeds it does not change, while se_seed shrinks as 1/sqrt(n)."""
+    """se_eval estimates the part common to all seeds: with many seeds it does not change, while se_seed shrinks as
+    1/sqrt(n)."""
     parts = {}
     for seeds in (4, 16):
         generator = np.random.default_rng(7)
-        found = [analyse(simulate(generator, [0.0], seeds=seeds), "control", Thresholds(), "lower").effects["t0"] for _ in range(200)]
-        parts[seeds] = [float(np.mean([getattr(effect, part) ** 2 for effect in found])) for part in ("se_seed", "se_eval")]
+        found = [
+            analyse(simulate(generator, [0.0], seeds=seeds), "control", Thresholds(), "lower").effects["t0"]
+            for _ in range(200)
+        ]
+        parts[seeds] = [
+            float(np.mean([getattr(effect, part) ** 2 for effect in found])) for part in ("se_seed", "se_eval")
+        ]
     assert parts[4][0] / parts[16][0] == pytest.approx(4, rel=0.15)
     assert parts[4][1] == pytest.approx(parts[16][1], rel=0.15)
 
 
 def test_real_effects_are_found_and_their_power_is_as_planned():
-    """One toggle, 5 seeds, sd .011 between them and no evaluation noise: the effect planned for is found in 80 % of studies."""
+    """One toggle, 5 seeds, sd .011 between them and no evaluation noise: the effect planned for is found in 80 % of
+    studies."""
     noise = Noise(quirk=0.0, taste=0.0, arm=0.011 / 2**0.5)
     effect = smallest_effect(SeedPool(0.011**2, 1.0, (), {}), 0.0, 5, Thresholds())
     generator = np.random.default_rng(8)

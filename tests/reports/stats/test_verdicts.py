@@ -1,4 +1,5 @@
-"""Verdicts drawn on a ruler: `[` and `]` the 95 % interval, `o` the estimate, `|` no difference; one character = 0.002 nats."""
+"""Verdicts drawn on a ruler: `[` and `]` the 95 % interval, `o` the estimate, `|` no difference; one character = 0.002
+nats."""
 
 from dataclasses import replace
 
@@ -13,7 +14,8 @@ UNIT = 0.002
 
 
 def drawn(ruler: str, n: int = 5) -> Effect:
-    """The effect drawn on a ruler; the 90 % interval is 0.8 times the 95 % one; significant when `|` is outside the brackets."""
+    """The effect drawn on a ruler; the 90 % interval is 0.8 times the 95 % one; significant when `|` is outside the
+    brackets."""
     zero = ruler.index("|")
     low, high, delta = ((ruler.index(mark) - zero) * UNIT for mark in "[]o")
     p = 0.01 if low > 0 or high < 0 else 0.5
@@ -107,7 +109,9 @@ def test_directions_without_a_value(ruler, direction, verdict):
 
 
 def test_no_effect_decides_claims_of_direction():
-    effect = replace(drawn("[o|  ]"), delta=0.0, interval95=Interval(-0.0012, 0.0012), interval90=Interval(-0.001, 0.001))
+    effect = replace(
+        drawn("[o|  ]"), delta=0.0, interval95=Interval(-0.0012, 0.0012), interval90=Interval(-0.001, 0.001)
+    )
     assert judge_claim(effect, ClaimedEffect("no_change"), 0.002, THRESHOLDS).verdict is ClaimVerdict.REPLICATED
     assert judge_claim(effect, ClaimedEffect("decrease"), 0.002, THRESHOLDS).verdict is ClaimVerdict.CONTRADICTED
 
@@ -115,7 +119,10 @@ def test_no_effect_decides_claims_of_direction():
 def test_other_conditions_are_never_judged():
     claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples", "base"))
     found = judged("                           |  [ o ] ", claim)
-    assert found.verdict is ClaimVerdict.NOT_TESTED and found.note == "differs from the claim in samples, base; here: increase"
+    assert (
+        found.verdict is ClaimVerdict.NOT_TESTED
+        and found.note == "differs from the claim in samples, base; here: increase"
+    )
     assert "same direction" in judged("[ o ] |", claim).note
     assert "not settled" in judged("[ o | ]", claim).note
 

@@ -51,12 +51,16 @@ def test_levels_are_means_over_seeds(results):
 
 
 def test_effects_have_the_interval_that_nats_have(results):
-    """One and the same way for all metrics: what a verdict is made from for nats and rank is what the folded table shows."""
+    """One and the same way for all metrics: what a verdict is made from for nats and rank is what the folded table
+    shows."""
     _, effects, _ = further_tables(results)
     cells = {row.key: row.cells["parametric_relu"] for row in effects.rows}
     judged = analyse_study(results, "rank").effect("parametric_relu")
     assert cells["rank"].value == [judged.delta, judged.interval95.low, judged.interval95.high]
-    assert further_effects(results, "nats")["parametric_relu"].interval95 == analyse_study(results, "nats").effect("parametric_relu").interval95
+    assert (
+        further_effects(results, "nats")["parametric_relu"].interval95
+        == analyse_study(results, "nats").effect("parametric_relu").interval95
+    )
     assert cells["search_loss"].value[0] < 0 < cells["top1"].value[0]
 
 
@@ -81,11 +85,18 @@ def test_a_report_has_them_folded(made, results):
     report = make_report(results, made.registry)
     text = markdown(report)
     inside = text[text.index("<details>") : text.index("</details>")]
-    assert "<summary>More metrics</summary>" in inside and "| p ≥ 25\u00a0% |" in inside and "with a ko" not in text[: text.index("<details>")]
+    assert (
+        "<summary>More metrics</summary>" in inside
+        and "| p ≥ 25\u00a0% |" in inside
+        and "with a ko" not in text[: text.index("<details>")]
+    )
     assert text.index("Claims of the documents") < text.index("<details>") < text.index("## Notes")
     files = write_report(made.study, results, made.folder / "out", made.registry)
     assert {"metrics.csv", "metric-effects.csv", "move-numbers.csv"} <= {path.name for path in files.tables}
-    assert csv_text(report.table("metric-effects")).splitlines()[0] == "metric,parametric_relu_1,parametric_relu_2,parametric_relu_3"
+    assert (
+        csv_text(report.table("metric-effects")).splitlines()[0]
+        == "metric,parametric_relu_1,parametric_relu_2,parametric_relu_3"
+    )
 
 
 def test_names_of_arms_stay_inert(made, results):
@@ -125,7 +136,10 @@ def test_each_arm_is_read_as_its_configuration_says(tmp_path):
     results = load_results(made.study, made.runs)
     assert all(None not in trial.evaluations and trial.evaluations[MAIN].reading.legal_only for trial in results.trials)
     notes = table_notes(results, analyse_study(results, "nats"), None)
-    assert "Policies are evaluated over legal points alone (empty ones but the ko point): in all arms. Curves are of policies as they are." in notes
+    assert (
+        "Policies are evaluated over legal points alone (empty ones but the ko point): in all arms. Curves are of policies as they are."
+        in notes
+    )
     plain = plan_study(tmp_path / "plain", "parametric_relu", seeds=(1, 2))
     train(plain, {})
     for trial in plain.study.trials:

@@ -5,13 +5,30 @@ from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
 
 def made(columns: tuple[Column, ...], *rows: tuple[str, ...]) -> Table:
-    return Table("t", "T", columns, tuple(Row(str(n), {column.key: text_cell(text) for column, text in zip(columns, row)}) for n, row in enumerate(rows)))
+    return Table(
+        "t",
+        "T",
+        columns,
+        tuple(
+            Row(str(n), {column.key: text_cell(text) for column, text in zip(columns, row)})
+            for n, row in enumerate(rows)
+        ),
+    )
 
 
 def test_columns_under_another_share_its_cells():
-    columns = (Column("a", "system", "left"), Column("b", "nats"), Column("c", "size", under="a"), Column("d", "why", brief=False), Column("e", "because", under="d"))
+    columns = (
+        Column("a", "system", "left"),
+        Column("b", "nats"),
+        Column("c", "size", under="a"),
+        Column("d", "why", brief=False),
+        Column("e", "because", under="d"),
+    )
     table = made(columns, ("x|y", "1.5", "12", "w", "z"))
-    assert markdown_table(table) == "| system<br>size | nats | why<br>because |\n| :--- | ---: | ---: |\n| x\\|y<br>12 | 1.5 | w<br>z |"
+    assert (
+        markdown_table(table)
+        == "| system<br>size | nats | why<br>because |\n| :--- | ---: | ---: |\n| x\\|y<br>12 | 1.5 | w<br>z |"
+    )
     # A column whose place is not shown stands for itself.
     assert markdown_table(table, brief=True).splitlines()[0] == "| system<br>size | nats | because |"
 
@@ -21,8 +38,18 @@ def test_a_wide_table_goes_on_in_parts_that_repeat_the_first_column():
     table = made(columns, ("one two", *map(str, range(10))))
     parts = markdown_table(table).split("\n\n")
     assert len(parts) == 4
-    assert all(part.splitlines()[2].startswith("| one two |") and len(part.splitlines()[0]) <= WIDEST + 6 for part in parts)
-    assert [cell for part in parts for cell in part.splitlines()[2].split(" | ")[1:]] == [*"01", "2 |", *"34", "5 |", *"67", "8 |", "9 |"]
+    assert all(
+        part.splitlines()[2].startswith("| one two |") and len(part.splitlines()[0]) <= WIDEST + 6 for part in parts
+    )
+    assert [cell for part in parts for cell in part.splitlines()[2].split(" | ")[1:]] == [
+        *"01",
+        "2 |",
+        *"34",
+        "5 |",
+        *"67",
+        "8 |",
+        "9 |",
+    ]
 
 
 def test_one_column_too_wide_stands_beside_the_first():

@@ -75,18 +75,32 @@ def test_the_same_trials_give_the_same_bytes(made, files, tmp_path):
     first = contents(files)
     assert contents(written(made, tmp_path)) == first
     assert contents(written(made)) == first  # over the first one, nothing is left behind
-    assert {"report.md", "report.json", "manifest.json", "figure.png", "figure.svg", "arms.csv", "effects.csv", "claims.csv"} <= set(first)
+    assert {
+        "report.md",
+        "report.json",
+        "manifest.json",
+        "figure.png",
+        "figure.svg",
+        "arms.csv",
+        "effects.csv",
+        "claims.csv",
+    } <= set(first)
 
 
 def test_manifest_names_trials_evaluations_and_weights_of_every_cell(made, files):
     manifest = json.loads(files.manifest.read_text())
     cell = manifest["tables"]["effects"]["parametric_relu"]["delta"]
-    wanted = [trial.trial for arm in ("control", "without-parametric_relu") for trial in made.study.trials if trial.arm == arm]
+    wanted = [
+        trial.trial for arm in ("control", "without-parametric_relu") for trial in made.study.trials if trial.arm == arm
+    ]
     assert cell["trials"] == wanted and len(cell["evaluations"]) == len(cell["weights"]) == 6
     for trial, evaluation, weights in zip(cell["trials"], cell["evaluations"], cell["weights"]):
         about = manifest["trials"][trial]
         stored = json.loads((made.runs / trial / "eval" / f"{evaluation}.json").read_text())
-        assert about["weights"] == weights == stored["weights"] and (stored["split"], stored["history"]) == ("test", "full")
+        assert about["weights"] == weights == stored["weights"] and (stored["split"], stored["history"]) == (
+            "test",
+            "full",
+        )
     for table in files.report.tables:
         for row in table.rows:
             for key, found in row.cells.items():
@@ -108,7 +122,9 @@ def test_json_has_all_numbers_unrounded(files):
 def test_csv_tables_read_back(files):
     rows = list(csv.DictReader(io.StringIO((files.folder / "effects.csv").read_text())))
     effect = files.report.analyses[0, "nats"].effect("parametric_relu")
-    assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval_2"]) == pytest.approx(effect.interval95.high, rel=5e-6)
+    assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval_2"]) == pytest.approx(
+        effect.interval95.high, rel=5e-6
+    )
     assert rows[0]["seeds"] == "1 2 3" and rows[1]["seeds"] == "1 3"
 
 
@@ -124,8 +140,18 @@ def test_measured_numbers_have_six_digits_in_csv(value, text):
 
 
 def test_settings_and_counts_have_all_their_digits_in_csv():
-    columns = (Column("rate", "rate", exact=True), Column("range", "range", exact=True), Column("nats", "nats"), Column("count", "count"))
-    values = {"rate": 0.04006044338961229, "range": [0.0123456789, None], "nats": 3.6878754446805013, "count": 123456789}
+    columns = (
+        Column("rate", "rate", exact=True),
+        Column("range", "range", exact=True),
+        Column("nats", "nats"),
+        Column("count", "count"),
+    )
+    values = {
+        "rate": 0.04006044338961229,
+        "range": [0.0123456789, None],
+        "nats": 3.6878754446805013,
+        "count": 123456789,
+    }
     table = Table("t", "T", columns, (Row("r", {key: Cell("", value) for key, value in values.items()}),))
     assert csv_text(table) == "rate,range_1,range_2,nats,count\n0.04006044338961229,0.0123456789,,3.68788,123456789\n"
 
@@ -149,7 +175,12 @@ def test_hostile_names_in_a_study_file(tmp_path):
     train(made, {})
     files = written(made)
     text = files.markdown.read_text()
-    assert "](http" not in text and "![a](b)" not in text and "\n# heading" not in text and "`x`" not in text.replace("`'x'`", "")
+    assert (
+        "](http" not in text
+        and "![a](b)" not in text
+        and "\n# heading" not in text
+        and "`x`" not in text.replace("`'x'`", "")
+    )
 
 
 def test_csv_cells_are_no_formulas(tmp_path):

@@ -1,4 +1,5 @@
-"""What trial directories say, read back: evaluations of the final weights, unfinished trials, what lies beside the study file."""
+"""What trial directories say, read back: evaluations of the final weights, unfinished trials, what lies beside the
+study file."""
 
 import json
 
@@ -38,7 +39,9 @@ def test_trials_are_carried_as_they_are(results):
     }
     assert [trial.failure for trial in results.trials if trial.state == "failed"] == ["Diverged: loss is nan"]
     assert {(trial.arm, trial.seed) for trial in results.unfinished} == {("control", 2), ("without-parametric_relu", 3)}
-    assert sorted(results.evaluated("control", 0)) == [1, 3] and sorted(results.evaluated("without-parametric_relu", 2)) == [1, 2]
+    assert sorted(results.evaluated("control", 0)) == [1, 3] and sorted(
+        results.evaluated("without-parametric_relu", 2)
+    ) == [1, 2]
 
 
 def test_sums_by_game_are_those_of_the_stored_positions(results):
@@ -59,7 +62,9 @@ def test_hit_rates_agree_with_the_stored_means(results, metric):
 def test_rank_counts_from_one_and_probability_is_that_of_the_move(results):
     scores = results.evaluated("control", 0)[1].evaluations[0].scores
     assert results.arm_result("control", 0, "rank").means[0] == pytest.approx(scores.rank.mean() + 1)
-    assert results.arm_result("control", 0, "probability").means[0] == pytest.approx(np.exp(-scores.nats).mean(), rel=1e-6)
+    assert results.arm_result("control", 0, "probability").means[0] == pytest.approx(
+        np.exp(-scores.nats).mean(), rel=1e-6
+    )
 
 
 def test_an_arm_without_results_has_none(tmp_path):
@@ -86,13 +91,17 @@ def test_an_evaluation_of_other_size_than_planned_is_refused(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
     train(made, {})
     change_evaluations(made.runs / made.study.trials[0].trial, positions=7)
-    with pytest.raises(InputError, match="an evaluation of 7 positions of 40 games where the study has 1,958 positions of 40 games"):
+    with pytest.raises(
+        InputError, match="an evaluation of 7 positions of 40 games where the study has 1,958 positions of 40 games"
+    ):
         load_results(made.study, made.runs)
 
 
 def test_speeds_and_looks_lie_beside_the_study(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
-    (made.study_folder / "speed.json").write_text('{"control": {"samples_per_s": 1000, "device": "cpu", "torch": "2", "load": 0.5}}')
+    (made.study_folder / "speed.json").write_text(
+        '{"control": {"samples_per_s": 1000, "device": "cpu", "torch": "2", "load": 0.5}}'
+    )
     (made.study_folder / "looks.json").write_text('{"00ff": "report", "00fe": "ablate", "00fd": "report"}')
     results = load_results(made.study, made.runs, made.study_folder)
     assert results.speeds["control"].samples_per_s == 1000 and results.speeds["control"].load == 0.5

@@ -1,4 +1,5 @@
-"""Kept sums: the same numbers as from the positions, never those of another file, and a report that is the same byte for byte."""
+"""Kept sums: the same numbers as from the positions, never those of another file, and a report that is the same byte
+for byte."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,9 +36,14 @@ def test_sums_are_those_of_the_positions(made, kept):
         found = summed(evaluation, folder)
         for metric in METRICS:
             mine, slow = found.game_sums(metric), evaluation.game_sums(metric)
-            assert all(one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True))
+            assert all(
+                one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True)
+            )
         assert found.by_move_number == derived.by_move_number(evaluation)
-        assert found.guesses.sum() == evaluation.summary["positions"] and found.guesses[0] == found.game_sums("top1").sums.sum()
+        assert (
+            found.guesses.sum() == evaluation.summary["positions"]
+            and found.guesses[0] == found.game_sums("top1").sums.sum()
+        )
         assert "_arrays" not in vars(found), "the positions are forgotten again"
         found.forget()
         assert np.array_equal(found.game_sums("rank").sums, evaluation.game_sums("rank").sums)
@@ -70,19 +76,29 @@ def test_metrics_that_are_not_held_and_damaged_files(made):
     np.savez(evaluation.path, **arrays)
     for _ in range(2):
         found = summed(evaluations(made)[0], folder)
-        assert found.game_sums("entropy") is None and found.game_sums("top1_ko") is None and found.by_move_number is None
+        assert (
+            found.game_sums("entropy") is None and found.game_sums("top1_ko") is None and found.by_move_number is None
+        )
         assert found.game_sums("nats").sums.shape == (evaluation.summary["games"],)
     (file,) = folder.iterdir()
     for damaged in (b"", b"x" * 80, file.read_bytes()[:-8]):
         file.write_bytes(damaged)
-        assert np.array_equal(summed(evaluations(made)[0], folder).game_sums("nats").sums, evaluation.game_sums("nats").sums)
+        assert np.array_equal(
+            summed(evaluations(made)[0], folder).game_sums("nats").sums, evaluation.game_sums("nats").sums
+        )
     with pytest.raises(ValueError, match="valid are nats, "):
         found.game_sums("nosuch")
 
 
 def test_reports_are_the_same_byte_for_byte(made):
     def report(sums: Path | None, out: str) -> dict[str, bytes]:
-        write_report(made.study, load_results(made.study, made.runs, made.study_folder, sums), made.folder / out, made.registry, keys=sums)
+        write_report(
+            made.study,
+            load_results(made.study, made.runs, made.study_folder, sums),
+            made.folder / out,
+            made.registry,
+            keys=sums,
+        )
         return {path.name: path.read_bytes() for path in (made.folder / out / made.study.id).iterdir()}
 
     plain = report(None, "plain")

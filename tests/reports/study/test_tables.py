@@ -26,7 +26,10 @@ def pair(tmp_path_factory):
     """PReLU on gonn-b5, which has it: 0.03 nats better with it, 4 seeds; speeds measured."""
     made = plan_study(tmp_path_factory.mktemp("pair"), "parametric_relu")
     train(made, {"without-parametric_relu": 0.03})
-    speeds = {"control": {"samples_per_s": 900, "device": "cpu"}, "without-parametric_relu": {"samples_per_s": 1000, "device": "cpu"}}
+    speeds = {
+        "control": {"samples_per_s": 900, "device": "cpu"},
+        "without-parametric_relu": {"samples_per_s": 1000, "device": "cpu"},
+    }
     (made.study_folder / "speed.json").write_text(json.dumps(speeds))
     return reported(made)
 
@@ -125,7 +128,15 @@ def test_sentence_says_it_all(pair):
 
 def test_unfinished_pairs_use_common_seeds_and_say_so(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", "ladder_input")
-    train(made, {}, skip=[("control", 2), ("without-parametric_relu", 4), *(("without-ladder_input", seed) for seed in (1, 2, 3, 4))])
+    train(
+        made,
+        {},
+        skip=[
+            ("control", 2),
+            ("without-parametric_relu", 4),
+            *(("without-ladder_input", seed) for seed in (1, 2, 3, 4)),
+        ],
+    )
     report = reported(made)
     assert report.analyses[MAIN, "nats"].effect("parametric_relu").seeds == (1, 3)
     assert texts(report.table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
@@ -146,7 +157,10 @@ def test_pairs_without_a_common_seed_are_not_compared(tmp_path):
 
 def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", "last_move_input", design="factorial")
-    train(made, {"with-parametric_relu": -0.02, "with-last_move_input": -0.1, "with-parametric_relu+last_move_input": -0.16})
+    train(
+        made,
+        {"with-parametric_relu": -0.02, "with-last_move_input": -0.1, "with-parametric_relu+last_move_input": -0.16},
+    )
     report = reported(made)
     arms = {arm.id: report.table("arms").rows[index].cells["nats"].value for index, arm in enumerate(made.study.arms)}
     delta = report.analyses[MAIN, "nats"].effect("parametric_relu").delta

@@ -23,12 +23,28 @@ def reports(tmp_path_factory):
     train(first, {"without-last_move_input": 0.4})
     second = plan_study(tmp_path_factory.mktemp("second"), "stem_center_kernel", seeds=(1, 2))
     train(second, {})
-    return [make_report(load_results(made.study, made.runs, made.study_folder), made.registry) for made in (first, second)], first.registry
+    return [
+        make_report(load_results(made.study, made.runs, made.study_folder), made.registry) for made in (first, second)
+    ], first.registry
 
 
 def effect(se: float, df: float, n: int = 4) -> Effect:
-    rest = dict.fromkeys(("se_seed", "interval95", "interval90", "own_interval95", "p", "p_holm", "p_sign_flip", "correlation"))
-    return Effect(name="x", n=n, seeds=(1, 2, 3, 4)[:n], delta=0.0, deltas=(), paired=True, pooled=True, se_eval=0.0, se=se, df=df, **rest)
+    rest = dict.fromkeys(
+        ("se_seed", "interval95", "interval90", "own_interval95", "p", "p_holm", "p_sign_flip", "correlation")
+    )
+    return Effect(
+        name="x",
+        n=n,
+        seeds=(1, 2, 3, 4)[:n],
+        delta=0.0,
+        deltas=(),
+        paired=True,
+        pooled=True,
+        se_eval=0.0,
+        se=se,
+        df=df,
+        **rest,
+    )
 
 
 @pytest.mark.parametrize("se, df, toggles", [(0.01, 3.0, 1), (0.004, 30.0, 4)])
@@ -56,7 +72,10 @@ def test_every_enhancement_has_a_line_with_the_numbers_of_its_study(reports):
     assert rows["last_move_input"]["verdict"].text == "helps"
     assert rows["last_move_input"]["shown"].value == smallest_shown(found, study_thresholds(made[0].study), 2)
     assert rows["last_move_input"]["delta"].trials
-    assert rows["stem_center_kernel"]["verdict"].text == "underpowered" and rows["stem_center_kernel"]["shown"].value is None
+    assert (
+        rows["stem_center_kernel"]["verdict"].text == "underpowered"
+        and rows["stem_center_kernel"]["shown"].value is None
+    )
 
 
 def test_files_are_the_same_bytes_each_time_and_complete(reports, tmp_path):

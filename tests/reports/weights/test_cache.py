@@ -1,4 +1,5 @@
-"""What reports keep: the same numbers and pictures as made anew, and made anew whenever what they are made from has changed."""
+"""What reports keep: the same numbers and pictures as made anew, and made anew whenever what they are made from has
+changed."""
 
 import os
 from dataclasses import replace
@@ -25,7 +26,9 @@ def nets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     made = plan_study(folder, "parametric_relu", seeds=(1, 2))
     train(made, {}, weights=True)
-    report = write_report(made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry).report
+    report = write_report(
+        made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry
+    ).report
     return measured_nets([report])
 
 
@@ -42,7 +45,13 @@ def test_looks_at_weights_are_those_of_the_weights(nets):
     assert found.kernels
     for kernel in found.kernels:
         assert found.tap_rms(kernel, "center") == np.mean([tap_rms(each[kernel], CENTER) for each in weights])
-        slow = [[np.mean([np.sqrt(np.mean(np.float64(each[kernel][:, :, row, column]) ** 2)) for each in weights]) for column in range(3)] for row in range(3)]
+        slow = [
+            [
+                np.mean([np.sqrt(np.mean(np.float64(each[kernel][:, :, row, column]) ** 2)) for each in weights])
+                for column in range(3)
+            ]
+            for row in range(3)
+        ]
         assert found.tap_map(kernel) == pytest.approx(np.array(slow))
 
 
@@ -53,7 +62,10 @@ def test_looks_are_read_again_only_when_the_snapshot_changes(nets, tmp_path, mon
     monkeypatch.setattr(net_weights, "weight_looks", lambda weights: read.append(1) or weight_looks(weights))
     (again,) = net_weights.net_weights([net])
     assert not read and all(np.array_equal(again.tap_map(kernel), first.tap_map(kernel)) for kernel in first.kernels)
-    assert all(again.slopes(layer).dtype == np.float32 and np.array_equal(again.slopes(layer), first.slopes(layer)) for layer in first.slope_layers)
+    assert all(
+        again.slopes(layer).dtype == np.float32 and np.array_equal(again.slopes(layer), first.slopes(layer))
+        for layer in first.slope_layers
+    )
     os.utime(last(net.trials[0]), ns=(1, 1))
     net_weights.net_weights([net])
     assert len(read) == 1

@@ -12,7 +12,9 @@ from reports.weights.channels import _ask, likeness
 from tests.reports.made_studies import plan_study, registry
 
 KO = PublishedChannel(position="kothreatpolicy", channel=13, what="kos", high={"S4": 71.8, "R3": 50.3})
-BORDER = PublishedChannel(position="kothreatpolicy", channel=1, what="borders", high={"H5": 5.0}, low={"C3": -2.0, "C2": -2.2})
+BORDER = PublishedChannel(
+    position="kothreatpolicy", channel=1, what="borders", high={"H5": 5.0}, low={"C3": -2.0, "C2": -2.2}
+)
 
 
 def slow_likeness(values: list[float], channel: PublishedChannel) -> float:
