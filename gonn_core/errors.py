@@ -55,9 +55,9 @@ def printable_tree(tree):
     return [printable_tree(each) for each in tree] if isinstance(tree, list) else tree
 
 
-def markdown_escape(text: str) -> str:
-    """`text` made printable and inert in markdown and HTML."""
-    text = printable(text)
+def markdown_escape(text: str, limit: int | None = 200) -> str:
+    """`text` made printable and inert in markdown and HTML, cut at `limit` characters; None: whole."""
+    text = printable(text, len(text) if limit is None else limit)
     for character in "\\`*_{}[]()#+!|~":
         text = text.replace(character, "\\" + character)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

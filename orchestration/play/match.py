@@ -27,7 +27,7 @@ from orchestration.workspace import Workspace
 from reports.play.match_table import match_table
 from reports.play.players import player_names
 from reports.study.render import markdown_table, markdown_text, write_files
-from reports.study.serial import csv_text
+from reports.tables.serial import csv_text
 from reports.tables.terminal import print_table
 
 ENGINE_SECONDS = 120

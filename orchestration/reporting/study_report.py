@@ -18,8 +18,8 @@ from orchestration.workspace import Workspace
 from reports.study.render import ReportFiles, found_report, write_report
 from reports.study.results import StudyResults, load_results
 from reports.study.seed_pool import StudyShelf
+from reports.study.terminal import print_report
 from reports.tables.formats import interval, signed
-from reports.tables.terminal import print_report
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
                 else Cell(formats.NONE)
             )
         rows.append(Row(str(first), cells))
-    columns = (Column("moves", "moves"), *(Column(title, title, words=True) for title in found))
+    columns = (Column("moves", "moves"), *(Column(title, title, escape=True) for title in found))
     lacking = [net_title(net) for net in nets if net_title(net) not in found]
     notes = [f"Bins of fewer than {FEWEST_POSITIONS} test positions are left out."]
     notes += [f"Evaluated before numbers of moves were kept: {', '.join(lacking)}."] if lacking else []

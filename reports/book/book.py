@@ -23,10 +23,11 @@ from reports.figures.cache import kept_picture
 from reports.play.all_games import Played
 from reports.play.ladder import Ladder
 from reports.search.report import SearchReport
-from reports.study import serial
 from reports.study.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
 from reports.study.report import Report
+from reports.study.serial import trial_tree
 from reports.tables.latex import latex_table
+from reports.tables.serial import csv_text, json_bytes
 
 FORMAT = 1
 
@@ -50,12 +51,12 @@ def write_book(
     sections = book_sections(told, registry, [picture for picture in curves if picture is not None], searches, played)
     contents = {
         "index.md": index(sections, told, left).encode(),
-        "manifest.json": serial.json_bytes(manifest(sections, told, searches, played.ladders)),
+        "manifest.json": json_bytes(manifest(sections, told, searches, played.ladders)),
     }
     for section in sections:
         for table in section.all_tables:
             contents |= {
-                f"{table.name}.csv": serial.csv_text(table).encode(),
+                f"{table.name}.csv": csv_text(table).encode(),
                 f"{table.name}.tex": latex_table(table).encode(),
             }
     drawn = {
@@ -160,7 +161,7 @@ def manifest(
         for found in searches
         for tried in found.tried
     }
-    about |= {name: {"study": report.study.id, **serial.trial_tree(trial)} for name, (report, trial) in trials.items()}
+    about |= {name: {"study": report.study.id, **trial_tree(trial)} for name, (report, trial) in trials.items()}
     studies, searched = sorted(report.study.id for report in reports), sorted(found.search.id for found in searches)
     return {
         "format": FORMAT,

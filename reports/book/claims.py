@@ -136,8 +136,8 @@ def _measured_row(found: _Found) -> Row:
     finding, claim, measured, n = found.finding, found.finding.claim, found.finding.measured, _seeds(found)
     cells = {
         "claim": text_cell(finding.name),
-        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, words=True),
-        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
+        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
+        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, escape=True),
         "seeds": Cell(f"{n} seed{'s' * (n != 1)}" if n else formats.NONE, n or None, measured.trials),
         "verdict": text_cell(measured.verdict, measured.trials),
         "conditions": text_cell(f"for {conditions_text(claim)}"),

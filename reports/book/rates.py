@@ -66,6 +66,6 @@ def _row(found: SearchReport) -> Row:
             formats.NONE if optimum is None else formats.level(optimum.nats), optimum and optimum.nats, behind
         ),
         "gain": Cell(formats.NONE if gain is None else formats.signed(gain), gain, behind),
-        "search": Cell(search.id, search.id, words=True),
+        "search": Cell(search.id, search.id, escape=True),
     }
     return Row(search.id, cells)

@@ -128,8 +128,8 @@ def _row(finding: ClaimFinding, several: bool) -> Row:
     claim, measured = finding.claim, finding.measured
     cells = {
         "claim": text_cell(finding.name if several else finding.claim.id),
-        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, words=True),
-        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, words=True),
+        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
+        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, escape=True),
         "verdict": text_cell(measured.verdict, measured.trials),
         "conditions": text_cell(conditions_text(claim)),
         "source": text_cell(source_text(claim)),

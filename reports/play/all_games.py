@@ -63,7 +63,7 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Ce
         return Cell(formats.NONE)
     order = sorted(sums, key=lambda key: (-int(key[0]) if key[0].isdecimal() else 0, key))
     texts = [_text(*key, *sums[key]) for key in order]
-    return Cell("; ".join(texts), [[*key, *sums[key]] for key in order], tuple(sorted(used)), words=True)
+    return Cell("; ".join(texts), [[*key, *sums[key]] for key in order], tuple(sorted(used)), escape=True)
 
 
 def _text(level: str, choice: str, points: float, games: int) -> str:

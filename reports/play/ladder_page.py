@@ -7,7 +7,7 @@ from ablations.registry import Registry
 from reports.book.elo import elo_section
 from reports.play.ladder import Ladder
 from reports.study.render import markdown_table, markdown_text, write_files
-from reports.study.serial import csv_text
+from reports.tables.serial import csv_text
 
 PAGE = "elo.md"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ablations.search import Search, Tried, rounded
 from reports.search.curve import LEAST, Optimum, find_optimum
-from reports.study import serial
 from reports.study.render import markdown_table, markdown_text, write_files
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table
+from reports.tables.serial import csv_text
 
 _COLUMNS = (
     Column("rate", "learning rate", exact=True),
@@ -143,7 +143,7 @@ def write_search_report(report: SearchReport, out_folder: Path) -> SearchFiles:
     folder = Path(out_folder) / report.search.id
     contents = {
         "report.md": markdown(report, bool(pictures)).encode(),
-        "trials.csv": serial.csv_text(table_of(report)).encode(),
+        "trials.csv": csv_text(table_of(report)).encode(),
         **pictures,
     }
     write_files(folder, contents)

@@ -81,7 +81,7 @@ def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
         rows.append(Row(metric, cells))
     columns = (
         Column("metric", "Δ (shares in points)", "left"),
-        *(Column(each.card, each.card, words=True) for each in results.study.contrasts),
+        *(Column(each.card, each.card, escape=True) for each in results.study.contrasts),
     )
     return Table("metric-effects", title, columns, tuple(rows), (_NO_VERDICTS,))
 
@@ -112,4 +112,4 @@ def _move_numbers(results: StudyResults, by_number: Mapping[str, Mapping[int, tu
 
 
 def _arm_columns(results: StudyResults, arms: Sequence[str]) -> tuple[Column, ...]:
-    return tuple(Column(arm, results.study.arm(arm).label, words=True) for arm in arms)
+    return tuple(Column(arm, results.study.arm(arm).label, escape=True) for arm in arms)

@@ -17,6 +17,7 @@ from reports.study.report import Report, make_report
 from reports.study.results import StudyResults
 from reports.study.seed_pool import EarlierNoise
 from reports.tables.cells import Cell, Table
+from reports.tables.serial import csv_text, json_bytes
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 _RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
@@ -52,13 +53,13 @@ def write_report(
     from reports.figures.cache import kept_figure  # which needs this module
 
     report = make_report(results, registry or load_registry(), earlier)
-    numbers = serial.json_bytes(serial.report_tree(report))
+    numbers = json_bytes(serial.report_tree(report))
     pictures = _figure(report) if keys is None else kept_figure(folder, keys, report, numbers, lambda: _figure(report))
-    tables = {f"{table.name}.csv": serial.csv_text(table).encode() for table in report.all_tables}
+    tables = {f"{table.name}.csv": csv_text(table).encode() for table in report.all_tables}
     contents = {
         "report.md": markdown(report, bool(pictures)).encode(),
         "report.json": numbers,
-        "manifest.json": serial.json_bytes(serial.manifest(report)),
+        "manifest.json": json_bytes(serial.manifest(report)),
         **tables,
         **pictures,
     }
@@ -143,8 +144,8 @@ def markdown(report: Report, figure: bool = False) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """`markdown_escape` of a text of any length: that function cuts long names, and here sentences are escaped."""
-    return "".join(markdown_escape(text[start : start + 100]) for start in range(0, len(text), 100))
+    """A sentence, whatever its length, escaped."""
+    return markdown_escape(text, limit=None)
 
 
 def _code(text: str) -> str:
@@ -164,7 +165,7 @@ def markdown_table(table: Table, brief: bool = False) -> str:
         [head, *(each for each in columns if each.under == head.key)] for head in columns if head.under not in keys
     ]
     titles = [
-        "<br>".join(markdown_text(column.title) if column.words else column.title for column in stack)
+        "<br>".join(markdown_text(column.title) if column.escape else column.title for column in stack)
         for stack in stacks
     ]
     body = [["<br>".join(_shown(row.cells[column.key]) for column in stack) for stack in stacks] for row in table.rows]
@@ -182,7 +183,7 @@ WIDEST = 90
 
 
 def _shown(cell: Cell) -> str:
-    text = markdown_text(cell.text) if cell.words else cell.text
+    text = markdown_text(cell.text) if cell.escape else cell.text
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 

@@ -122,7 +122,7 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
         effect = analysis.effect(contrast.card)
         if effect is None:
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
-            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, words=True, short="no result yet")}
+            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, escape=True, short="no result yet")}
         else:
             cells = _effect_cells(
                 effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation

@@ -13,12 +13,12 @@ from ablations.registry import Registry
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.stats.estimates import Effect, quantile
 from reports.stats.verdicts import Thresholds
-from reports.study import serial
 from reports.study.compare import MAIN, study_thresholds
 from reports.study.report import Report
 from reports.study.tables import used_trials
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.serial import csv_text
 
 SYSTEMS = {
     "gonn": "GoNN",
@@ -178,7 +178,7 @@ def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, k
         folder,
         {
             "summary.md": ("\n\n".join(parts) + "\n").encode(),
-            "summary.csv": serial.csv_text(table).encode(),
+            "summary.csv": csv_text(table).encode(),
             "summary.json": (json.dumps(_finite(tree), indent=1, ensure_ascii=False) + "\n").encode(),
             **pictures,
         },

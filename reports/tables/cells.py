@@ -12,7 +12,7 @@ class Cell:
 
     trials: ids of the trials that the cell was computed from; evaluation: number of the study's evaluation that it
     comes from.
-    words: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it
+    escape: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it
     differs.
     """
 
@@ -20,13 +20,13 @@ class Cell:
     value: Any = None
     trials: tuple[str, ...] = ()
     evaluation: int | None = None
-    words: bool = False
+    escape: bool = False
     short: str | None = None
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `brief`: it has a place in the narrow tables of a terminal too; `words`: the title holds names from
+    """One column. `brief`: it has a place in the narrow tables of a terminal too; `escape`: the title holds names from
     files.
 
     under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep
@@ -38,7 +38,7 @@ class Column:
     title: str
     align: Literal["left", "right"] = "right"
     brief: bool = True
-    words: bool = False
+    escape: bool = False
     under: str | None = None
     exact: bool = False
 
@@ -72,4 +72,4 @@ class Table:
 
 def text_cell(text: str, trials: Iterable[str] = ()) -> Cell:
     """A cell of words."""
-    return Cell(text, text, tuple(trials), words=True)
+    return Cell(text, text, tuple(trials), escape=True)

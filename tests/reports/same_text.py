@@ -26,7 +26,7 @@ import matplotlib
 import numpy as np
 from matplotlib.image import imread
 
-from reports.study.serial import DIGITS
+from reports.tables.serial import DIGITS
 
 _NUMBER = re.compile(r"[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 _PINNED = re.compile(r"^matplotlib==(\S+)", re.MULTILINE)

@@ -15,7 +15,8 @@ from reports.study.footnotes import table_notes
 from reports.study.render import markdown, write_report
 from reports.study.report import make_report
 from reports.study.results import load_results
-from reports.study.serial import csv_text, manifest
+from reports.study.serial import manifest
+from reports.tables.serial import csv_text
 from tests.reports.made_studies import plan_study, train
 
 

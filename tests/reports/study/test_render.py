@@ -13,9 +13,9 @@ from rich.console import Console
 from gonn_core.errors import SettingError
 from reports.study.render import write_report
 from reports.study.results import load_results
-from reports.study.serial import csv_text, number_text
+from reports.study.terminal import print_report
 from reports.tables.cells import Cell, Column, Row, Table
-from reports.tables.terminal import print_report
+from reports.tables.serial import csv_text, number_text
 from tests.paths import ROOT
 from tests.reports.made_studies import fail_trial, plan_study, registry_with, train
 from tests.reports.same_text import same_text
