@@ -115,9 +115,10 @@ def test_commands_that_were_killed_are_forgotten(workspace):
     folder = workspace.root / "commands"
     folder.mkdir()
     here = this_process()
-    write = lambda name, process: (folder / name).write_text(
-        json.dumps({"process": process, "what": "x", "started": ""})
-    )  # noqa: E731
+
+    def write(name, process):
+        (folder / name).write_text(json.dumps({"process": process, "what": "x", "started": ""}))
+
     write("dead.json", here._replace(pid=gone.pid)._asdict())
     write("later.json", here._replace(started="1")._asdict())
     write("elsewhere.json", here._replace(machine="another")._asdict())

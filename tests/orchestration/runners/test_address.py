@@ -53,9 +53,10 @@ def test_code_travels_without_data():
 
 def test_a_node_must_see_the_folder_and_have_the_store(tmp_path):
     store = starter_data().store
-    ask = lambda token, folder=store.folder, digest=store.digest: node_problem(
-        str(tmp_path), token, str(folder), digest
-    )  # noqa: E731
+
+    def ask(token, folder=store.folder, digest=store.digest):
+        return node_problem(str(tmp_path), token, str(folder), digest)
+
     with token_in(tmp_path) as token:
         assert ask(token) is None
         assert "does not see" in ask("another")
