@@ -30,9 +30,9 @@ from gonn_core.features.planes import make_planes
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
 from gonn_core.go.jit import kernel
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, STRIDE, SYMMETRY, TO_PADDED, WORDS
 from gonn_core.records.build import Source, prepare_store
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 EDGE = 3
 

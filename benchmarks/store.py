@@ -19,9 +19,9 @@ from pathlib import Path
 from sgfmill import boards, sgf
 
 from gonn_core.errors import UserError
+from gonn_core.go import layout
 from gonn_core.go.ladders import ladder_bits
 from gonn_core.go.replay import make_workspace
-from gonn_core.records import layout
 from gonn_core.records.archives.members import Reading, find_sources, read_members
 from gonn_core.records.build import Source, prepare_store
 from gonn_core.records.store import Store

@@ -25,6 +25,7 @@ from gonn_core.features.cell_sets import CELL_WORDS, neighbours
 from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.ladder_cache import note_move
 from gonn_core.go.ladder_search import mark_chain, working_moves
+from gonn_core.go.layout import FLAGS, KO, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, FROM_PADDED, POINTS, SYMMETRY, WHITE, WORDS
 from gonn_core.go.rules import (
     BOTTOM,
@@ -41,7 +42,6 @@ from gonn_core.go.rules import (
 )
 from gonn_core.go.setup import keep_living, set_up
 from gonn_core.go.workspace import Workspace, make_workspace
-from gonn_core.records.layout import FLAGS, KO, WHITE_TO_MOVE
 
 NODES = 2_000
 """Nodes of a search after which the chain counts as safe; a ladder across the whole board takes some 200."""

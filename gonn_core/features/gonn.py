@@ -11,8 +11,8 @@ import numpy as np
 from gonn_core.features.chains import find_chains, find_liberties, make_chains, unpack
 from gonn_core.features.liberties_after import liberties_after
 from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, SIZE, STRIDE, SYMMETRY, TO_PADDED, WORDS
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 HISTORY = 5
 """Number of earlier moves that have a plane."""
@@ -204,7 +204,7 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
 def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
-    stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (records/layout.py) or others like them, may be read-only maps
+    stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (go/layout.py) or others like them, may be read-only maps
     rows (B,), symmetries (B,), keep (B,)          which rows; symmetry of each, 0..7; how many earlier moves are shown, 0..5
     out (B, P, 19, 19) or (B, P, 361)              float32 or uint8, C-contiguous: ones and zeros
     targets (B,) int64                             the move under the symmetry, -1 for a pass or none

@@ -14,8 +14,8 @@ from gonn_core.features.chains import OPPONENT, OWN, find_chains, find_liberties
 from gonn_core.features.sets import LADDER_PLANES, SIDES
 from gonn_core.features.wide_liberties import MOST, wide_liberties_after
 from gonn_core.go.jit import kernel
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, SIZE, SYMMETRY, TO_PADDED, WORDS
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 ROOM = 16 * POINTS
 """Marks that one position may have: four a point for stones, liberties and captures, ones, ko flag, third line, eight

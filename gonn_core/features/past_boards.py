@@ -13,8 +13,8 @@ oldest one that is still shown, the present one when none is (`copy`): to the ne
 import numpy as np
 
 from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.layout import FIRST, FLAGS, WHITE_TO_MOVE
 from gonn_core.go.points import POINTS, SYMMETRY, WORDS
-from gonn_core.records.layout import FIRST, FLAGS, WHITE_TO_MOVE
 
 
 @kernel

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.go.ladders import ladder_bits
+from gonn_core.go.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, WORDS
-from gonn_core.records.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, WHITE_TO_MOVE
 
 
 class Position(NamedTuple):
@@ -28,7 +28,7 @@ class Position(NamedTuple):
 
 class PositionRows(NamedTuple):
     """`rows[i]` is the row of position i in the other three arrays, which are laid out as the store's
-    (records/layout.py)."""
+    (go/layout.py)."""
 
     stones: np.ndarray
     ladders: np.ndarray

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gonn_core.records.layout import GAME
+from gonn_core.go.layout import GAME
 
 
 class Source(NamedTuple):
-    """N rows of G games; all read-only. Laid out as in records/layout.py."""
+    """N rows of G games; all read-only. Laid out as in go/layout.py."""
 
     stones: np.ndarray  # (N, 12) uint64
     ladders: np.ndarray  # (N, 6) uint64

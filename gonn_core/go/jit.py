@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-_KERNEL_PACKAGES = ("go", "records", "features", "evaluation", "play")
+_KERNEL_PACKAGES = ("go", "records", "features", "evaluation")  # play/kernels.py says why it is not here
 
 
 def kernel_source_hash() -> str:

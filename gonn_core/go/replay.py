@@ -1,4 +1,4 @@
-"""Replays games into rows of the position store (records/layout.py), ladder bits included.
+"""Replays games into rows of the position store (go/layout.py), ladder bits included.
 
 How a game is taken (spec: GoNN 4.6): two or more Black moves at its start are handicap: rows flagged HANDICAP_MOVE; an
 illegal one among them is skipped without a row. From then on a second move in a row by one player ends the game before
@@ -11,11 +11,7 @@ import numpy as np
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_cache import find_ladders_cached, note_move, start_game
 from gonn_core.go.ladders import set_bit
-from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
-from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, play
-from gonn_core.go.setup import place_setup, set_up
-from gonn_core.go.workspace import CAPPED, Workspace, make_workspace
-from gonn_core.records.layout import (
+from gonn_core.go.layout import (
     COMPLETE,
     FIRST,
     FLAGS,
@@ -29,6 +25,10 @@ from gonn_core.records.layout import (
     SAME_PLAYER,
     WHITE_TO_MOVE,
 )
+from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
+from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, play
+from gonn_core.go.setup import place_setup, set_up
+from gonn_core.go.workspace import CAPPED, Workspace, make_workspace
 
 __all__ = ["Workspace", "make_workspace", "replay_game", "replay_games"]
 

@@ -1,15 +1,15 @@
 """Kernels of games in play, over the boards of go/rules.py.
 
 This file is not part of the hash that names the kernel cache (go/jit.py): no other file's kernel calls these, and numba
-looks at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in
-here may call those of go/ and
-features/ and of this file, and none elsewhere may call them.
+looks at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in here may
+call those of go/ and features/ and of this file, and none elsewhere may call them.
 """
 
 import numpy as np
 
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladders import find_ladders
+from gonn_core.go.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, PLY, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, FROM_PADDED, PADDED, PASS, POINTS, WALL, WHITE, WORDS
 from gonn_core.go.rules import (
     BOTTOM,
@@ -29,7 +29,6 @@ from gonn_core.go.rules import (
     play,
 )
 from gonn_core.go.setup import has_point, set_up
-from gonn_core.records.layout import FIRST, FLAGS, KO, LAST, MOVE, NONE, PLY, WHITE_TO_MOVE
 
 _ONE = np.uint64(1)
 _BY_ITSELF, _AFTER_PASS, _PASS_ALIVE = range(3)

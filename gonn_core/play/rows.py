@@ -1,4 +1,4 @@
-"""Games side by side in arrays, every position a row laid out as the position store's (records/layout.py).
+"""Games side by side in arrays, every position a row laid out as the position store's (go/layout.py).
 
 So a net sees a game in play as it sees a recorded one: its planes come from the true earlier boards, by the same
 kernels.
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.features.source import Source
+from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, WHITE, WORDS
 from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
 from gonn_core.go.setup import keep_living
 from gonn_core.play.kernels import start
-from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 
 class Table(NamedTuple):

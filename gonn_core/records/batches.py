@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.files.arrays import GrowingArray
+from gonn_core.go import layout
 from gonn_core.go.jit import is_compiled
 from gonn_core.go.replay import make_workspace, replay_games
-from gonn_core.records import layout
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import GameRecord
 from gonn_core.records.store import ARRAYS

@@ -15,7 +15,7 @@ from gonn_core import numerics
 from gonn_core.errors import InputError, UserError
 from gonn_core.files.arrays import write_file
 from gonn_core.files.workshop import finish, locked, workshop
-from gonn_core.records import layout
+from gonn_core.go import layout
 from gonn_core.records.archives.members import Reading, read_members
 from gonn_core.records.batches import StoreWriter, compile_kernels
 from gonn_core.records.report import BuildReport, Tally

@@ -1,5 +1,6 @@
-"""The position store on disk: memory-mapped arrays of all games, named by a digest of their contents (row layout:
-layout.py).
+"""The position store on disk: memory-mapped arrays of all games, named by a digest of their contents.
+
+The layout of rows is that of go/layout.py.
 
 <stores>/<digest>/manifest.json  stones.npy ladders.npy moves.npy game.npy games.npy setup.npy names.bin
 <stores>/index/<key>.json        which store was made from which source files
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError, printable
-from gonn_core.records import layout
+from gonn_core.go import layout
 from gonn_core.records.report import BuildReport
 
 MANIFEST = "manifest.json"

@@ -16,7 +16,7 @@ import numpy as np
 from gonn_core.errors import InputError, UserError
 from gonn_core.files.arrays import GrowingArray, write_file
 from gonn_core.files.workshop import finish, workshop
-from gonn_core.records import layout
+from gonn_core.go import layout
 from gonn_core.records.hashing import draws, stream_key
 from gonn_core.records.store import Store
 

@@ -72,7 +72,7 @@ class PlaneMaker:
 
     For a CPU, `on_host` makes float32 planes in the wanted memory format. For a CUDA device it makes packed bits in
     pinned memory (a thirty-second of the bytes to copy); `on_device` copies without waiting and unpacks there.
-    store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.records.layout.
+    store: an open position store, or anything with `stones`, `ladders` and `moves` as in gonn_core.go.layout.
     extras: names of further targets, see gonn_core.features.targets.make.
     """
 

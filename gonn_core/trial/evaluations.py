@@ -12,7 +12,7 @@ from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
 from gonn_core.evaluation.reading import Reading
-from gonn_core.records.layout import KO, PLY
+from gonn_core.go.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import choose_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS

@@ -12,7 +12,7 @@ from gonn_core.errors import InputError
 from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate, history_kept
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
-from gonn_core.records.layout import MOVE
+from gonn_core.go.layout import MOVE
 from gonn_core.records.sampler import GONN_KEEP
 from gonn_core.records.views import subset
 from gonn_core.training.batches import PlaneMaker

@@ -3,8 +3,8 @@ obvious."""
 
 import numpy as np
 
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import POINTS
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from tests.boards import points_of
 from tests.go.slow_board import chain_and_liberties, neighbours
 

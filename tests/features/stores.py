@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gonn_core.features.source import Source, plane_source
+from gonn_core.go.layout import FLAGS, HANDICAP_MOVE, MOVE, PLY
 from gonn_core.go.points import POINTS
 from gonn_core.records import build
-from gonn_core.records.layout import FLAGS, HANDICAP_MOVE, MOVE, PLY
 
 
 @cache

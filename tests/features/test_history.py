@@ -4,8 +4,8 @@ ORACLES)."""
 import numpy as np
 import pytest
 
+from gonn_core.go.layout import FIRST, FLAGS, HANDICAP_MOVE, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, WORDS, point
-from gonn_core.records.layout import FIRST, FLAGS, HANDICAP_MOVE, MOVE, WHITE_TO_MOVE
 from tests.features.helpers import make
 from tests.go.oracles import Game, replay
 

@@ -6,7 +6,7 @@ import pytest
 from gonn_core.features.normalisation import grand, per_plane, plane_means
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.records.layout import FLAGS, LAST
+from gonn_core.go.layout import FLAGS, LAST
 from tests.features.configs import CLARK, GO_NN, GONN
 from tests.features.helpers import make_set
 from tests.features.stores import open_games, sample_rows

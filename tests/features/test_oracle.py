@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from gonn_core.go.layout import MOVE
 from gonn_core.go.points import SYMMETRY
-from gonn_core.records.layout import MOVE
 from tests.features.helpers import make, make_packed, turned
 from tests.go import oracles
 

@@ -12,8 +12,8 @@ from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
 from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import Source, plane_source
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE
 from gonn_core.go.points import BLACK, SYMMETRY
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE
 from tests.features.configs import CAZENAVE, CLARK, GO_NN, GONN
 from tests.features.helpers import make, make_set, pack_set, turned
 from tests.features.slow_sets import slow_set

@@ -8,9 +8,9 @@ from gonn_core.features.planes import packed_bytes
 from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
+from gonn_core.go.layout import FIRST, FLAGS, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.nets import build_net
-from gonn_core.records.layout import FIRST, FLAGS, WHITE_TO_MOVE
 from tests.boards import bitboards, colours_of, named_points, parse_board, points_of
 from tests.features.helpers import make, make_set, pack_set, turned
 from tests.features.stores import open_games, sample_rows

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gonn_core.features.positions import Position, position_rows
+from gonn_core.go.layout import NONE
 from gonn_core.go.points import BLACK, PASS, WHITE, point
-from gonn_core.records.layout import NONE
 from tests.boards import bitboard, bitboards, parse_board
 from tests.features.helpers import make
 from tests.go.oracles import REPOSITORY

@@ -5,8 +5,8 @@ import pytest
 
 from gonn_core.features.targets.final_owner import certain_owners
 from gonn_core.features.targets.make import CENSORED_PLIES, NAMES, REMOVAL_BINS, Targets
+from gonn_core.go.layout import COMPLETE, FLAGS, KO, LAST, MOVE, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SYMMETRY, WHITE
-from gonn_core.records.layout import COMPLETE, FLAGS, KO, LAST, MOVE, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from tests.boards import bitboards, colours_of, parse_board, points_of
 from tests.features.slow_sets import ladder_states
 from tests.trial.helpers import starter_data

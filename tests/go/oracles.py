@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from sgfmill import sgf
 
+from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, WORDS
 from gonn_core.go.replay import make_workspace, replay_games
-from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from tests.paths import ROOT
 
 REPOSITORY = ROOT

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.go.ladders import ladder_bits
+from gonn_core.go.layout import KO
 from gonn_core.go.points import BLACK, PASS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
 from gonn_core.go.workspace import REUSED
-from gonn_core.records.layout import KO
 from tests.boards import colours_of, draw
 from tests.go import slow_board
 from tests.go.oracles import SHARED, Game, read_sgf, replay, starter_games

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from gonn_core.go.board import Board
 from gonn_core.go.ladders import find_ladders, ladder_bits
+from gonn_core.go.layout import FLAGS, KO, LAST
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SYMMETRY, WHITE, point
 from gonn_core.go.rules import NOWHERE, PADDED_POINT
 from gonn_core.go.setup import set_up
 from gonn_core.go.workspace import CAPPED, NODES, make_workspace
-from gonn_core.records.layout import FLAGS, KO, LAST
 from tests.boards import bitboards, colours_of, marked_points, named_points, parse_board, points_of
 from tests.go import slow_board
 from tests.go.oracles import REPOSITORY, pack_bits, replay, starter_games, unpack_bits

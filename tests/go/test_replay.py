@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
-from gonn_core.records.layout import (
+from gonn_core.go.layout import (
     COMPLETE,
     FIRST,
     FLAGS,
@@ -18,6 +17,7 @@ from gonn_core.records.layout import (
     SAME_PLAYER,
     WHITE_TO_MOVE,
 )
+from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from tests.boards import colours_of, named_points, parse_board
 from tests.go.oracles import (
     KGS_GAMES,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gonn_core.go import layout
 from gonn_core.go.points import BLACK, SYMMETRY, WHITE
-from gonn_core.records import layout
 from gonn_core.records.sgf.games import MAX_NODES, REASONS, BadGame, GameRecord, read_game, read_games
 from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
 from tests.records.sgf_tools import LETTERS, ROOT, sgf

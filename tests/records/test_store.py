@@ -14,8 +14,9 @@ import pytest
 
 from gonn_core.errors import InputError, UserError
 from gonn_core.files import arrays as array_files
+from gonn_core.go import layout
 from gonn_core.go.points import BLACK, WHITE
-from gonn_core.records import build, layout
+from gonn_core.records import build
 from gonn_core.records.build import Source, prepare_store
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game

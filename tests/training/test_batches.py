@@ -13,7 +13,7 @@ from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.features.planes import pack_planes, packed_bytes
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.records.layout import MOVE
+from gonn_core.go.layout import MOVE
 from gonn_core.training.batches import PlaneMaker, ahead, training_batches
 from tests.features.configs import CAZENAVE, CLARK, GO_NN
 from tests.trial.helpers import starter_data, tiny_config

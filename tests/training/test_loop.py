@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gonn_core import numerics
-from gonn_core.records.layout import MOVE
+from gonn_core.go.layout import MOVE
 from gonn_core.training.batches import Batch, PlaneMaker, training_batches
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Diverged, Trainer

@@ -4,6 +4,7 @@ import numpy as np
 
 from gonn_core.go.jit import kernel
 from gonn_core.go.ladder_search import is_captured, working_moves
+from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import FROM_PADDED, SIZE, WORDS
 from gonn_core.go.rules import (
     BOTTOM,
@@ -18,7 +19,6 @@ from gonn_core.go.rules import (
 )
 from gonn_core.go.setup import set_up
 from gonn_core.go.workspace import CAPPED, NODES
-from gonn_core.records.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 ROW, CHAIN, STONE, MOVED, DISTANCE, ASKED, WORKS, OWNER = range(8)
 """Columns of a found ladder: row of the store; least point of the chain; the deciding stone (where the row has none, it

@@ -15,9 +15,9 @@ from gonn_core.evaluation.probes import ladder_cutting as cut
 from gonn_core.evaluation.probes.cases import Case
 from gonn_core.features.positions import Position
 from gonn_core.go.board import Board
+from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, WHITE, WORDS, point_name
 from gonn_core.go.workspace import make_workspace
-from gonn_core.records.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 
 CAPTURE, RUN = "ladder_capture", "ladder_run"
 LEAST_DISTANCE = 4
@@ -29,7 +29,7 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
     """Cases from these games (numbers, ascending) of a position store, in order; the same for the same store and games.
 
     most: an evenly spaced choice of so many. store: anything with `stones`, `moves`, `game`, `games` as in
-    gonn_core.records.layout.
+    gonn_core.go.layout.
     """
     work, other = make_workspace(), make_workspace()
     stones, moves = (_readable(array) for array in (store.stones, store.moves))

@@ -3,8 +3,8 @@
 import numpy as np
 
 from gonn_core.go.jit import kernel, lowest_bit
+from gonn_core.go.layout import FLAGS, KO, LAST, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import SYMMETRY, WORDS
-from gonn_core.records.layout import FLAGS, KO, LAST, MOVE, WHITE_TO_MOVE
 
 CENSORED_PLIES = 20
 

@@ -1,7 +1,7 @@
 """Targets beside the move played, from rows of a position store: what auxiliary heads and further output planes learn,
 and which points are illegal.
 
-Rows of a game are contiguous, so what comes later is index arithmetic (records/layout.py). All targets of points are
+Rows of a game are contiguous, so what comes later is index arithmetic (go/layout.py). All targets of points are
 turned by the sample's symmetry, as its planes are. -1 stands for "not known, or none": it never adds to a loss. Calls
 run without the GIL, from as many threads as you like.
 
@@ -26,8 +26,8 @@ import numpy as np
 from gonn_core.features.source import plane_source
 from gonn_core.features.targets import kernels
 from gonn_core.features.targets.final_owner import certain_owners
+from gonn_core.go.layout import COMPLETE, FLAGS, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, WHITE
-from gonn_core.records.layout import COMPLETE, FLAGS, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 
 NAMES = ("illegal", "future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
 REMOVAL_BINS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33 or more", "never")

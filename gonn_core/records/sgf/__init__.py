@@ -1,4 +1,4 @@
-"""SGF files as numbers: games, root properties, a hash that turning does not change.
+"""One SGF file -> games as numbers: the main line, setup stones, ranks, result, and a hash that symmetries leave alone.
 
-Imports `records.layout` and go.
+Imports go.
 """

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from sgfmill import sgf_grammar
 
+from gonn_core.go import layout
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE
-from gonn_core.records import layout
 from gonn_core.records.sgf.canonical import canonical_hash
 from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
 

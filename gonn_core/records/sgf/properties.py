@@ -7,8 +7,8 @@ whose encoding is not trusted (a CA with a strange name is common); everything o
 import math
 import re
 
+from gonn_core.go import layout
 from gonn_core.go.points import BLACK, WHITE
-from gonn_core.records import layout
 
 RANK_SCHEMES = ("kgs", "gogod")
 """`kgs`: "6d" is an amateur, "6p" a professional. `gogod`: "6d" is a professional unless marked as an amateur (GoNN
