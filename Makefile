@@ -7,7 +7,7 @@ DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto --dist loadgroup
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR"
 
-.PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync test test-quick test-cards
+.PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync lint test test-quick test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
@@ -35,7 +35,7 @@ report: ## tables and figures of all studies, from the trial directories
 status: ## studies and trials by state
 	$(GO) status
 queue: ## trials worth GPU minutes: which are done, which is next
-	$(GO) plan --queue
+	$(GO) queue
 import: ## take over trial directories from another machine: FROM=folder
 	$(GO) import "$$FROM"
 stop: ## ask running commands to pause; the same commands go on later [STUDY=…]
@@ -46,6 +46,8 @@ ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]
 	$(GO) ui --port "$$PORT" --study "$$STUDY"
 sync: ## rebuild MLflow's records from the trial directories
 	$(GO) sync
+lint: ## rules, formatting and types: ruff check, ruff format --check, mypy
+	$(GO) lint
 test: ## the whole test suite
 	$(GO) test $(IN_PARALLEL)
 test-quick: ## the test suite without its slow tests

@@ -1,8 +1,9 @@
 """Set up `.venv` once, then go on with the command: `python3 orchestration/bootstrap.py VERB ARGS…`.
 
-Standard library only, for any Python 3: it runs before anything is installed. `test` and `setup` are its own verbs,
-every other one is passed to the `gonn` command. Arguments that are empty are dropped together with the option before
-them, so that a Makefile can pass variables that the user did not set.
+Standard library only, for any Python 3: it runs before anything is installed, also where nothing but pip is there to
+install with. `setup`, `test`, `lint` and `queue` are its own verbs, every other one is passed to the `gonn` command.
+Arguments that are empty are dropped together with the option before them, so that a Makefile can pass variables that
+the user did not set.
 """
 
 import contextlib
@@ -20,8 +21,8 @@ VENV = os.path.join(ROOT, ".venv")
 STAMP = os.path.join(VENV, ".installed")
 PYTHON = os.path.join(VENV, "bin", "python")
 OLDEST, NEWEST = (3, 11), (3, 14)
-TORCH_VERSION = "2.13.0"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
 
 
 def stop(line):
@@ -58,9 +59,19 @@ def torch_choice():
     return choice
 
 
+def torch_pin():
+    """`torch==…`, as constraints.txt pins it. Stops where it does not."""
+    with open(os.path.join(ROOT, "constraints.txt")) as file:
+        pins = [line.split("#")[0].strip() for line in file]
+    for pin in pins:
+        if pin.startswith("torch=="):
+            return pin
+    stop("constraints.txt: pins no torch; valid: a line such as torch==2.13.0")
+
+
 def torch_arguments():
     """pip arguments that choose the build of torch: the small CPU build where no NVIDIA driver is seen."""
-    ordinary = ["torch==" + TORCH_VERSION]
+    ordinary = [torch_pin()]
     choice = torch_choice()
     if choice == "cuda" or not sys.platform.startswith("linux") or (choice == "auto" and shutil.which("nvidia-smi")):
         return ordinary
@@ -69,12 +80,12 @@ def torch_arguments():
     except OSError as error:
         reason = getattr(error, "reason", error)
         print(
-            "PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, which may bring about 3 GB of CUDA libraries."
-            % reason,
+            "PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, "
+            "which may bring about 3 GB of CUDA libraries." % reason,
             flush=True,
         )
         return ordinary
-    return ["torch==" + TORCH_VERSION + "+cpu", "--extra-index-url", CPU_INDEX]
+    return [torch_pin() + "+cpu", "--extra-index-url", CPU_INDEX]
 
 
 def run(command, what):
@@ -168,19 +179,35 @@ def given(arguments):
     return kept
 
 
+def lint():
+    """Check the tree as it is committed: rules, formatting, types. Says which checks failed; the exit code."""
+    os.chdir(ROOT)
+    failed = []
+    for check in LINT:
+        sys.stdout.flush()
+        if subprocess.call([PYTHON, "-m"] + check) != 0:
+            failed.append(" ".join(check))
+    print("lint: %s" % ("; ".join(failed) + " failed" if failed else "nothing found"))
+    return 1 if failed else 0
+
+
 def main():
     """Set up, then become the command."""
     arguments = given(sys.argv[1:])
     if not arguments:
-        stop("usage: bootstrap.py setup | test [pytest arguments] | <gonn verb> …")
+        stop("usage: bootstrap.py setup | test [pytest arguments] | lint | queue | <gonn verb> …")
     setup()
-    if arguments[0] == "setup":
+    verb, rest = arguments[0], arguments[1:]
+    if verb == "setup":
         return
-    module = ["pytest"] + arguments[1:] if arguments[0] == "test" else ["orchestration.cli"] + arguments
-    if arguments[0] == "test":
+    if verb == "lint":
+        sys.exit(lint())
+    if verb == "test":
         os.chdir(ROOT)
+        module = ["pytest"] + rest
     else:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
+        module = ["scripts.gpu_queue"] if verb == "queue" else ["orchestration.cli"] + arguments
     sys.stdout.flush()
     os.execv(PYTHON, [PYTHON, "-m"] + module)
 

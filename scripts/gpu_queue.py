@@ -1,12 +1,12 @@
 """The GPU queue: `results/gpu/queue.yaml`, trials worth GPU minutes in order of value, each with its job file.
 
 Every entry is checked against the declarations: its job is the trial that a study of its base under the gpu budget
-trains, with or without the enhancements whose claims it is for. `gonn plan --queue` prints which are done and which is
-next.
+trains, with or without the enhancements whose claims it is for. `make queue` (`python -m scripts.gpu_queue`) prints
+which are done and which is next.
 """
 
+import sys
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ from ablations.schema import Id, Text
 from ablations.strict_yaml import read_yaml
 from ablations.study import seeded
 from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import training_flops_per_sample
 from gonn_core.trial.directory import TrialDirectory
@@ -88,20 +88,12 @@ def read_queue(folder: Path = FOLDER) -> list[Entry]:
     return [Entry(queued, _checked(queued, registry, folder)) for queued in queue.trials]
 
 
-@cache
-def queued_trials(folder: Path = FOLDER) -> frozenset[str]:
-    """Ids of the trials in the queue."""
-    return frozenset(read_job(folder / "jobs" / f"{queued.job}.json").id for queued in _queue(folder).trials)
-
-
 def estimated_minutes(config: TrialConfig) -> int:
     """Minutes of a large GPU for a trial, from its operations: an estimate, to order and to plan by."""
     flops = training_flops_per_sample(config.net, len(plane_names(config.features)))
-    seconds = (
-        max(flops * config.training.batch_size / RATE, STEP_SECONDS)
-        * config.training.samples
-        / config.training.batch_size
-    )
+    batch_size = config.training.batch_size
+    seconds_per_step = max(flops * batch_size / RATE, STEP_SECONDS)
+    seconds = seconds_per_step * config.training.samples / batch_size
     return max(1, round(seconds / 60 + ASIDE_MINUTES))
 
 
@@ -128,8 +120,10 @@ def print_queue() -> None:
     if not left:
         console.print("all of the queue is done")
         return
+    minutes = sum(entry.queued.minutes for entry in left)
     console.print(
-        f"{len(entries) - len(left)} of {len(entries)} done; {len(left)} left, about {sum(entry.queued.minutes for entry in left)} min of a large GPU (estimated from operations)"
+        f"{len(entries) - len(left)} of {len(entries)} done; {len(left)} left, "
+        f"about {minutes} min of a large GPU (estimated from operations)"
     )
     job = (FOLDER / "jobs" / f"{left[0].queued.job}.json").relative_to(FOLDER.parent.parent)
     console.print(f"next: python -m gonn_core.trial {job} --device cuda   then, here: gonn import FOLDER_WITH_ITS_RUNS")
@@ -161,19 +155,25 @@ def _checked(queued: QueuedTrial, registry: Registry, folder: Path) -> Job:
             f"{estimated_minutes(wanted)} min, {wanted.training.samples} samples",
         )
     for named in queued.claims:
-        card, _, claim = named.partition(".")
-        known = {each.id for each in registry.card(card).claims}
-        if claim not in known:
+        card, _, claim_id = named.partition(".")
+        known = {claim.id for claim in registry.card(card).claims}
+        if claim_id not in known:
             raise SettingError(f"{at}: claims", named, f"no such claim of {card}", sorted(known))
         arms = resolve(registry, card, BUDGET, queued.base)
-        asked = [
-            seeded(with_values(arm, {"data.view": job.config.data.view}), queued.seed) for arm in (arms.off, arms.on)
-        ]
-        if wanted not in asked:
+        view = {"data.view": job.config.data.view}
+        configs = [seeded(with_values(arm, view), queued.seed) for arm in (arms.off, arms.on)]
+        if wanted not in configs:
             raise SettingError(
                 f"{at}: claims",
                 named,
                 f"the job is no arm of {card} on {queued.base}",
-                [trial_id(each) for each in asked],
+                [trial_id(config) for config in configs],
             )
     return job
+
+
+if __name__ == "__main__":
+    try:
+        print_queue()
+    except UserError as error:
+        sys.exit(str(error))

@@ -38,7 +38,7 @@ def test_imports_run_one_way(package):
     allowed = set(PACKAGES[: PACKAGES.index(package) + 1])
     for path in sources(package):
         assert imported(path) & set(PACKAGES) <= allowed, path
-        assert not imported(path) & {"tests", "benchmarks"}, path
+        assert not imported(path) & {"tests", "benchmarks", "scripts"}, path
 
 
 def test_heavy_libraries_have_one_door():

@@ -14,7 +14,8 @@ from tests.paths import ROOT
 
 APT = "venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv\n"
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-SETTINGS = "NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH PYTHON".split()
+SETTINGS = ["NAME", "DATA", "BUDGET", "SEEDS", "BASE", "DESIGN", "DEVICE", "RUNNER", "DATA_DIR", "PORT", "STUDY"]
+SETTINGS += ["TORCH", "PYTHON"]
 
 
 @pytest.fixture
@@ -70,7 +71,8 @@ def test_make_alone_is_help(tree):
     shown = make(tree)
     assert shown.returncode == 0 and shown.stderr == "" and shown.stdout == make(tree, "help").stdout
     targets = [line.split()[1] for line in shown.stdout.splitlines()]
-    assert set("setup ablation plan list show data report status ui sync test test-quick".split()) <= set(targets)
+    assert {"setup", "ablation", "plan", "list", "show", "data", "report", "status", "ui", "sync"} <= set(targets)
+    assert {"lint", "test", "test-quick"} <= set(targets)
     assert not (tree / ".venv").exists()
 
 
@@ -107,6 +109,28 @@ def test_settings_that_are_not_given_are_not_passed_on(installed):
     assert said(installed) == ["-m", "pytest", "--numprocesses", "auto", "--dist", "loadgroup", "-m", "not slow"]
 
 
+def test_make_queue_is_a_script_of_the_maintainers(installed):
+    assert make(installed, "queue").returncode == 0
+    assert said(installed) == ["-m", "scripts.gpu_queue"]
+
+
+def test_lint_runs_all_checks_and_says_which_failed(installed):
+    assert make(installed, "lint").stdout == "lint: nothing found\n"
+    script(installed / ".venv/bin/python", 'echo "$@" >> checks; case "$*" in *mypy*|*format*) exit 1;; esac')
+    failed = make(installed, "lint")
+    assert failed.returncode == 2 and failed.stdout == "lint: ruff format --check .; mypy failed\n"
+    assert (installed / "checks").read_text() == "-m ruff check .\n-m ruff format --check .\n-m mypy\n"
+
+
+def test_torch_is_pinned_in_one_place(tree):
+    (tree / "constraints.txt").unlink()
+    (tree / "constraints.txt").write_text("numpy==1\n")
+    script(tree / ".venv/bin/python", PIP)
+    setup = make(tree, "setup", TORCH="cuda")
+    assert setup.returncode == 2 and setup.stderr.startswith("constraints.txt: pins no torch; valid: ")
+    assert not (tree / ".venv/.installed").exists()
+
+
 @pytest.mark.parametrize("name", ["`touch trap`", "a b; touch trap", "'\"&& touch trap", "$$(touch trap)", "*", "-x"])
 def test_no_value_is_read_by_the_shell(installed, name):
     assert make(installed, "show", f"NAME={name}").returncode == 0
@@ -133,7 +157,13 @@ def test_bad_settings_reach_the_user_through_make(installed, arguments, line):
 
 def without(module: str, folder: Path) -> dict[str, str]:
     """Environment in which a module cannot be imported."""
-    code = f"import sys\nclass Blocked:\n    def find_spec(self, name, *_):\n        if name == {module!r}: raise ImportError(name)\nsys.meta_path.insert(0, Blocked())\n"
+    code = (
+        "import sys\n"
+        "class Blocked:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}: raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Blocked())\n"
+    )
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(code)
     return {"PYTHONPATH": str(folder)}
@@ -155,7 +185,8 @@ def test_an_unknown_build_of_torch(tree):
 
 
 def test_a_python_of_another_version(tree, tmp_path):
-    old = "import sys; sys.version_info = (3, 9, 2); sys.argv = ['bootstrap.py', 'setup']; sys.executable = '/usr/bin/python3.9'\n"
+    old = "import sys; sys.version_info = (3, 9, 2); sys.argv = ['bootstrap.py', 'setup']\n"
+    old += "sys.executable = '/usr/bin/python3.9'\n"
     old += "sys.path.insert(0, 'orchestration'); import bootstrap; bootstrap.main()"
     setup = run(tree, sys.executable, "-c", old, PATH=str(tmp_path))
     assert (setup.returncode, setup.stderr) == (2, "PYTHON=/usr/bin/python3.9: is Python 3.9; valid: 3.11 to 3.14\n")
@@ -176,15 +207,14 @@ def test_what_is_installed_and_only_once(tree):
     assert first.stdout.startswith(
         "Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …\nSet up in "
     )
+    pin = next(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("torch=="))
     torch, rest = (tree / "pip.log").read_text().splitlines()
-    assert torch.startswith("-m pip --disable-pip-version-check install --quiet -c ") and torch.split()[-1].startswith(
-        "torch=="
-    )
+    assert torch.startswith("-m pip --disable-pip-version-check install --quiet -c ") and torch.split()[-1] == pin
     assert rest.endswith(f"--editable {tree}[test]")
     assert make(tree, "list", TORCH="cuda").stdout == ""
     assert len((tree / "pip.log").read_text().splitlines()) == 2
     (tree / "constraints.txt").unlink()
-    (tree / "constraints.txt").write_text("numpy==1\n")
+    (tree / "constraints.txt").write_text("torch==2.13.0\nnumpy==1\n")
     assert make(tree, "list", TORCH="cuda").stdout.startswith("Setting up .venv")
 
 

@@ -1,7 +1,7 @@
 """The committed jobs for a GPU: readable by this code, on the data of the recipe beside them, made by commands that the
 README tells.
 
-That each is the trial that a study trains is checked with the queue (tests/orchestration/test_queue.py).
+That each is the trial that a study trains is checked with the queue (tests/scripts/test_gpu_queue.py).
 """
 
 import re
@@ -13,7 +13,7 @@ import pytest
 from ablations.strict_yaml import parse_yaml
 from gonn_core.records.recipe import read_recipe
 from gonn_core.trial.job import read_job
-from orchestration.queue import read_queue
+from scripts.gpu_queue import read_queue
 from tests.paths import ROOT
 
 FOLDER = ROOT / "results" / "gpu"

@@ -91,15 +91,10 @@ def show(name):
 @gonn.command()
 @name_argument
 @study_options
-@click.option("--queue", is_flag=True, help="the trials worth GPU minutes instead: which are done, which is next")
-def plan(queue, **settings):
+def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
     from orchestration.study import plan_view, planning
 
-    if queue:
-        from orchestration.queue import print_queue
-
-        return print_queue()
     plan_view.print_plan(planning.Request(**settings))
 
 

@@ -1,4 +1,4 @@
-"""`gonn clean`: what no study, search, match or queued trial refers to; shown first, removed only when told so.
+"""`gonn clean`: what no study, search, match or committed job refers to; shown first, removed only when told so.
 
 Whatever is not plainly of our making stays: links, and folders whose names or files are none that a command writes.
 """
@@ -16,12 +16,14 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from gonn_core.errors import printable
 from gonn_core.files.json_files import read_json
 from gonn_core.rating.matches import load_matches
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.job import read_job
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import output
-from orchestration.queue import queued_trials
+from orchestration.gitinfo import ROOT
 from orchestration.search.folder import all_searches, tried_rates
 from orchestration.study.folder import all_studies
 from orchestration.workspace import Workspace
@@ -43,59 +45,62 @@ class Unused:
 def clean(yes: bool, stores: bool) -> int:
     """Print what is unused with its size; remove it when `yes`. Trials that somebody works on are never among it."""
     workspace, console = Workspace.here(), output()
-    found = unused(workspace, stores)
-    if not found:
+    folders = unused(workspace, stores)
+    if not folders:
         console.print("nothing to remove: every trial and report belongs to a study, a search, a match or the queue")
         return 0
     table = Table("folder", "what", "size", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[2].justify = "right"
-    for each in found:
-        table.add_row(str(each.path.relative_to(workspace.root)), each.what, told(each.bytes))
+    for folder in folders:
+        table.add_row(str(folder.path.relative_to(workspace.root)), folder.what, size_text(folder.bytes))
     console.print(table)
-    total = told(sum(each.bytes for each in found))
     if not yes:
-        console.print(
-            f"{len(found)} folders, {total}; nothing was removed. gonn clean --yes{' --stores' * stores} removes them"
-        )
+        total, command = size_text(sum(folder.bytes for folder in folders)), "gonn clean --yes" + " --stores" * stores
+        console.print(f"{len(folders)} folders, {total}; nothing was removed. {command} removes them")
         return 0
-    removed = [each for each in found if _remove(each.path)]
-    console.print(f"{len(removed)} folders removed, {told(sum(each.bytes for each in removed))}")
-    for each in found:
-        if each not in removed:
-            console.print(f"{each.path}: kept, a command has begun to work on it")
+    removed = [folder for folder in folders if _remove(folder.path)]
+    console.print(f"{len(removed)} folders removed, {size_text(sum(folder.bytes for folder in removed))}")
+    for folder in folders:
+        if folder not in removed:
+            console.print(f"{folder.path}: kept, a command has begun to work on it")
     return 0
 
 
 def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
-    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or queued
-    trial refers.
+    """Folders of trials and reports, and of stores and views when asked, to which no study, search, match or committed
+    job refers.
 
-    Raises UserError for a study, a search or a match that cannot be read: what it refers to is not known.
+    Raises UserError for a study, a search, a match or a job that cannot be read: what it refers to is not known.
     """
-    studies, searched = all_studies(workspace), all_searches(workspace)
-    searches = {search.id for search in searched}
-    kept = {trial.trial for study in studies for trial in study.trials} | queued_trials()
-    kept |= {
-        tried.trial for search in searched for tried in tried_rates(workspace, search)
-    }  # also one that a study trained first
-    kept |= _played(workspace)
-    trials = list(_trials(workspace, kept, searches))
-    found = [each for each in trials if each[1] is not None]
-    unwanted = [Unused(path, what, size(path)) for path, what in found]
-    unwanted += _reports(workspace, {study.id for study in studies} | searches)
+    studies, searches = all_studies(workspace), all_searches(workspace)
+    search_ids = {search.id for search in searches}
+    referred = {trial.trial for study in studies for trial in study.trials}
+    # also a trial of a search that a study trained first
+    referred |= {tried.trial for search in searches for tried in tried_rates(workspace, search)}
+    referred |= _players(workspace) | committed_jobs()
+    trials = list(_trials(workspace, referred, search_ids))
+    unwanted = [Unused(path, what, size(path)) for path, what in trials if what is not None]
+    unwanted += _reports(workspace, {study.id for study in studies} | search_ids)
     if stores:
         configs = [config for path, what in trials if what is None and (config := _config(path)) is not None]
         unwanted += _stores(workspace, studies, configs)
     return unwanted
 
 
-def _played(workspace: Workspace) -> set[str]:
+def committed_jobs(folder: Path = ROOT / "results") -> set[str]:
+    """Ids of the trials whose job files are committed beside the results in the code's checkout: somebody is to run
+    them. Raises UserError for one that cannot be read."""
+    files = (path for path in folder.glob("*/jobs/*.json") if not path.name.endswith(".recipe.json"))
+    return {read_job(path).id for path in files}
+
+
+def _players(workspace: Workspace) -> set[str]:
     """Trials whose nets have played games, those of ladders among them."""
     players = [player for match in load_matches(workspace.matches) for player in match.players.values()]
     return {player["trial"] for player in players if player.get("kind") == "net"}
 
 
-def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterator[tuple[Path, str | None]]:
+def _trials(workspace: Workspace, referred: set[str], searches: set[str]) -> Iterator[tuple[Path, str | None]]:
     """Every trial directory, and what it is when it is unused; None when it is used."""
     for path in _folders(workspace.runs):
         if path.name.startswith(_REMOVING):
@@ -103,24 +108,12 @@ def _trials(workspace: Workspace, kept: set[str], searches: set[str]) -> Iterato
         elif path.name.startswith(".gonn-ray-") and time.time() - path.stat().st_mtime > _OLD_SECONDS:
             yield path, "Ray's notes of a command that was killed"
         elif _TRIAL.fullmatch(path.name):
-            config = _config(path)
-            labels = config.get("labels", {}) if config else {}
-            searched = isinstance(labels, dict) and labels.get("search") in searches
+            labels = (_config(path) or {}).get("labels")
+            labels = labels if isinstance(labels, dict) else {}
             state = TrialDirectory(path).state()
-            used = path.name in kept or searched or state == "running"
-            yield path, None if used else f"trial of no study, {state}" + (f" ({_label(labels)})" if labels else "")
-
-
-def _label(labels) -> str:
-    from gonn_core.errors import printable
-
-    return (
-        printable(
-            ", ".join(str(value) for name, value in labels.items() if name in ("study", "search", "base", "arm")), 60
-        )
-        if isinstance(labels, dict)
-        else ""
-    )
+            used = path.name in referred or labels.get("search") in searches or state == "running"
+            origin = ", ".join(str(labels[name]) for name in ("study", "search", "base", "arm") if name in labels)
+            yield path, None if used else f"trial of no study, {state}" + f" ({printable(origin, 60)})" * bool(origin)
 
 
 def _config(path: Path) -> dict | None:
@@ -154,7 +147,7 @@ def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unus
         views |= {
             config["config"]["data"].get("view"),
             run.get("progress_view"),
-            *(asked.get("view") for asked in run.get("evaluations", ())),
+            *(request.get("view") for request in run.get("evaluations", ())),
         }
     for study in studies:
         views |= {evaluation.view for evaluation in study.evaluations} | {arm.config.data.view for arm in study.arms}
@@ -167,9 +160,10 @@ def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unus
 
 
 def _folders(parent: Path) -> list[Path]:
-    return (
-        sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink()) if parent.is_dir() else []
-    )
+    """The folders in a folder that are no links, by name; none where it is not there."""
+    if not parent.is_dir():
+        return []
+    return sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink())
 
 
 def _remove(path: Path) -> bool:
@@ -195,7 +189,7 @@ def size(path: Path) -> int:
     )
 
 
-def told(count: int) -> str:
+def size_text(count: float) -> str:
     """A size for eyes: 512 B, 1.5 MB, 2.0 GB."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:

@@ -8,10 +8,10 @@ import pytest
 
 from ablations.registry import load_registry
 from gonn_core.errors import InputError, SettingError
-from orchestration import queue
-from orchestration.cli import command as cli
-from orchestration.queue import FOLDER, estimated_minutes, queued_trials, read_queue
+from orchestration.upkeep.cleaning import committed_jobs
 from orchestration.workspace import Workspace
+from scripts import gpu_queue
+from scripts.gpu_queue import FOLDER, estimated_minutes, print_queue, read_queue
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_every_entry_is_what_it_says():
     assert {entry.queued.job for entry in entries} == {
         path.stem for path in (FOLDER / "jobs").glob("*.json") if not path.stem.endswith(".recipe")
     }
-    assert {entry.job.id for entry in entries} == queued_trials() and len(queued_trials()) == len(entries)
+    assert {entry.job.id for entry in entries} == committed_jobs() and len(committed_jobs()) == len(entries)
     registry = load_registry()
     assert {registry.base(entry.queued.base).system for entry in entries} == {
         "gonn",
@@ -96,14 +96,14 @@ def test_minutes_grow_with_operations():
 def test_what_is_done_is_seen_here_or_beside_the_queue(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     first, second, *_ = read_queue()
-    assert cli.run(["plan", "--queue"]) == 0
+    print_queue()
     said = capsys.readouterr().out
-    assert f"0 of {len(queued_trials())} done" in said and f"jobs/{first.queued.job}.json" in said
+    assert f"0 of {len(committed_jobs())} done" in said and f"jobs/{first.queued.job}.json" in said
     (tmp_path / "runs" / first.job.id).mkdir(parents=True)
     (tmp_path / "runs" / first.job.id / "result.json").write_text(json.dumps({}))
-    assert cli.run(["plan", "--queue"]) == 0
+    print_queue()
     said = capsys.readouterr().out
-    assert f"1 of {len(queued_trials())} done" in said and f"jobs/{second.queued.job}.json" in said
+    assert f"1 of {len(committed_jobs())} done" in said and f"jobs/{second.queued.job}.json" in said
     folder = tmp_path / "gpu" / "trials" / second.job.id
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
@@ -112,6 +112,6 @@ def test_what_is_done_is_seen_here_or_beside_the_queue(tmp_path, monkeypatch, ca
 
 def test_nothing_is_next_when_all_is_done(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(queue.Entry, "state", lambda *_: "done")
-    queue.print_queue()
+    monkeypatch.setattr(gpu_queue.Entry, "state", lambda *_: "done")
+    print_queue()
     assert "all of the queue is done" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
     (["--data", "nowhere"], "DATA=nowhere: not a known data set, and no such file or folder; valid: gogod, kgs, kgs+tom, starter, a path to SGF files or archives"),
-    (["--nosuch"], "--nosuch: no such option; valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr, --queue"),
+    (["--nosuch"], "--nosuch: no such option; valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr"),
     (["\x1b[2J"], "Got unexpected extra argument (\\x1b[2J)"),
 ])  # fmt: skip
 def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):

@@ -10,7 +10,6 @@ import pytest
 from gonn_core.errors import InputError
 from gonn_core.trial.lease import Lease
 from orchestration.cli import command as cli
-from orchestration.queue import queued_trials
 from orchestration.search.folder import all_searches, keep_search, open_journal
 from orchestration.upkeep import cleaning
 from orchestration.workspace import Workspace
@@ -27,7 +26,7 @@ def home(tmp_path, monkeypatch) -> Path:
     """A study with a trial, a trial of nothing, one that is worked on, one of a search and one of the queue; reports,
     stores and views."""
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    queued = sorted(queued_trials())[0]
+    queued = sorted(cleaning.committed_jobs())[0]
     search = keep_search(Workspace(tmp_path), made_search())
     for trial in (USED, LEFT, SEARCHED, queued):
         write_trial(tmp_path / "runs" / trial, "done")
@@ -121,7 +120,7 @@ def test_it_is_shown_and_stays_unless_told_so(home, capsys):
     assert cli.run(["clean", "--yes"]) == 0
     assert set(before) - set(home.rglob("*")) >= {home / each for each in GONE}
     assert sorted(path.name for path in (home / "runs").iterdir()) == sorted(
-        {USED, HELD, SEARCHED, sorted(queued_trials())[0]}
+        {USED, HELD, SEARCHED, sorted(cleaning.committed_jobs())[0]}
     )
     assert names(home) == set() and cli.run(["clean"]) == 0 and "nothing to remove" in capsys.readouterr().out
 
@@ -155,7 +154,7 @@ def test_a_study_that_cannot_be_read_stops_it(home, capsys):
 
 
 def test_sizes_for_eyes():
-    assert [cleaning.told(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == [
+    assert [cleaning.size_text(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == [
         "0 B",
         "999 B",
         "1.5 kB",

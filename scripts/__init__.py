@@ -1,0 +1,1 @@
+"""What maintainers of this repository run; no part of the product, which never imports it."""
