@@ -41,12 +41,12 @@ def usage_line(error: click.UsageError) -> str:
     if context is None:
         return text
     if isinstance(error, click.NoSuchOption):
-        valid = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
-        return f"{printable(error.option_name)}: no such option; valid: {', '.join(valid) or '--help'}"
+        options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+        return f"{printable(error.option_name)}: no such option; valid: {', '.join(options) or '--help'}"
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        return (
-            f"{error.param.human_readable_name.upper()}: not given; {context.get_usage().replace('Usage:', 'usage:')}"
-        )
-    if isinstance(error, click.exceptions.NoSuchCommand):
-        return f"{context.command_path} {printable(error.command_name)}: no such command; valid: {', '.join(context.command.list_commands(context))}"
+        usage = context.get_usage().replace("Usage:", "usage:")
+        return f"{error.param.human_readable_name.upper()}: not given; {usage}"
+    if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(context.command, click.Group):
+        valid = ", ".join(context.command.list_commands(context))
+        return f"{context.command_path} {printable(error.command_name)}: no such command; valid: {valid}"
     return text

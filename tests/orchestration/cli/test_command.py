@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -194,6 +195,10 @@ def test_what_is_there_to_compare(gonn):
     code, out, _ = gonn("data", "list")
     assert code == 0 and "GNU Go self-play (bundled)" in out
     assert gonn()[1] == gonn("--help")[1]
+
+
+def test_the_version_is_that_of_the_installed_project(gonn):
+    assert gonn("--version") == (0, f"gonn {version('go-move-ablations')}\n", "")
 
 
 def test_help_fits_a_terminal(gonn):

@@ -1,0 +1,59 @@
+"""Options that several verbs share."""
+
+from pathlib import Path
+
+import click
+
+from orchestration.cli.usage import OneOf, WholeNumber
+
+
+def options(*decorators):
+    """Several option decorators as one."""
+
+    def decorate(function):
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+name_argument = click.argument("name", metavar="NAME", default="")
+data_option = click.option(
+    "--data", default="starter", show_default=True, help="data set, or a folder or archive of SGF files"
+)
+data_dir_option = click.option(
+    "--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]"
+)
+budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
+device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+study_options = options(
+    data_option,
+    data_dir_option,
+    budget_option,
+    click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]"),
+    click.option("--base", help="base net  [default: the card's]"),
+    click.option(
+        "--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"
+    ),
+    device_option,
+    click.option(
+        "--lr",
+        metavar="RATE",
+        help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]",
+    ),
+)
+
+
+runner_options = options(
+    click.option(
+        "--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials"
+    ),
+    click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]"),
+    click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow"),
+)
+address_option = click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]",
+)

@@ -1,0 +1,38 @@
+"""Verbs that show what was found: reports, and MLflow."""
+
+import click
+
+from orchestration.cli.usage import WholeNumber
+
+
+@click.command()
+@click.argument("studies", nargs=-1, metavar="[STUDY …]")
+def report(studies):
+    """Tables and figures of each STUDY, or of all, made again.
+
+    Of several also a summary; of all also the report over everything, out/report/index.md.
+    """
+    from orchestration.reporting import verbs as status
+
+    status.write_reports(studies)
+
+
+@click.command()
+@click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
+@click.option("--study", help="open at that study or search  [default: the latest]")
+def ui(port, study):
+    """The MLflow UI on 127.0.0.1, opened at a study."""
+    from orchestration.reporting import verbs as status
+
+    return status.open_ui(port, study)
+
+
+@click.command()
+def sync():
+    """Rebuild MLflow's records from the trial directories."""
+    from orchestration.reporting import verbs as status
+
+    return status.sync()
+
+
+VERBS = (report, ui, sync)

@@ -1,0 +1,120 @@
+"""Verbs about enhancements and studies of them: what there is, what would be run, running it, looking again."""
+
+from pathlib import Path
+
+import click
+
+from orchestration.cli.options import (
+    address_option,
+    budget_option,
+    data_dir_option,
+    data_option,
+    device_option,
+    name_argument,
+    runner_options,
+    study_options,
+)
+from orchestration.cli.usage import OneOf, WholeNumber
+
+
+@click.command("list")
+@click.argument("system", required=False)
+@click.option("--bases", is_flag=True, help="the base nets instead")
+def list_(system, bases):
+    """All enhancements, system by system, or those of SYSTEM."""
+    from orchestration.study import catalogue
+
+    if bases:
+        catalogue.print_bases()
+    else:
+        catalogue.print_list(system)
+
+
+@click.command()
+@name_argument
+def show(name):
+    """One enhancement: what it changes, its claims and sources."""
+    from orchestration.study import catalogue
+
+    catalogue.print_card(name)
+
+
+@click.command()
+@name_argument
+@study_options
+def plan(**settings):
+    """What a study would train, and the smallest effect it could show."""
+    from orchestration.study import plan_view, planning
+
+    plan_view.print_plan(planning.Request(**settings))
+
+
+@click.command()
+@name_argument
+@study_options
+@runner_options
+@address_option
+def ablate(runner, slots, track, address, **settings):
+    """Run a study: train what is missing, show what it found."""
+    from orchestration.study import ablate, planning
+
+    return ablate.run_study(planning.Request(**settings), runner, slots, track, address)
+
+
+@click.command()
+@click.argument("study")
+@click.option("--split", type=OneOf(["validation", "test"]), default="test", show_default=True)
+@click.option("--history", type=OneOf(["full", "as_published"]), default="full", show_default=True)
+@click.option("--positions", type=WholeNumber(1), help="at least that many, in whole games  [default: the budget's]")
+@click.option("--symmetry-averaging", is_flag=True, help="mean of the logits over the 8 symmetries")
+@click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")
+@click.option("--metrics", is_flag=True, help="show the documents' further metrics")
+@device_option
+def evaluate(**settings):
+    """Evaluate STUDY's trained trials again, without training."""
+    from orchestration.study import evaluate
+
+    return evaluate.evaluate_study(**settings)
+
+
+@click.command()
+@click.argument("target", metavar="TRIAL|STUDY")
+@click.option(
+    "--data", default="starter", show_default=True, help="data set from whose validation and test games ladders are cut"
+)
+@data_dir_option
+@click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
+def probe(**settings):
+    """Put test positions and ladders to trained nets; draw boards."""
+    from orchestration.study import probe
+
+    return probe.probe(**settings)
+
+
+@click.command()
+@click.argument("base", metavar="BASE", default="")
+@data_option
+@data_dir_option
+@budget_option
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="change a setting of the base, e.g. net.activation=relu",
+)
+@click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
+@click.option(
+    "--job",
+    type=click.Path(path_type=Path),
+    help="write the job file for `python -m gonn_core.trial` instead of training",
+)
+@device_option
+def train(**settings):
+    """Train one trial of a BASE net."""
+    from orchestration.study import train
+
+    return train.train_base(**settings)
+
+
+VERBS = (list_, show, plan, ablate, evaluate, probe, train)
