@@ -35,7 +35,8 @@ from orchestration.search.command import carry_out
 from orchestration.search.planning import Target, search_of
 from orchestration.study.ablate import is_complete, warm_kernels
 from orchestration.workspace import Workspace
-from reports.search.report import SearchFiles, SearchReport
+from reports.search.page import SearchFiles
+from reports.search.report import SearchReport
 
 BASE, MARGIN = "gonn-b5", 0.01
 """MARGIN: nats by which the search's choice may be worse than the grid's best, if seed noise is less."""

@@ -55,8 +55,8 @@ def printable_tree(tree):
     return [printable_tree(each) for each in tree] if isinstance(tree, list) else tree
 
 
-def markdown_escape(text: str, limit: int | None = 200) -> str:
-    """`text` made printable and inert in markdown and HTML, cut at `limit` characters; None: whole."""
+def markdown_escape(text: str, limit: int | None = None) -> str:
+    """`text` made printable and inert in markdown and HTML, cut at `limit` characters before that; None: whole."""
     text = printable(text, len(text) if limit is None else limit)
     for character in "\\`*_{}[]()#+!|~":
         text = text.replace(character, "\\" + character)

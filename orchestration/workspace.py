@@ -38,7 +38,7 @@ class Workspace:
 
     @property
     def sums(self) -> Path:
-        """What reports need of each evaluation: see reports.study.sums."""
+        """What reports need of each evaluation: see reports.results.sums."""
         return self.out / ".sums"
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from gonn_core.errors import SettingError, UserError, printable
+from gonn_core.errors import SettingError, UserError, markdown_escape, printable
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine, parse_engine
 from gonn_core.play.match.engine_match import MOST_ATTEMPTS, EngineEntrant, Entrant, NetEntrant, play_match
@@ -24,9 +24,10 @@ from orchestration.play.progress import GameCount
 from orchestration.play.rate import chosen_matches, net_names
 from orchestration.study.trial_folder import find_trial
 from orchestration.workspace import Workspace
+from reports.files import write_files
 from reports.play.match_table import match_table
 from reports.play.players import player_names
-from reports.study.render import markdown_table, markdown_text, write_files
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 from reports.tables.terminal import print_table
 
@@ -190,6 +191,6 @@ def show_matches(beginnings: Sequence[str], out: Path | None) -> None:
     table = match_table(matches, names_of(matches, workspace))
     print_table(table, output())
     if out is not None:
-        text = "\n\n".join([f"# {table.title}", markdown_table(table), *map(markdown_text, table.notes)]) + "\n"
+        text = "\n\n".join([f"# {table.title}", markdown_table(table), *map(markdown_escape, table.notes)]) + "\n"
         write_files(out, {"matches.md": text.encode(), "matches.csv": csv_text(table).encode()})
         output().print(f"{out / 'matches.md'}, {out / 'matches.csv'}")

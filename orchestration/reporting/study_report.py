@@ -15,9 +15,9 @@ from orchestration.reporting.unchanged import StudyNote
 from orchestration.study.folder import count_look, study_folder
 from orchestration.tracking.records import StudyReport
 from orchestration.workspace import Workspace
+from reports.results.seed_pool import StudyShelf
+from reports.results.study_results import StudyResults, load_results
 from reports.study.render import ReportFiles, found_report, write_report
-from reports.study.results import StudyResults, load_results
-from reports.study.seed_pool import StudyShelf
 from reports.study.terminal import print_report
 from reports.tables.formats import interval, signed
 
@@ -87,7 +87,7 @@ class Reporter:
         if not known:
             note.keep(about)
         # A run's page shows only the first lines of its description at once: they say what was found.
-        findings = "".join(f"**{markdown_escape(sentence)}**\n\n" for sentence in files.report.sentences)
+        findings = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
         return ReportedStudy(
             files,
             StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)),

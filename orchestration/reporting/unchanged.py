@@ -18,7 +18,7 @@ from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_mapping
 from orchestration.files import write_json
 from orchestration.workspace import Workspace
-from reports.study.speed_and_looks import LOOKS_FILE
+from reports.results.speed_and_looks import LOOKS_FILE
 from reports.weights.cache import keep
 
 FORMAT = 1

@@ -11,7 +11,8 @@ from orchestration.search.folder import tried_rates
 from orchestration.search.planning import SearchRequest, Target, search_of
 from orchestration.study.planning import Plan
 from orchestration.workspace import Workspace
-from reports.search.report import SearchReport, search_report, sentences
+from reports.search.page import sentences
+from reports.search.report import SearchReport, search_report
 
 
 def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, tuple[Search, RunSettings]]:

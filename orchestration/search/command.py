@@ -23,8 +23,9 @@ from orchestration.search.run import FAILURES, SearchRun
 from orchestration.study.ablate import make_runner, warm_kernels
 from orchestration.tracking.search_records import search_info, tracked_report
 from orchestration.workspace import Workspace
-from reports.search.report import SearchFiles, search_report, sentences, table_of, write_search_report
-from reports.study.render import write_files
+from reports.files import write_files
+from reports.search.page import SearchFiles, sentences, table_of, write_search_report
+from reports.search.report import search_report
 from reports.tables.terminal import rich_table
 
 

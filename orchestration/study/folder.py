@@ -12,7 +12,7 @@ from gonn_core.files.json_files import read_mapping
 from gonn_core.files.workshop import locked
 from orchestration.files import write_json
 from orchestration.workspace import Workspace
-from reports.study.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
+from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
 
 
 def study_folder(workspace: Workspace, study_id: str) -> Path:

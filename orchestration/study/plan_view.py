@@ -18,9 +18,9 @@ from orchestration.search.arms import rates_so_far
 from orchestration.study.folder import study_folder
 from orchestration.study.planning import Plan, Request, check, lay_out
 from orchestration.workspace import Workspace
+from reports.results.seed_pool import planned_effect, pool_from_studies
+from reports.results.speed_and_looks import read_speeds
 from reports.search.report import SearchReport
-from reports.study.seed_pool import planned_effect, pool_from_studies
-from reports.study.speed_and_looks import read_speeds
 
 SEEDS_SHOWN = 4
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ablations.search import Search, Tried
 from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten
-from reports.search.report import SearchFiles
+from reports.search.page import SearchFiles
 
 
 def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:

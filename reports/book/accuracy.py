@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
-from reports.book.nets import MeasuredNet, level
-from reports.book.section import Drawing, Picture
-from reports.figures.panels import COLOURS, DASHES
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
+from reports.results.nets import MeasuredNet, level
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

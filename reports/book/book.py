@@ -10,23 +10,27 @@ from pathlib import Path
 import jinja2
 
 from ablations.registry import Registry
+from gonn_core.errors import markdown_escape
 from reports.book import cost as book_cost
 from reports.book.claims import claims_section
 from reports.book.elo import elo_section
 from reports.book.looks import looks_section
-from reports.book.nets import measured_nets, worth_telling
 from reports.book.play import play_section
 from reports.book.published import comparison_section, stats_section
 from reports.book.rates import rates_section
-from reports.book.section import Drawing, Picture, Section
+from reports.book.section import Section
 from reports.figures.cache import kept_picture
+from reports.figures.picture import Drawing, Picture
+from reports.files import write_files
 from reports.play.all_games import Played
 from reports.play.ladder import Ladder
+from reports.results.nets import measured_nets
 from reports.search.report import SearchReport
-from reports.study.render import TEMPLATES, ReportFiles, markdown_table, markdown_text, write_files
+from reports.study.render import TEMPLATES, ReportFiles
 from reports.study.report import Report
 from reports.study.serial import trial_tree
 from reports.tables.latex import latex_table
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text, json_bytes
 
 FORMAT = 1
@@ -69,6 +73,13 @@ def write_book(
     return folder / "index.md"
 
 
+def worth_telling(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
+    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any
+    other's."""
+    real = [report for report in reports if report.study.budget != "smoke"]
+    return (real, [report for report in reports if report.study.budget == "smoke"]) if real else (list(reports), [])
+
+
 def _write_picture(picture: Picture, folder: Path, keys: Path | None) -> list[str]:
     """One at a time: a report over many studies has hundreds. Names of its files."""
     files = picture.files if keys is None else kept_picture(folder, keys, picture)
@@ -97,7 +108,7 @@ def book_sections(
     played: Played = Played(),
 ) -> list[Section]:
     """The report as plain data."""
-    nets = measured_nets(reports)
+    nets = measured_nets([report.results for report in reports])
     return [
         comparison_section(registry, nets, played),
         stats_section(registry, nets),
@@ -127,7 +138,7 @@ def index(sections: Sequence[Section], told: Sequence[Report], left: Sequence[Re
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters |= {"md": markdown_text, "markdown_table": lambda table: markdown_table(table, brief=True)}
+    environment.filters |= {"md": markdown_escape, "markdown_table": lambda table: markdown_table(table, brief=True)}
     trials = {trial.id: trial for report in told for trial in report.results.trials}
     finished = sum(trial.result is not None for trial in trials.values())
     return environment.get_template("index.md.j2").render(

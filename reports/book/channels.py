@@ -12,9 +12,9 @@ from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, SIZE, point, point_name
-from reports.book.nets import MeasuredNet
-from reports.book.section import Drawing, Picture
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import WIDTH, figure_bytes
+from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.weights.cache import core_code

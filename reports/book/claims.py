@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
-from reports.book.section import Picture, Section
+from reports.book.section import Section
 from reports.claims.findings import ClaimFinding, claimed_text, conditions_text, source_text
+from reports.figures.picture import Picture
 from reports.study.report import Report
 from reports.summary.figure import forest
-from reports.summary.page import SYSTEMS, SummaryLine, summary_lines, summary_table
+from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
+from reports.summary.page import summary_table
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

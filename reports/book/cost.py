@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
-from reports.book.section import Drawing, Picture
-from reports.figures.panels import COLOURS, nats_axis
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.panels import nats_axis
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
+from reports.results.compare import MAIN, used_trials
+from reports.results.costs import mean_cost
 from reports.stats.estimates import Interval
-from reports.study.compare import MAIN
-from reports.study.costs import mean_cost
 from reports.study.report import Report
-from reports.study.tables import used_trials
 from reports.summary.figure import TICKS
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell

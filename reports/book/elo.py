@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from ablations.registry import Registry
 from ablations.schema import EloPoint
 from reports.book.elo_picture import elo_picture
-from reports.book.nets import MeasuredNet, level
-from reports.book.section import Picture, Section
+from reports.book.section import Section
+from reports.figures.picture import Picture
 from reports.play.correspondence import Point, RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import Ladder
 from reports.play.ladder_table import ladder_table, ladder_text
+from reports.results.nets import MeasuredNet, level
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

@@ -8,8 +8,7 @@ from matplotlib.patheffects import withStroke
 
 from ablations.schema import EloPoint
 from gonn_core.errors import printable
-from reports.figures.panels import COLOURS
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.play.correspondence import uncertainty
 from reports.play.ladder import Ladder
 from reports.play.players import engine_text

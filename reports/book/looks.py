@@ -4,13 +4,13 @@ beside ours."""
 from collections.abc import Sequence
 
 from ablations.registry import Registry
+from gonn_core.errors import markdown_escape
 from reports.book import accuracy as book_accuracy
 from reports.book import channels as book_channels
 from reports.book import slopes as book_slopes
 from reports.book import taps as book_taps
-from reports.book.nets import MeasuredNet
 from reports.book.section import Section
-from reports.study.render import markdown_text
+from reports.results.nets import MeasuredNet
 from reports.weights.channels import pools
 from reports.weights.layers import net_weights, published_looks
 
@@ -55,4 +55,4 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
 
 
 def _titles(nets: Sequence[MeasuredNet]) -> str:
-    return markdown_text(", ".join(f"{net.name} ({net.study.budget}, {net.study.data})" for net in nets))
+    return markdown_escape(", ".join(f"{net.name} ({net.study.budget}, {net.study.data})" for net in nets))

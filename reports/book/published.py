@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from ablations.registry import Registry
 from ablations.schema import Published, PublishedRow
-from reports.book.nets import MeasuredNet, level, level_cell, perplexity_cell, structure, subset_text
 from reports.book.section import Section
 from reports.play.all_games import Played, against_engine
-from reports.study.costs import net_cost
+from reports.results.costs import net_cost
+from reports.results.nets import MeasuredNet, level, level_cell, perplexity_cell, structure, subset_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 
 from ablations.published_looks import PublishedLooks, PublishedSlopes
 from gonn_core.errors import printable
-from reports.book.section import Drawing, Picture
-from reports.figures.panels import COLOURS
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.weights.layers import NetWeights, short_name

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from ablations.published_looks import PublishedLooks, PublishedTaps
 from gonn_core.errors import printable
-from reports.book.section import Drawing, Picture
-from reports.figures.study import WIDTH, figure_bytes
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import WIDTH, figure_bytes
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.weights.layers import NetWeights, short_name
 from reports.weights.statistics import EDGES, TAP_GROUPS

@@ -1,4 +1,4 @@
 """The documents' claims beside what was found here.
 
-Imports stats, tables, and what each kind of claim is measured by: study, probes, weights, play.
+Imports stats, tables, results, and what each kind of claim is measured by: probes, weights, play.
 """

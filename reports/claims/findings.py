@@ -9,8 +9,8 @@ from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast
 from reports.claims.measures import MEASURES, NOT_MEASURED, Measured, Setting
-from reports.study.compare import StudyAnalysis
-from reports.study.results import StudyResults
+from reports.results.compare import StudyAnalysis
+from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

@@ -11,12 +11,11 @@ from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, seeded
 from gonn_core.config import with_values
 from reports.play.win_rates import PUBLISHED, SMALLEST_WIN_RATE, win_rates
+from reports.results.compare import MAIN, StudyAnalysis, study_thresholds, used_trials
+from reports.results.costs import mean_cost, net_cost
+from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
-from reports.study.compare import MAIN, StudyAnalysis, study_thresholds
-from reports.study.costs import mean_cost, net_cost
-from reports.study.results import StudyResults, TrialResult
-from reports.study.tables import used_trials
 from reports.tables import formats
 from reports.weights.cached_statistics import trained_statistic, untrained_statistic
 from reports.weights.statistics import last_snapshot

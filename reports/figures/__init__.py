@@ -1,4 +1,4 @@
-"""Figures and their panels; a figure is drawn again only when something in it changed.
+"""How figures look, and the figure of a study.
 
-Imports stats, tables, study and claims. matplotlib is imported when something is drawn.
+Imports stats, tables, results and claims. matplotlib is imported when something is drawn.
 """

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from reports.book.section import Drawing, Picture
-from reports.study.render import write_files
+from reports.figures.picture import Drawing, Picture
+from reports.files import write_files
 from reports.study.report import Report
 
 NAMES = ("figure.png", "figure.svg")

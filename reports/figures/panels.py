@@ -9,14 +9,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
 from reports.claims.measures import paired_curve
+from reports.figures.style import COLOURS, DASHES
+from reports.results.compare import MAIN, StudyAnalysis
+from reports.results.study_results import StudyResults
 from reports.stats.estimates import quantile
-from reports.study.compare import MAIN, StudyAnalysis
-from reports.study.results import StudyResults
 from reports.tables import formats
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F")
-"""Okabe and Ito's palette, told apart with any kind of colour vision; its yellow, too pale for a line, replaced."""
-DASHES = ("-", "--", ":", "-.")
 MARKERS = ("D", "s", "^", "v", "P", "X")
 
 

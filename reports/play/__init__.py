@@ -1,4 +1,4 @@
 """What came of games: matches, ratings, ladders, strength against loss.
 
-Imports stats, tables and study.
+Imports stats, tables and results.
 """

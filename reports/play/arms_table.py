@@ -2,7 +2,7 @@
 
 from gonn_core.rating.wilson import wilson
 from reports.play.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
-from reports.study.results import StudyResults
+from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

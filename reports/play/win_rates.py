@@ -13,10 +13,10 @@ import numpy as np
 from ablations.study import Contrast
 from gonn_core.rating.matches import SIDES, Match
 from reports.play.players import choice_text, is_net
+from reports.results.compare import study_thresholds
+from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect, Spread, holm, quantile
 from reports.stats.verdicts import EffectVerdict, judge_effect
-from reports.study.compare import study_thresholds
-from reports.study.results import StudyResults
 
 SMALLEST_WIN_RATE = 0.04
 """Win rates nearer to one half are as good as even. Ours: half of the 95 % interval of 600 games, the most that a

@@ -1,4 +1,4 @@
 """What trained nets answer in positions whose answer is known: scores, tables, pictures.
 
-Imports stats, tables and study.
+Imports stats, tables and results.
 """

@@ -9,9 +9,9 @@ import numpy as np
 from ablations.study import Contrast
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
+from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import evaluation_noise, sums_by_game
 from reports.stats.estimates import Effect, Interval, Spread, sign_flip_p, spread
-from reports.study.results import StudyResults, TrialResult
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.go.points import point_name
 from reports.probes.effects import GroupEffect, common_suite, group_effects
-from reports.study.results import StudyResults
+from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table
 

@@ -2,14 +2,14 @@
 
 import textwrap
 
-import matplotlib
 from matplotlib import colormaps
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from gonn_core.errors import printable
-from reports.figures.study import WIDTH, figure_files, figure_style
+from reports.figures.style import WIDTH, figure_bytes
 from reports.search.report import SearchReport
 from reports.tables import formats
 
@@ -20,20 +20,18 @@ _ABOVE = 0.35
 
 def draw_search(report: SearchReport) -> dict[str, bytes]:
     """`figure.png` and `figure.svg` as bytes; at least one trial must have a point."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": report.search.id})
-        figure = Figure(figsize=(WIDTH, 7.4), layout="constrained")
-        upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
-        title = printable(
-            f"Learning rate of {report.search.title}, {report.search.budget} budget, {report.search.coverage}", 200
-        )
-        figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
-        _rates(upper.subplots(), report)
-        ways, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
-        _ways(ways, report)
-        _history(history, report)
-        return figure_files(figure, "figure")
+    return figure_bytes("figure", (WIDTH, 7.4), lambda figure: _paint(figure, report), salt=report.search.id)
+
+
+def _paint(figure: Figure, report: SearchReport) -> None:
+    search = report.search
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
+    title = printable(f"Learning rate of {search.title}, {search.budget} budget, {search.coverage}", 200)
+    figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
+    _rates(upper.subplots(), report)
+    curves, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
+    _curves(curves, report)
+    _history(history, report)
 
 
 def _rates(axes, report: SearchReport) -> None:
@@ -97,16 +95,18 @@ def _limits(axes, nats: list[float]) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
-def _ways(axes, report: SearchReport) -> None:
+def _curves(axes, report: SearchReport) -> None:
     colours, scale = colormaps["viridis"], LogNorm(*report.search.rates)
     shown = []
     for each in report.tried:
         if each.points:
-            ways = sorted(each.points.items())
-            axes.plot(*zip(*ways), color=colours(scale(each.rate)), linewidth=1.0, marker=".", markersize=2.5)
-            shown += [nats for samples, nats in ways if samples >= report.search.config.training.samples / 2]
+            curve = sorted(each.points.items())
+            axes.plot(
+                *zip(*curve, strict=True), color=colours(scale(each.rate)), linewidth=1.0, marker=".", markersize=2.5
+            )
+            shown += [nats for samples, nats in curve if samples >= report.search.config.training.samples / 2]
             if each.state in ("pruned", "diverged"):
-                axes.plot(*ways[-1], "x", color=colours(scale(each.rate)), markersize=5)
+                axes.plot(*curve[-1], "x", color=colours(scale(each.rate)), markersize=5)
     if shown:
         ordered = sorted(shown)
         room = max(ordered[int(0.9 * (len(ordered) - 1))] - ordered[0], 1e-3)
@@ -114,8 +114,6 @@ def _ways(axes, report: SearchReport) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: formats.samples(round(value))))
     axes.set(xlabel="samples", ylabel="nats (validation)", title="each trial's way; x: given up")
-    from matplotlib.cm import ScalarMappable
-
     bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes, label="learning rate")
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
@@ -126,7 +124,7 @@ def _history(axes, report: SearchReport) -> None:
     done = [(each.number + 1, each.nats) for each in report.tried if each.state == "done"]
     if done:
         best = [min(nats for _, nats in done[: index + 1]) for index in range(len(done))]
-        axes.plot(*zip(*done), "o", color=_BLUE, markersize=3.5)
+        axes.plot(*zip(*done, strict=True), "o", color=_BLUE, markersize=3.5)
         axes.step([number for number, _ in done], best, where="post", color=_ORANGE, linewidth=1.4)
         _limits(axes, [nats for _, nats in done])
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))

@@ -1,4 +1,4 @@
-"""One study: its results, its tables and notes, its pages and files.
+"""The report of one study: its tables and notes, its page, its files.
 
-Imports stats, tables, claims, probes, play and figures.
+Imports stats, tables, results, play, probes, claims and figures.
 """

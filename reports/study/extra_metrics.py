@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gonn_core.evaluation.derived import METRICS, MOVES_A_BIN
-from reports.study.compare import MAIN, further_effects
-from reports.study.results import StudyResults
-from reports.study.sums import SummedEvaluation
-from reports.study.tables import describe, used_trials
+from reports.results.compare import MAIN, further_effects, used_trials
+from reports.results.study_results import StudyResults
+from reports.results.sums import SummedEvaluation
+from reports.study.tables import describe
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

@@ -3,11 +3,11 @@
 import math
 
 from gonn_core.errors import printable
-from reports.study.compare import MAIN, StudyAnalysis, study_thresholds
-from reports.study.costs import FLOPS_COUNTED, speed_note
-from reports.study.look_counts import looks_text
-from reports.study.results import StudyResults
-from reports.study.seed_pool import EarlierNoise
+from reports.results.compare import MAIN, StudyAnalysis, study_thresholds
+from reports.results.costs import FLOPS_COUNTED, speed_note
+from reports.results.seed_pool import EarlierNoise
+from reports.results.speed_and_looks import looks_text
+from reports.results.study_results import StudyResults
 from reports.study.tables import describe
 from reports.tables import formats
 

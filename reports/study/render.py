@@ -10,13 +10,14 @@ import jinja2
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
-from gonn_core.errors import InputError, SettingError, markdown_escape, printable
-from gonn_core.files.whole import write_whole
+from gonn_core.errors import SettingError, markdown_escape, printable
+from reports.files import write_files
+from reports.results.seed_pool import EarlierNoise
+from reports.results.study_results import StudyResults
 from reports.study import serial
 from reports.study.report import Report, make_report
-from reports.study.results import StudyResults
-from reports.study.seed_pool import EarlierNoise
-from reports.tables.cells import Cell, Table
+from reports.tables.cells import Table
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text, json_bytes
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -124,7 +125,7 @@ def markdown(report: Report, figure: bool = False) -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters |= {"md": markdown_text, "markdown_table": markdown_table, "code": _code}
+    environment.filters |= {"md": markdown_escape, "markdown_table": markdown_table, "code": _code}
     trials = report.table("trials")
     runs = Table("runs", "Runs", tuple(column for column in trials.columns if column.key in _RUN_COLUMNS), trials.rows)
     return environment.get_template("report.md.j2").render(
@@ -143,74 +144,6 @@ def markdown(report: Report, figure: bool = False) -> str:
     )
 
 
-def markdown_text(text: str) -> str:
-    """A sentence, whatever its length, escaped."""
-    return markdown_escape(text, limit=None)
-
-
 def _code(text: str) -> str:
     """Text inside backquotes: printable, without any of its own."""
     return printable(text).replace("`", "'")
-
-
-def markdown_table(table: Table, brief: bool = False) -> str:
-    """A table in markdown, numbers to the right; `brief`: without the columns that only a wide page has room for.
-
-    Columns that stand `under` another share its cells, a line each. What would still be wider than WIDEST is continued
-    in further tables that repeat the first column.
-    """
-    columns = table.shown(brief)
-    keys = {column.key for column in columns}
-    stacks = [
-        [head, *(each for each in columns if each.under == head.key)] for head in columns if head.under not in keys
-    ]
-    titles = [
-        "<br>".join(markdown_text(column.title) if column.escape else column.title for column in stack)
-        for stack in stacks
-    ]
-    body = [["<br>".join(_shown(row.cells[column.key]) for column in stack) for stack in stacks] for row in table.rows]
-    rules = ["---:" if stack[0].align == "right" else ":---" for stack in stacks]
-    printed = []
-    for chosen in _that_fit([_least_width(column) for column in zip(titles, *body)]):
-        printed.append(
-            "\n".join(f"| {' | '.join(cells[index] for index in chosen)} |" for cells in (titles, rules, *body))
-        )
-    return "\n\n".join(printed)
-
-
-WIDEST = 90
-"""Characters beside each other that a page has room for once every cell is broken at its spaces."""
-
-
-def _shown(cell: Cell) -> str:
-    text = markdown_text(cell.text) if cell.escape else cell.text
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def _least_width(texts: tuple[str, ...]) -> int:
-    """Of a column: its longest word, and the room between columns."""
-    return 3 + max(
-        len(word) for text in texts for line in text.replace("\\", "").split("<br>") for word in line.split(" ")
-    )
-
-
-def _that_fit(widths: list[int]) -> list[list[int]]:
-    """Columns of each part of a table, by their widths; the first column is in all of them."""
-    parts, room = [[0]], WIDEST - widths[0]
-    for index, width in enumerate(widths[1:], 1):
-        if width > room and len(parts[-1]) > 1:
-            parts.append([0])
-            room = WIDEST - widths[0]
-        parts[-1].append(index)
-        room -= width
-    return parts
-
-
-def write_files(folder: Path, contents: dict[str, bytes]) -> None:
-    """Each file under a temporary name, then renamed. Raises InputError when the disk does not take it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in contents.items():
-            write_whole(folder / name, data, flush=False)
-    except OSError as error:
-        raise InputError(folder, f"the report cannot be written ({error.strerror})") from None

@@ -12,12 +12,12 @@ from gonn_core.evaluation.derived import METRICS
 from reports.claims.findings import ClaimFinding, claimed_sizes, claims_table, find_claims
 from reports.play.arms_table import play_table
 from reports.probes.tables import study_table
+from reports.results.compare import MAIN, StudyAnalysis, analyse_study
+from reports.results.seed_pool import EarlierNoise
+from reports.results.study_results import StudyResults
 from reports.stats.verdicts import EffectVerdict
-from reports.study.compare import MAIN, StudyAnalysis, analyse_study
 from reports.study.extra_metrics import further_tables
 from reports.study.footnotes import table_notes
-from reports.study.results import StudyResults
-from reports.study.seed_pool import EarlierNoise
 from reports.study.tables import (
     UNIT,
     arms_table,

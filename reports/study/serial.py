@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
+from reports.results.study_results import TrialResult
 from reports.study.report import Report
-from reports.study.results import TrialResult
 
 FORMAT = 1
 

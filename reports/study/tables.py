@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ablations.study import Contrast, EvaluationRef
+from reports.results.compare import StudyAnalysis, used_trials
+from reports.results.costs import arm_cost, mean_cost
+from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
-from reports.study.compare import StudyAnalysis
-from reports.study.costs import arm_cost, mean_cost
-from reports.study.results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
@@ -203,15 +203,6 @@ def _cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
         "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
         "speed": Cell(formats.ratio(speed), speed),
     }
-
-
-def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evaluation: int) -> tuple[str, ...]:
-    """Trials behind an effect: those of its seeds, or all evaluated ones of an unpaired effect."""
-    arms = (*contrast.with_it, *contrast.without)
-    found = {arm: results.evaluated(arm, evaluation) for arm in arms}
-    return tuple(
-        trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds
-    )
 
 
 def _ends(interval) -> list[float] | None:

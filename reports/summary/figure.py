@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
-import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gonn_core.errors import printable
-from reports.book.section import Drawing, Picture
 from reports.claims.findings import ClaimFinding
-from reports.figures.panels import COLOURS, claim_ends, nats_axis, same_conditions
-from reports.figures.study import figure_files, figure_style
-from reports.summary.page import SYSTEMS, SummaryLine
+from reports.figures.panels import claim_ends, nats_axis, same_conditions
+from reports.figures.picture import Drawing, Picture
+from reports.figures.style import COLOURS, WIDTH, figure_bytes
+from reports.summary.lines import SYSTEMS, SummaryLine
 
-WIDTH = 7.0
 TICKS = (0, 0.02, -0.02, 0.05, -0.05, 0.8, -0.8, 0.2, -0.2, 3, -3)
 """Of an axis that is linear to 0.05 nats and logarithmic beyond, the most telling first."""
 
@@ -32,14 +30,11 @@ def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[st
     drawn = [line for line in lines if line.effect is not None]
     if not drawn:
         return {}
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(figure_style() | {"svg.hashsalt": name})
-        return figure_files(_figure(drawn), name)
+    size = (WIDTH, 1.3 + 0.27 * len(drawn))
+    return figure_bytes(name, size, lambda figure: _paint(figure, drawn))
 
 
-def _figure(lines: Sequence[SummaryLine]) -> Figure:
-    figure = Figure(figsize=(WIDTH, 1.3 + 0.27 * len(lines)), layout="constrained")
+def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
     axes = figure.subplots()
     axes.axvline(0.0, color="0.35", linewidth=0.9)
     claimed: set[bool] = set()
@@ -73,7 +68,6 @@ def _figure(lines: Sequence[SummaryLine]) -> Figure:
         for filled in sorted(claimed, reverse=True)
     ]
     figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
-    return figure
 
 
 def spaced_ticks(axes) -> list[float]:

@@ -4,30 +4,21 @@ its claim."""
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.special import nctdtrinc
-
 from ablations.registry import Registry
+from gonn_core.errors import markdown_escape
 from reports.claims.findings import ClaimFinding, claimed_text
-from reports.stats.estimates import Effect, quantile
-from reports.stats.verdicts import Thresholds
-from reports.study.compare import MAIN, study_thresholds
+from reports.figures.cache import kept_picture
+from reports.files import write_files
+from reports.results.compare import MAIN, study_thresholds, used_trials
 from reports.study.report import Report
-from reports.study.tables import used_trials
+from reports.summary.figure import forest
+from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
-
-SYSTEMS = {
-    "gonn": "GoNN",
-    "go_nn": "go-NN",
-    "clark_storkey": "Clark & Storkey",
-    "lczero": "lczero fork",
-    "cazenave": "Cazenave",
-}
-"""Systems in the order of the page, as they are called there."""
 
 _COLUMNS = (
     Column("system", "system", "left", brief=False),
@@ -43,46 +34,6 @@ _COLUMNS = (
     Column("claimed", "the document", "left", brief=False),
     Column("judged", "on that claim", "left", brief=False, under="claimed"),
 )
-
-
-@dataclass(frozen=True)
-class SummaryLine:
-    """One enhancement of one study; `effect` is None when it has no results yet."""
-
-    report: Report
-    card: str
-    system: str
-    effect: Effect | None
-    shown: float | None
-
-
-def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> float | None:
-    """The |effect| that this comparison would have shown with `thresholds.power`, given the standard error that it
-    ended with.
-
-    Level alpha/toggles: Holm's first step. None where no standard error is known or too few seeds to be judged.
-    """
-    if effect.se is None or effect.n < thresholds.min_seeds:
-        return None
-    critical = quantile(1 - thresholds.alpha / toggles / 2, effect.df)
-    return float(nctdtrinc(effect.df, 1 - thresholds.power, critical)) * effect.se
-
-
-def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
-    """Every enhancement of every study, by system, then study, in the study's order."""
-    lines = []
-    for report in reports:
-        thresholds = study_thresholds(report.study)
-        for contrast in report.study.contrasts:
-            system = registry.cards[contrast.card].system if contrast.card in registry.cards else "unknown"
-            effect = report.analyses[MAIN, "nats"].effect(contrast.card)
-            shown = None if effect is None else smallest_shown(effect, thresholds, len(report.study.contrasts))
-            lines.append(SummaryLine(report, contrast.card, system, effect, shown))
-    order = list(SYSTEMS)
-    return sorted(
-        lines,
-        key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base),
-    )
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:
@@ -156,10 +107,6 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, keys: Path | None = None) -> Path:
     """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `keys`:
     as of `reports.book.book.write_book`. Raises InputError."""
-    from reports.figures.cache import kept_picture
-    from reports.study.render import markdown_table, markdown_text, write_files
-    from reports.summary.figure import forest
-
     lines = summary_lines(reports, registry)
     table = summary_table(lines)
     picture = forest(lines, "summary", table.title)
@@ -169,7 +116,7 @@ def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, k
         if pictures
         else ["# Enhancements compared", markdown_table(table)]
     )
-    parts += ["\n".join(f"- {markdown_text(note)}" for note in table.notes)]
+    parts += ["\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
     parts += ["## Studies", "\n".join(f"- `{line}`" for line in dict.fromkeys(line.report.study.id for line in lines))]
     tree = {"format": 1, "rows": [{key: cell.value for key, cell in row.cells.items()} for row in table.rows]}
     tree["trials"] = [{key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows]

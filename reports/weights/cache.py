@@ -9,7 +9,7 @@ from pathlib import Path
 
 import gonn_core
 from gonn_core.files.whole import write_whole
-from reports.study.results import TrialResult
+from reports.results.study_results import TrialResult
 from reports.weights.statistics import last_snapshot
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gonn_core.config import TrialConfig
-from reports.study.results import TrialResult
+from reports.results.study_results import TrialResult
 from reports.weights.cache import code_of, core_code, keep, kept_path, read_kept, torch_version, weights_key
 from reports.weights.statistics import last_snapshot, snapshot_weights, statistic, untrained_weights
 

@@ -13,8 +13,8 @@ from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.evaluation.probes.published import Published, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
-from reports.book.nets import MeasuredNet
-from reports.study.results import TrialResult
+from reports.results.nets import MeasuredNet
+from reports.results.study_results import TrialResult
 from reports.weights.cache import code_of, core_code, keep, kept_path, read_kept, torch_version, weights_key
 from reports.weights.statistics import last_snapshot
 

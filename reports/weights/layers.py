@@ -11,8 +11,8 @@ import numpy as np
 
 from ablations.published_looks import PublishedLooks
 from ablations.registry import Registry
-from reports.book.nets import MeasuredNet
-from reports.study.results import TrialResult
+from reports.results.nets import MeasuredNet
+from reports.results.study_results import TrialResult
 from reports.weights.cache import code_of, keep, kept_path, read_kept, weights_key
 from reports.weights.statistics import TAP_GROUPS, Weights, is_kernel, last_snapshot, snapshot_weights, tap_rms
 

@@ -17,8 +17,8 @@ from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
 from reports.probes.effects import group_effects, probability_effect
 from reports.probes.tables import groups_table, positions_table, study_table
+from reports.results.study_results import load_results
 from reports.study.report import make_report
-from reports.study.results import load_results
 from tests.reports.made_studies import plan_study, registry_with, train
 from tests.trial.helpers import tiny_config, tiny_job
 

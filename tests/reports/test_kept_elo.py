@@ -4,8 +4,8 @@ them."""
 import pytest
 
 from gonn_core.play.match.record import player_id
+from reports.book.ladder_page import ladder_files
 from reports.play.ladder import load_ladders
-from reports.play.ladder_page import ladder_files
 from tests.paths import ROOT
 from tests.reports.made_studies import registry
 from tests.reports.same_text import same_file

@@ -17,8 +17,8 @@ from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_se
 from orchestration.play.elo.rungs import Standing, base_trial, further_specs, snapshot_specs, standings
 from orchestration.play.match import Side, play_between
 from orchestration.workspace import Workspace
+from reports.book.ladder_page import write_ladders
 from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
-from reports.play.ladder_page import write_ladders
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.play.players import engine_text
 from reports.tables.formats import count

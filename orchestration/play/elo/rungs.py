@@ -17,10 +17,10 @@ from orchestration.play.rate import net_names
 from orchestration.study.folder import all_studies
 from orchestration.study.trial_folder import find_trial
 from orchestration.workspace import Workspace
-from reports.book.nets import structure
 from reports.play.ladder import Rung
 from reports.play.players import player_names
-from reports.study.costs import net_cost
+from reports.results.costs import net_cost
+from reports.results.nets import structure
 
 _TRIAL = re.compile(r"[0-9a-f]{6,16}")
 FEWEST_SAMPLES = 10_000

@@ -19,7 +19,8 @@ from orchestration.search.planning import SearchRequest, check_search, lay_out_s
 from orchestration.study import planning
 from orchestration.study.planning import Request, check, lay_out
 from orchestration.workspace import Workspace
-from reports.search.report import SearchFiles, search_report
+from reports.search.page import SearchFiles
+from reports.search.report import search_report
 from tests.orchestration.search_fakes import made_search
 from tests.trial.helpers import starter_data
 

@@ -7,7 +7,8 @@ from gonn_core.trial.events import event
 from orchestration.search.progress import SearchLines
 from orchestration.tracking.search_records import search_info, tracked_report
 from orchestration.tracking.tracker import Tracker
-from reports.search.report import search_report, write_search_report
+from reports.search.page import write_search_report
+from reports.search.report import search_report
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 

@@ -11,16 +11,16 @@ import pytest
 
 from ablations.schema import EloPoint
 from reports.book import claims as book_claims
-from reports.book.book import book_sections, write_book
+from reports.book.book import book_sections, worth_telling, write_book
 from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
 from reports.book.looks import looks_section
-from reports.book.nets import level, measured_nets, structure, worth_telling
 from reports.play.correspondence import elo_of_nats, uncertainty
+from reports.results.nets import level, measured_nets, structure
+from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
 from reports.study.render import write_report
-from reports.study.results import load_results
-from reports.summary.page import summary_lines
+from reports.summary.lines import summary_lines
 from reports.tables.cells import Column, Row, Table, text_cell
 from reports.tables.latex import latex_table, latex_text
 from reports.weights import channels
@@ -55,7 +55,7 @@ def rows(found: Table) -> dict[str, dict]:
 
 
 def test_a_shared_control_is_one_net_with_the_seeds_of_both_studies(written):
-    nets = measured_nets([each.report for each in written])
+    nets = measured_nets([each.report.results for each in written])
     control = [net for net in nets if net.base]
     assert len(control) == 1 and [trial.seed for trial in control[0].trials] == [1, 2, 3, 4]
     assert len({net.name for net in nets}) == len(nets) == 4  # the arm without any trial is no net
@@ -214,7 +214,7 @@ def test_published_figures_stand_beside_ours(sections):
 
 
 def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
-    nets = measured_nets([each.report for each in written])
+    nets = measured_nets([each.report.results for each in written])
     monkeypatch.setattr(channels, "trial_id", lambda config: "another")
     section = looks_section(registry(), nets)
     assert "other numbers than the one that trained them: gonn-b5" in section.sentences[1]

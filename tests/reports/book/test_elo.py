@@ -10,14 +10,13 @@ from gonn_core.errors import InputError, SettingError
 from gonn_core.play.choice import Choice
 from gonn_core.rating.bradley_terry import rate
 from reports.book.elo import TO_RATE, elo_section
-from reports.book.nets import measured_nets
+from reports.book.ladder_page import write_ladders
 from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import load_ladders, read_ladder
-from reports.play.ladder_page import write_ladders
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.play.players import ORDINARY_PASSING, engine_text, player_names
-from reports.study.render import write_report
-from reports.study.results import load_results
+from reports.results.nets import measured_nets
+from reports.results.study_results import load_results
 from tests.rating.made_matches import ENGINE, net
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
@@ -91,13 +90,7 @@ def test_the_section_names_the_command_until_there_are_games(ladder):
 def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder):
     made = plan_study(tmp_path, "ko_plane", budget="cpu", seeds=(1, 2, 3))
     train(made, {})
-    nets = measured_nets(
-        [
-            write_report(
-                made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
-            ).report
-        ]
-    )
+    nets = measured_nets([load_results(made.study, made.runs, made.study_folder)])
     read = next(table for table in elo_section(registry(), nets, [ladder]).tables if table.name.startswith("elo-read-"))
     strength = read.rows[0].cells["elo"].value
     assert len(read.rows) == 2 and strength[1] < strength[0] < strength[2] and 200 < strength[0] < 600

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reports.study.compare import MAIN, train_nats
+from reports.results.compare import MAIN, train_nats
+from reports.results.study_results import load_results
 from reports.study.report import make_report
-from reports.study.results import load_results
 from reports.weights.statistics import statistic, untrained_weights
 from tests.reports.made_studies import plan_study, registry_with, train
 

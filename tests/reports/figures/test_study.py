@@ -6,8 +6,8 @@ import pytest
 
 from reports.figures import study as figures
 from reports.figures.study import draw
+from reports.results.study_results import load_results
 from reports.study.report import make_report
-from reports.study.results import load_results
 from tests.reports.made_studies import plan_study, train
 
 

@@ -7,7 +7,7 @@ from gonn_core.play.match.record import GameLine, player_id
 from gonn_core.play.rules import Rules
 from gonn_core.rating.matches import Match
 from reports.play.match_table import match_table
-from reports.study.render import markdown_table
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 
 NET = {"kind": "net", "trial": "a" * 16, "samples": 1000, "weights": "w", "choice": {}}

@@ -8,8 +8,8 @@ from scipy.stats import ttest_1samp
 
 from gonn_core.rating.matches import load_matches
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
+from reports.results.study_results import load_results
 from reports.study.report import make_report
-from reports.study.results import load_results
 from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, registry, train
 

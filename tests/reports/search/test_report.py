@@ -3,7 +3,8 @@
 import xml.etree.ElementTree
 
 from ablations.search import Tried
-from reports.search.report import search_report, sentences, table_of, write_search_report
+from reports.search.page import sentences, table_of, write_search_report
+from reports.search.report import search_report
 from tests.orchestration.search_fakes import made_search
 
 POINTS = {400: 5.0, 800: 4.0}

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from reports.results.speed_and_looks import looks_text
 from reports.stats.analysis import Comparison, analyse, analyse_comparisons
 from reports.stats.clusters import ArmResult, bootstrap_over_games, cluster_variance, evaluation_noise, sums_by_game
 from reports.stats.estimates import holm, sign_flip_p, spread
 from reports.stats.seed_noise import Differences, pair_correlation, pool_seed_noise, pooled_df
 from reports.stats.verdicts import EffectVerdict, Thresholds
-from reports.study.look_counts import looks_text
 from tests.reports.simulation import Noise, simulate
 
 THRESHOLDS = Thresholds()

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from gonn_core.errors import SettingError
+from reports.results.study_results import load_results
 from reports.study.render import write_report
-from reports.study.results import load_results
 from reports.study.terminal import print_report
 from reports.tables.cells import Cell, Column, Row, Table
 from reports.tables.serial import csv_text, number_text

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from reports.results.compare import MAIN, analyse_study
+from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
-from reports.study.compare import MAIN, analyse_study
 from reports.study.report import make_report
-from reports.study.results import load_results
 from reports.tables import formats
 from tests.reports.made_studies import plan_study, train
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from reports.results.compare import MAIN, study_thresholds
+from reports.results.study_results import load_results
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import Thresholds
-from reports.study.compare import MAIN, study_thresholds
 from reports.study.report import make_report
-from reports.study.results import load_results
-from reports.summary.page import smallest_shown, summary_lines, summary_table, write_summary
+from reports.summary.lines import smallest_shown, summary_lines
+from reports.summary.page import summary_table, write_summary
 from tests.reports.made_studies import plan_study, train
 
 

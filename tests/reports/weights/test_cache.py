@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reports.book.nets import measured_nets
-from reports.book.section import Drawing, Picture
 from reports.figures.cache import kept_picture
+from reports.figures.picture import Drawing, Picture
+from reports.results.nets import measured_nets
+from reports.results.study_results import TrialResult, load_results
 from reports.study.render import write_report
-from reports.study.results import TrialResult, load_results
 from reports.weights import cached_statistics as kept_statistics
 from reports.weights import layers as net_weights
 from reports.weights.cache import read_kept
@@ -29,7 +29,7 @@ def nets(tmp_path_factory):
     report = write_report(
         made.study, load_results(made.study, made.runs, made.study_folder), folder / "out", made.registry
     ).report
-    return measured_nets([report])
+    return measured_nets([report.results])
 
 
 def last(trial: TrialResult) -> Path:

@@ -10,9 +10,9 @@ import pytest
 from gonn_core.evaluation import derived
 from gonn_core.evaluation.derived import METRICS
 from gonn_core.evaluation.stored import load_evaluations
+from reports.results.study_results import load_results
+from reports.results.sums import summed
 from reports.study.render import write_report
-from reports.study.results import load_results
-from reports.study.sums import summed
 from tests.reports.made_studies import Made, plan_study, train
 
 

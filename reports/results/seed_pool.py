@@ -9,11 +9,11 @@ import numpy as np
 
 from ablations.study import Study, read_study
 from gonn_core.errors import UserError
+from reports.results.compare import MAIN, analyse_study, comparison, study_thresholds
+from reports.results.study_results import StudyResults, load_results
 from reports.stats.analysis import TableAnalysis
 from reports.stats.power import smallest_effect
 from reports.stats.seed_noise import Differences, SeedPool, pool_seed_noise
-from reports.study.compare import MAIN, analyse_study, comparison, study_thresholds
-from reports.study.results import StudyResults, load_results
 
 
 @dataclass(frozen=True)

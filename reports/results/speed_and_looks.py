@@ -6,6 +6,7 @@ looks.json    {"<digest of the finished trials>": "<command that showed their te
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,3 +47,16 @@ def read_looks(study_folder: Path) -> dict[str, int]:
     is none."""
     commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
     return dict(sorted(Counter(commands).items()))
+
+
+def looks_text(looks: Mapping[str, int]) -> str:
+    """One sentence for a table's footer; `looks`: how often test results were shown, by table or command.
+
+    No alpha is spent on them: each look at unfinished results that may decide whether more seeds are run raises the
+    chance of a false helps or hurts above alpha, and the reader has to weigh that.
+    """
+    total = sum(looks.values())
+    if total <= 1:
+        return f"Looks at the test results: {total}."
+    parts = ", ".join(f"{name} {count}" for name, count in looks.items() if count)
+    return f"Looks at the test results: {total} ({parts}); intervals and p values are not corrected for having looked before."

@@ -9,12 +9,11 @@ import numpy as np
 
 from ablations.study import EvaluationRef, Study
 from gonn_core.config import NetConfig, TrialConfig
+from gonn_core.evaluation.derived import METRICS
+from reports.results.compare import arm_key
+from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise
 from reports.stats.estimates import Interval, spread
-from reports.study.compare import arm_key
-from reports.study.report import Report
-from reports.study.results import TrialResult
-from reports.study.tables import UNIT
 from reports.tables import formats
 from reports.tables.cells import Cell
 
@@ -60,22 +59,21 @@ class Level:
     interval95: Interval | None
 
 
-def measured_nets(reports: Sequence[Report]) -> list[MeasuredNet]:
-    """All arms with a finished trial, by base, budget and data; the base first, then by name."""
+def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
+    """Of these studies all arms with a finished trial, by base, budget and data; the base first, then by name."""
     found: dict[tuple, MeasuredNet] = {}
-    for report in reports:
-        for arm in report.study.arms:
-            trials = tuple(trial for trial in report.results.of_arm(arm.id) if trial.result is not None)
-            key = (arm_key(arm), report.study.budget, report.study.evaluations)
+    for results in studies:
+        study = results.study
+        for arm in study.arms:
+            trials = tuple(trial for trial in results.of_arm(arm.id) if trial.result is not None)
+            key = (arm_key(arm), study.budget, study.evaluations)
             known = found.get(key)
             if known is not None:
                 seeds = {trial.seed for trial in known.trials}
                 trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
                 found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
-                found[key] = MeasuredNet(
-                    report.study, arm.label, not arm.values, arm.config, trials, report.results.kept
-                )
+                found[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.kept)
     return sorted(
         found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
     )
@@ -108,7 +106,7 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     found = None if number is None else level(net, number, metric)
     if found is None:
         return Cell(formats.NONE)
-    unit = UNIT[metric]
+    unit = METRICS[metric].unit
     text, value = formats.level(found.mean, unit), [found.mean]
     if found.interval95 is not None:
         ends = [found.interval95.low, found.interval95.high]
@@ -150,10 +148,3 @@ def structure(net: NetConfig) -> str:
 def subset_text(reference: EvaluationRef) -> str:
     """`20,174 positions of 107 games`."""
     return f"{reference.positions:,} positions of {reference.games:,} games"
-
-
-def worth_telling(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
-    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any
-    other's."""
-    real = [report for report in reports if report.study.budget != "smoke"]
-    return (real, [report for report in reports if report.study.budget == "smoke"]) if real else (list(reports), [])

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ablations.registry import Registry
+from gonn_core.errors import markdown_escape
 from reports.book.elo import elo_section
+from reports.files import write_files
 from reports.play.ladder import Ladder
-from reports.study.render import markdown_table, markdown_text, write_files
+from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 
 PAGE = "elo.md"
@@ -23,9 +25,9 @@ def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, byt
     """File -> content; the same ladders give the same bytes."""
     section = elo_section(registry, [], ladders)
     (picture,) = section.pictures
-    parts = [f"# {section.title}", *map(markdown_text, section.sentences), f"![{picture.title}]({picture.name}.png)"]
+    parts = [f"# {section.title}", *map(markdown_escape, section.sentences), f"![{picture.title}]({picture.name}.png)"]
     for table in section.all_tables:
-        parts += [f"## {markdown_text(table.title)}", markdown_table(table), *map(markdown_text, table.notes)]
+        parts += [f"## {markdown_escape(table.title)}", markdown_table(table), *map(markdown_escape, table.notes)]
     tables = {f"{table.name}.csv": csv_text(table).encode() for table in section.all_tables}
     return {
         PAGE: ("\n\n".join(parts) + "\n").encode(),

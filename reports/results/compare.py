@@ -9,12 +9,12 @@ import numpy as np
 from ablations.study import Arm, Contrast, Study
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
+from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.stats.clusters import ArmResult
 from reports.stats.estimates import Effect
 from reports.stats.seed_noise import Differences
 from reports.stats.verdicts import Better, EffectVerdict, Thresholds
-from reports.study.results import StudyResults
 
 BETTER: Mapping[str, Better] = {
     "nats": "lower",
@@ -150,3 +150,12 @@ def train_nats(results: StudyResults, arm: str) -> ArmResult | None:
 def by_seed_alone(values: Mapping[int, float]) -> ArmResult:
     """An ArmResult of one value per seed, without any noise between games."""
     return ArmResult(tuple(values), np.outer(list(values.values()), np.ones(2)), np.ones(2))
+
+
+def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evaluation: int) -> tuple[str, ...]:
+    """Trials behind an effect: those of its seeds, or all evaluated ones of an unpaired effect."""
+    arms = (*contrast.with_it, *contrast.without)
+    found = {arm: results.evaluated(arm, evaluation) for arm in arms}
+    return tuple(
+        trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds
+    )

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import InputError
+from reports.results.study_results import load_results
 from reports.stats.clusters import sums_by_game
-from reports.study.results import load_results
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import gonn_core
 from gonn_core.config import TrialConfig
 from gonn_core.files.whole import write_whole
-from reports.study.results import StudyResults
+from reports.results.study_results import StudyResults
 
 FLOPS_COUNTED = (
     "FLOPs per sample: one forward pass; multiplications and additions of convolutions and matrices, the padded rim included, "

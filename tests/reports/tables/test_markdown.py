@@ -1,7 +1,7 @@
 """Tables in markdown: columns under each other, wide tables in parts."""
 
-from reports.study.render import WIDEST, markdown_table
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.markdown import WIDEST, markdown_table
 
 
 def made(columns: tuple[Column, ...], *rows: tuple[str, ...]) -> Table:

@@ -18,9 +18,9 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
+from reports.results.speed_and_looks import ArmSpeed, read_looks, read_speeds
+from reports.results.sums import SummedEvaluation, summed
 from reports.stats.clusters import ArmResult
-from reports.study.speed_and_looks import ArmSpeed, read_looks, read_speeds
-from reports.study.sums import SummedEvaluation, summed
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class StudyResults:
     played: tuple[Match, ...] = ()
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
     kept: Path | None = None
-    """Where sums and costs are kept that can be thrown away (see reports.study.sums, reports.study.costs); None:
+    """Where sums and costs are kept that can be thrown away (see reports.results.sums, reports.results.costs); None:
     nowhere."""
     _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -115,7 +115,7 @@ def load_results(
     study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None
 ) -> StudyResults:
     """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`:
-    see reports.study.sums.
+    see reports.results.sums.
 
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """

@@ -1,0 +1,130 @@
+"""What a learning-rate search found, on a page: sentences, a table of its trials, a figure, and the files that hold them.
+
+From the search's file and its trials alone; the same trials give the same bytes.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ablations.search import Search, rounded
+from gonn_core.errors import markdown_escape
+from reports.files import write_files
+from reports.search.curve import LEAST
+from reports.search.report import SearchReport
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table
+from reports.tables.markdown import markdown_table
+from reports.tables.serial import csv_text
+
+_COLUMNS = (
+    Column("rate", "learning rate", exact=True),
+    Column("nats", "nats (validation)"),
+    Column("samples", "samples"),
+    Column("state", "state", "left"),
+    Column("number", "asked", brief=False),
+    Column("trial", "trial", "left"),
+)
+
+
+def sentences(report: SearchReport) -> list[str]:
+    """What was found, in a few sentences."""
+    search, optimum = report.search, report.optimum
+    said = (
+        [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
+    )
+    if optimum is None:
+        return [*said, "No trial is done: nothing is known of the best rate."]
+    done = [each for each in report.tried if each.state == "done"]
+    within = f" [{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]" if optimum.interval else ""
+    curve = "lowest point of the curve" if len(optimum.rates) else "the best trial; no curve could be fitted"
+    said.append(f"Best learning rate {_rate(report.rate)}{within}: {formats.level(optimum.nats)} nats there ({curve}).")
+    said.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
+    own = next((each for each in done if rounded(each.rate) == rounded(search.own_rate)), None)
+    if own is not None:
+        said.append(
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, {formats.signed(own.nats - optimum.nats)} against the curve."
+        )
+    if optimum.interval is None:
+        said.append(f"No interval: it takes {LEAST} finished trials, there are {len(done)}.")
+    if optimum.at_edge:
+        said.append(
+            f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to {_rate(search.rates[1])}): a better one may lie beyond."
+        )
+    return said
+
+
+def table_of(report: SearchReport) -> Table:
+    """The trials by rate."""
+    rows = []
+    for each in sorted(report.tried, key=lambda tried: tried.rate):
+        samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
+        nats = None if each.state == "diverged" else each.nats if each.nats is not None else each.points.get(samples)
+        words = {"pruned": "given up", "running": "under way or interrupted"}.get(each.state, each.state)
+        cells = {
+            "rate": Cell(f"{each.rate:.4g}", each.rate),
+            "nats": Cell(formats.NONE if nats is None else formats.level(nats), nats),
+            "samples": Cell(formats.count(samples), samples),
+            "state": Cell(words, each.state),
+            "number": Cell(str(each.number), each.number),
+            "trial": Cell(each.trial, each.trial, (each.trial,)),
+        }
+        rows.append(Row(str(each.number), cells))
+    return Table("trials", "Trials by learning rate", _COLUMNS, tuple(rows))
+
+
+def notes(search: Search) -> list[str]:
+    """How it was found."""
+    rule, training = search.pruning, search.config.training
+    return [
+        f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed {search.seed}, so that they differ in the rate alone.",
+        f"Rates between {_rate(search.rates[0])} and {_rate(search.rates[1])}: the first 5 spread over the range, the others proposed by Optuna's TPE, log-uniform.",
+        f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole games; the test split was not looked at.",
+        f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from the best of {rule.others} or more finished ones as their median is"
+        f"{f', at {rule.looks} looks in a row' * (rule.looks > 1)}.",
+        "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; interval and band are bootstraps over trials (95 %).",
+        "Interval and curve hold for this seed and these games.",
+        f"Optuna's journal: optuna-dashboard searches/{search.id}/journal.log shows it (pip install optuna-dashboard).",
+    ]
+
+
+def markdown(report: SearchReport, figure: bool) -> str:
+    """The text of report.md."""
+    search = report.search
+    parts = [
+        f"# Learning rate of {markdown_escape(search.title)}",
+        f"`{search.id}`: {markdown_escape(search.base)}, {markdown_escape(search.budget)} budget",
+    ]
+    parts += ["\n".join(f"* {markdown_escape(each)}" for each in sentences(report))]
+    parts += ["![Nats over learning rate, and each trial's way](figure.png)"] if figure else []
+    parts += [markdown_table(table_of(report)), "\n".join(f"* {markdown_escape(note)}" for note in notes(search))]
+    if report.rate is not None and not report.unfinished:
+        parts += [f"To adopt the rate: `gonn ablate NAME --lr found:{search.id}`"]
+    return "\n\n".join(parts) + "\n"
+
+
+@dataclass(frozen=True)
+class SearchFiles:
+    """What was written; `figures`: PNG and SVG, none while there is nothing to draw."""
+
+    report: SearchReport
+    markdown: Path
+    figures: tuple[Path, ...]
+
+
+def write_search_report(report: SearchReport, out_folder: Path) -> SearchFiles:
+    """Write `<out_folder>/<search id>/`. Raises InputError when the disk does not take it."""
+    from reports.search.figure import draw_search  # matplotlib, only where a figure is made
+
+    pictures = draw_search(report) if any(each.points for each in report.tried) else {}
+    folder = Path(out_folder) / report.search.id
+    contents = {
+        "report.md": markdown(report, bool(pictures)).encode(),
+        "trials.csv": csv_text(table_of(report)).encode(),
+        **pictures,
+    }
+    write_files(folder, contents)
+    return SearchFiles(report, folder / "report.md", tuple(folder / name for name in pictures))
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.3g}"

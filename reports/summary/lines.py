@@ -1,0 +1,61 @@
+"""Every enhancement of some studies with its effect, and the smallest effect that could have been shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.special import nctdtrinc
+
+from ablations.registry import Registry
+from reports.results.compare import MAIN, study_thresholds
+from reports.stats.estimates import Effect, quantile
+from reports.stats.verdicts import Thresholds
+from reports.study.report import Report
+
+SYSTEMS = {
+    "gonn": "GoNN",
+    "go_nn": "go-NN",
+    "clark_storkey": "Clark & Storkey",
+    "lczero": "lczero fork",
+    "cazenave": "Cazenave",
+}
+"""Systems in the order of the page, as they are called there."""
+
+
+@dataclass(frozen=True)
+class SummaryLine:
+    """One enhancement of one study; `effect` is None when it has no results yet."""
+
+    report: Report
+    card: str
+    system: str
+    effect: Effect | None
+    shown: float | None
+
+
+def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> float | None:
+    """The |effect| that this comparison would have shown with `thresholds.power`, given the standard error that it
+    ended with.
+
+    Level alpha/toggles: Holm's first step. None where no standard error is known or too few seeds to be judged.
+    """
+    if effect.se is None or effect.n < thresholds.min_seeds:
+        return None
+    critical = quantile(1 - thresholds.alpha / toggles / 2, effect.df)
+    return float(nctdtrinc(effect.df, 1 - thresholds.power, critical)) * effect.se
+
+
+def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
+    """Every enhancement of every study, by system, then study, in the study's order."""
+    lines = []
+    for report in reports:
+        thresholds = study_thresholds(report.study)
+        for contrast in report.study.contrasts:
+            system = registry.cards[contrast.card].system if contrast.card in registry.cards else "unknown"
+            effect = report.analyses[MAIN, "nats"].effect(contrast.card)
+            shown = None if effect is None else smallest_shown(effect, thresholds, len(report.study.contrasts))
+            lines.append(SummaryLine(report, contrast.card, system, effect, shown))
+    order = list(SYSTEMS)
+    return sorted(
+        lines,
+        key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base),
+    )
