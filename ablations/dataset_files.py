@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ablations.dataset_schema import DatasetDeclaration, SourceDeclaration
 from gonn_core.errors import InputError, SettingError
-from gonn_core.records.archives.members import ARCHIVE_SUFFIXES, find_sources, list_archives
+from gonn_core.records.archives.members import find_sources, list_archives
+from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES
 from gonn_core.records.build import Source
 from gonn_core.records.views import SPLITS
 

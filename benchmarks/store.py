@@ -22,7 +22,8 @@ from gonn_core.errors import UserError
 from gonn_core.go import layout
 from gonn_core.go.ladders import ladder_bits
 from gonn_core.go.replay import make_workspace
-from gonn_core.records.archives.members import Reading, find_sources, read_members
+from gonn_core.records.archives.members import find_sources, read_members
+from gonn_core.records.archives.reading import ArchiveReading
 from gonn_core.records.build import Source, prepare_store
 from gonn_core.records.store import Store
 
@@ -31,7 +32,7 @@ TARGETS = "targets: >= 150,000 positions/s/core, <= 160 bytes/position, <= 512 M
 
 def baseline(sources: list[Path], games: int) -> tuple[int, float]:
     """(positions, seconds of processor time) of sgfmill reading and replaying the first `games` games."""
-    members = list(islice((member for path in sources for member in read_members(path, Reading())), games))
+    members = list(islice((member for path in sources for member in read_members(path, ArchiveReading())), games))
     positions, started = 0, time.process_time()
     for member in members:
         game = sgf.Sgf_game.from_bytes(member.data)

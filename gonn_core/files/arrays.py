@@ -1,6 +1,5 @@
 """Arrays that grow on disk row by row and are plain .npy files when closed."""
 
-import errno
 import hashlib
 import os
 from io import BytesIO
@@ -8,26 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError, UserError
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-def disk_error(folder, error: OSError) -> UserError:
-    """The one line for a write that failed."""
-    if error.errno in _FULL:
-        return InputError(
-            folder, f"no space left ({os.strerror(error.errno)}); nothing was kept; free space or choose another folder"
-        )
-    return InputError(folder, f"cannot write ({error.strerror or error})")
-
 
 class GrowingArray:
     """A file of rows of one dtype and shape, .npy or (other suffix) without a header; hashed while it is written."""
 
     def __init__(self, path: Path, dtype, row_shape: tuple[int, ...] = ()):
         self.path, self.dtype, self.row_shape, self.rows = path, np.dtype(dtype), row_shape, 0
-        self._file = open(path, "wb")
+        self._file = open(path, "wb")  # noqa: SIM115  closed by `close` or `abandon`
         self._hash = hashlib.sha256()
         self._header_bytes = len(self._header())
         self._file.write(self._header())
@@ -36,8 +22,7 @@ class GrowingArray:
         if self.path.suffix != ".npy":
             return b""
         out = BytesIO()
-        # numpy leaves room in the header for the first axis to grow, so its length does not change with the number of
-        # rows.
+        # numpy leaves room for the first axis to grow, so the header's length does not change with the number of rows.
         np.lib.format.write_array_header_1_0(
             out,
             {
@@ -48,7 +33,7 @@ class GrowingArray:
         )
         return out.getvalue()
 
-    def append(self, rows: np.ndarray):
+    def append(self, rows: np.ndarray) -> None:
         """Write (N, *row_shape) rows."""
         if rows.dtype != self.dtype or rows.shape[1:] != self.row_shape:
             raise TypeError(
@@ -71,26 +56,9 @@ class GrowingArray:
         self._file.close()
         return {"rows": self.rows, "sha256": self._hash.hexdigest()}
 
-    def abandon(self):
+    def abandon(self) -> None:
         """Close without finishing, whatever state the file is in."""
         try:
             self._file.close()
         except OSError:
             pass
-
-
-def write_file(path: Path, data: bytes):
-    """A file written and flushed to the disk."""
-    with open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path):
-    """Make renames inside `folder` durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

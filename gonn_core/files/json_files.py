@@ -1,10 +1,16 @@
-"""Reading JSON that a user or an older version may have written."""
+"""JSON files: written whole, and read whoever may have written them, a user or an older version."""
 
 import json
 from collections.abc import Collection
 from pathlib import Path
 
 from gonn_core.errors import InputError, printable
+from gonn_core.files.whole import write_bytes
+
+
+def write_json(path: Path, tree) -> None:
+    """A JSON file, whole or not at all, flushed to the disk. Raises InputError when the disk does not take it."""
+    write_bytes(path, (json.dumps(tree, indent=1) + "\n").encode())
 
 
 def read_json(path: Path | str):
@@ -12,7 +18,7 @@ def read_json(path: Path | str):
     try:
         return _load(path)
     except FileNotFoundError as error:
-        raise InputError(path, error.strerror) from None
+        raise InputError(path, error.strerror or str(error)) from None
 
 
 def _load(path: Path | str):

@@ -4,7 +4,6 @@ A builder holds a lock on a file in its own temporary folder. The system release
 ends, so a folder whose lock can be taken belongs to a dead builder and is swept.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -12,23 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gonn_core.files.arrays import disk_error, sync_folder
+from filelock import FileLock, Timeout
+
+from gonn_core.files.locks import locked
+from gonn_core.files.whole import disk_error, sync_folder
 
 _PREFIX = ".building-"
 _LOCK = "builder.lock"
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `path` (made when absent); waits for other processes and threads. Raises UserError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "ab")
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError as error:
-        raise disk_error(path.parent, error) from None
-    with file:
-        yield
 
 
 @contextmanager
@@ -40,8 +29,8 @@ def workshop(parent: Path) -> Iterator[Path]:
             _sweep(parent)
             folder = parent / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
             folder.mkdir()
-            lock = open(folder / _LOCK, "wb")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            builder = FileLock(folder / _LOCK)
+            builder.acquire()
     except OSError as error:
         raise disk_error(parent, error) from None
     try:
@@ -50,7 +39,7 @@ def workshop(parent: Path) -> Iterator[Path]:
         raise disk_error(parent, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        lock.close()
+        builder.release()
 
 
 def finish(folder: Path, final: Path) -> bool:
@@ -68,13 +57,10 @@ def finish(folder: Path, final: Path) -> bool:
     return True
 
 
-def _sweep(parent: Path):
+def _sweep(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
         try:
-            with open(folder / _LOCK, "ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileNotFoundError:
-            continue  # removed by its builder meanwhile
-        except BlockingIOError:
-            continue
-        shutil.rmtree(folder, ignore_errors=True)
+            with FileLock(folder / _LOCK, timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
+        except Timeout:
+            continue  # its builder is alive

@@ -24,8 +24,9 @@ def compile_kernels() -> None:
         logging.getLogger("gonn_core").info("compiling the kernels of the rules, once (about 20 seconds) …")
     nothing, offsets = np.empty(0, np.int16), np.zeros(1, np.int64)
     replay_games(
-        nothing, offsets, nothing, np.empty(0, np.uint8), offsets, np.empty((0, 12), np.uint64), np.empty((0, 6), np.uint64),
-        np.empty((0, 4), np.int16), np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.uint8), True, make_workspace(),
+        nothing, offsets, nothing, np.empty(0, np.uint8), offsets,
+        np.empty((0, 12), np.uint64), np.empty((0, 6), np.uint64), np.empty((0, 4), np.int16), np.empty(0, np.int64),
+        np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.uint8), True, make_workspace(),
     )  # fmt: skip
 
 
@@ -42,14 +43,14 @@ class StoreWriter:
         for name, (dtype, row_shape) in ARRAYS.items():
             self._files[name] = GrowingArray(folder / name, dtype, row_shape)
 
-    def add(self, name: str, source: int, game: GameRecord):
+    def add(self, name: str, source: int, game: GameRecord) -> None:
         """Take one game; rows are written when enough have gathered."""
         self._games.append((name, source, game))
         self._pending_rows += len(game.moves) + 1
         if self._pending_rows >= ROWS_PER_BATCH:
             self.flush()
 
-    def flush(self):
+    def flush(self) -> None:
         """Replay and write the games gathered so far."""
         if self._games:
             self._write(self._games)
@@ -60,41 +61,36 @@ class StoreWriter:
         self.flush()
         return {name: file.close() for name, file in self._files.items()}
 
-    def abandon(self):
+    def abandon(self) -> None:
         """Close the files as they are."""
         for file in self._files.values():
             file.abandon()
 
-    def _write(self, games):
+    def _write(self, games) -> None:
         records = [game for _, _, game in games]
         move_offsets = _offsets([len(game.moves) for game in records])
         setup_offsets = _offsets([len(game.setup) for game in records])
         setup = np.array([code for game in records for code in game.setup], np.int16)
         row_offsets = move_offsets[:-1] + np.arange(len(games))
         room = int(move_offsets[-1]) + len(games)
-        stones, ladders, moves = (
-            np.empty((room, 12), np.uint64),
-            np.zeros((room, 6), np.uint64),
-            np.empty((room, 4), np.int16),
-        )
-        ends, rows, capped = (
-            np.empty(len(games), np.int8),
-            np.empty(len(games), np.int64),
-            np.empty(len(games), np.uint8),
-        )
+        stones, ladders = np.empty((room, 12), np.uint64), np.zeros((room, 6), np.uint64)
+        moves = np.empty((room, 4), np.int16)
+        ends, rows = np.empty(len(games), np.int8), np.empty(len(games), np.int64)
+        capped = np.empty(len(games), np.uint8)
+        recorded_moves = np.concatenate([game.moves for game in records])
+        recorded_colours = np.concatenate([game.colours for game in records])
         replay_games(
-            setup, setup_offsets, np.concatenate([game.moves for game in records]), np.concatenate([game.colours for game in records]),
-            move_offsets, stones, ladders, moves, row_offsets, ends, rows, capped, True, self._workspace,
+            setup, setup_offsets, recorded_moves, recorded_colours, move_offsets,
+            stones, ladders, moves, row_offsets, ends, rows, capped, True, self._workspace,
         )  # fmt: skip
         if rows.sum() < room:  # games that were cut leave gaps
-            written = np.arange(room) - np.repeat(row_offsets, np.diff(move_offsets) + 1) < np.repeat(
-                rows, np.diff(move_offsets) + 1
-            )
+            rooms = np.diff(move_offsets) + 1
+            written = np.arange(room) - np.repeat(row_offsets, rooms) < np.repeat(rows, rooms)
             stones, ladders, moves = stones[written], ladders[written], moves[written]
 
         table, names = self._table(games, rows, ends, capped)
         first_game = self._files["games.npy"].rows
-        contents = {
+        contents: dict[str, np.ndarray] = {
             "stones.npy": stones,
             "ladders.npy": ladders,
             "moves.npy": moves,
@@ -119,17 +115,19 @@ class StoreWriter:
             names.append(encoded)
             flags = game.flags | (layout.GAME_LADDER_CAPPED if capped[i] else 0)
             table[i] = (
-                first_row, setup_first, name_first, game.canonical, rows[i], len(game.moves), len(game.setup), len(encoded), game.komi,
-                game.margin, source, game.year, game.black_rank, game.white_rank, game.handicap, game.winner, game.result, ends[i], flags,
+                first_row, setup_first, name_first, game.canonical,
+                rows[i], len(game.moves), len(game.setup), len(encoded), game.komi, game.margin,
+                source, game.year, game.black_rank, game.white_rank, game.handicap,
+                game.winner, game.result, ends[i], flags,
             )  # fmt: skip
             first_row += rows[i]
             setup_first += len(game.setup)
             name_first += len(encoded)
         return table, b"".join(names)
 
-    def _count(self, games, ends, capped, moves):
+    def _count(self, games, ends, capped, moves) -> None:
         report = self._report
-        for (name, _, _), end, cap in zip(games, ends, capped):
+        for (name, _, _), end, cap in zip(games, ends, capped, strict=True):
             if end == layout.ILLEGAL_MOVE:
                 report.cut_by_illegal_move.add(name)
             elif end == layout.SAME_PLAYER:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -13,12 +12,14 @@ import numpy as np
 
 from gonn_core import numerics
 from gonn_core.errors import InputError, UserError
-from gonn_core.files.arrays import write_file
-from gonn_core.files.workshop import finish, locked, workshop
+from gonn_core.files.locks import locked
+from gonn_core.files.whole import write_whole
+from gonn_core.files.workshop import finish, workshop
 from gonn_core.go import layout
-from gonn_core.records.archives.members import Reading, read_members
+from gonn_core.records.archives.members import read_members
+from gonn_core.records.archives.reading import ArchiveReading, NamedCount
 from gonn_core.records.batches import StoreWriter, compile_kernels
-from gonn_core.records.report import BuildReport, Tally
+from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import BadGame, read_games
 from gonn_core.records.store import MANIFEST, Store, open_store, store_digest
 
@@ -98,10 +99,10 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
                 "sources": described,
                 "report": report.to_json(),
             }
-            write_file(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
+            write_whole(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
             finish(folder, stores / report.digest)
             store = open_store(stores / report.digest)
-            _write_index(stores, key, report.digest)
+            write_whole(stores / "index" / f"{key}.json", json.dumps({"digest": report.digest}).encode())
             return store
         finally:
             if writer:
@@ -110,7 +111,7 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
 
 def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, progress, started) -> list[dict]:
     """Feed every game of every source to the writer; what the manifest says about each source."""
-    reading = Reading()
+    reading = ArchiveReading()
     report.ignored = reading.ignored
     described = []
     for index, (source, checksum) in enumerate(zip(sources, checksums)):
@@ -122,7 +123,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
                 game_name = name if number == 1 else f"{name}#{number}"
                 report.games_read += 1
                 if isinstance(game, BadGame):
-                    report.skipped.setdefault(game.args[0], Tally()).add(game_name)
+                    report.skipped.setdefault(game.args[0], NamedCount()).add(game_name)
                 else:
                     writer.add(game_name, index, game)
                     report.games_used += 1
@@ -168,7 +169,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
 
 
 def _nothing_usable(report: BuildReport) -> str:
-    why = [f"{tally.count:,} {reason}" for reason, tally in (report.skipped | report.ignored).items()]
+    why = [f"{games.count:,} {reason}" for reason, games in (report.skipped | report.ignored).items()]
     return f"no usable game ({'; '.join(why) or 'nothing there'})"
 
 
@@ -178,12 +179,6 @@ def _count_duplicates(folder: Path) -> int:
     order = np.lexsort((canonical[:, 1], canonical[:, 0]))
     ordered = canonical[order]
     return int((ordered[1:] == ordered[:-1]).all(axis=1).sum())
-
-
-def _write_index(stores: Path, key: str, digest: str):
-    temporary = stores / "index" / f"{key}.json.{os.getpid()}"
-    write_file(temporary, json.dumps({"digest": digest}).encode())
-    os.replace(temporary, stores / "index" / f"{key}.json")
 
 
 def _stamp(path: Path) -> tuple:
@@ -198,7 +193,7 @@ def _checksum(path: Path) -> str:
             with open(path, "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         digest = hashlib.sha256()
-        for name, data in read_members(path, Reading()):
+        for name, data in read_members(path, ArchiveReading()):
             digest.update(f"{len(name)} {len(data)} ".encode() + name.encode("utf-8", "backslashreplace"))
             digest.update(data)
         return digest.hexdigest()

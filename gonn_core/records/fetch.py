@@ -11,8 +11,9 @@ from http.client import HTTPException
 from pathlib import Path
 
 from gonn_core.errors import InputError, UserError, printable
-from gonn_core.files.arrays import disk_error
-from gonn_core.records.archives.members import Reading, read_members
+from gonn_core.files.whole import disk_error
+from gonn_core.records.archives.members import read_members
+from gonn_core.records.archives.reading import ArchiveReading
 
 KGS_URL = "https://dl.u-go.net/gamerecords/"
 _HREF = re.compile(r"""href\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
@@ -153,7 +154,7 @@ def _verify(part: Path, path: Path):
     """Read the archive to its end; the number of games must be the one in its name. A bad file is removed."""
     expected = int(_NAME.fullmatch(path.name)[2])
     try:
-        games = sum(1 for _ in read_members(part, Reading(), path.name))
+        games = sum(1 for _ in read_members(part, ArchiveReading(), path.name))
         problem = f"it holds {games:,} games, not {expected:,}" if games != expected else ""
     except InputError as error:
         problem = str(error)

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError, UserError
-from gonn_core.files.arrays import GrowingArray, write_file
+from gonn_core.files.arrays import GrowingArray
+from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import finish, workshop
 from gonn_core.go import layout
 from gonn_core.records.hashing import draws, stream_key
@@ -243,4 +244,4 @@ def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder:
         file = GrowingArray(folder / f"{split}.npy", np.uint32)
         file.append(rows)
         file.close()
-    write_file(folder / "views.json", json.dumps({"digests": digests}).encode())
+    write_whole(folder / "views.json", json.dumps({"digests": digests}).encode())

@@ -6,7 +6,7 @@
     metrics.jsonl                 one line per progress point
     eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position
     probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, once `gonn probe` was run
-    result.json                   written last: the trial is done; `trained_as`: the trial from which the weights were taken over
+    result.json                   written last: the trial is done; `trained_as`: the trial whose weights were taken over
     failure.json                  the traceback of the last attempt, when it failed
     lease.json, lease.lock        who is writing (gonn_core.trial.lease)
 
@@ -15,13 +15,12 @@ half a file.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Literal
 
 from gonn_core.errors import InputError, printable_tree
 from gonn_core.files.json_files import read_record
-from gonn_core.files.whole import write_whole
+from gonn_core.files.whole import sync_folder, write_whole
 from gonn_core.trial.lease import Lease, live_holder
 
 FORMAT = 1
@@ -101,7 +100,7 @@ class TrialDirectory:
         over."""
         path = self.path / name
         write_whole(path, data, renaming=lease.guard())
-        _flush_folder(path.parent)
+        sync_folder(path.parent)
 
     def write_json(self, name: str, tree: dict, lease: Lease) -> None:
         """`write` a tree as JSON with the format number."""
@@ -122,12 +121,3 @@ class TrialDirectory:
             for folder in (self.path, self.path / "snapshots", self.path / "eval", self.path / "probes"):
                 for path in folder.glob(".*.tmp"):
                     path.unlink(missing_ok=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename in `folder` survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

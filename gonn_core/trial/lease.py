@@ -12,11 +12,13 @@ import os
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from gonn_core.errors import InputError, UserError
+from gonn_core.files.whole import write_whole
 from gonn_core.trial.process import Process, is_alive, this_process
 
 HEARTBEAT_SECONDS = 5.0
@@ -35,9 +37,8 @@ class LeaseHeld(UserError):
 
     def __init__(self, holder: Holder):
         self.holder = holder
-        super().__init__(
-            f"another command works on this trial (process {holder.process.pid} on {holder.process.machine.split('/')[0]})"
-        )
+        pid, host = holder.process.pid, holder.process.machine.split("/")[0]
+        super().__init__(f"another command works on this trial (process {pid} on {host})")
 
 
 class LeaseLost(RuntimeError):
@@ -62,7 +63,9 @@ def live_holder(folder: Path) -> Holder | None:
 
 
 @contextmanager
-def _locked(folder: Path):
+def _locked(folder: Path) -> Iterator[None]:
+    """Not `files.locks.locked`: a trial's directory that was removed must stay so, where filelock makes it again, and
+    whoever waits here gets the lock at once, where filelock asks every so often."""
     with open(folder / "lease.lock", "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield  # closing the file unlocks it
@@ -85,19 +88,12 @@ class Lease:
             if holder:
                 raise LeaseHeld(holder)
             token = uuid.uuid4().hex
-            temporary = folder / f".lease.{token}.tmp"
-            try:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    json.dump({"token": token, "process": this_process()._asdict()}, file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, folder / "lease.json")
-            finally:
-                temporary.unlink(missing_ok=True)
+            tree = {"token": token, "process": this_process()._asdict()}
+            write_whole(folder / "lease.json", json.dumps(tree).encode())
         return cls(folder, token)
 
     @contextmanager
-    def guard(self):
+    def guard(self) -> Iterator[None]:
         """While this is entered the lease is held and cannot be taken over. Raises LeaseLost when it is no longer
         ours."""
         with _locked(self._folder):
@@ -109,7 +105,7 @@ class Lease:
                 raise LeaseLost(f"{self._folder.name}: another process has taken this trial over")
             yield
 
-    def _renew(self):
+    def _renew(self) -> None:
         while not self._stop.wait(HEARTBEAT_SECONDS):
             try:
                 with self.guard():
@@ -133,5 +129,5 @@ class Lease:
     def __enter__(self) -> "Lease":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_) -> None:
         self.release()

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gonn_core.errors import UserError
-from gonn_core.files.json_files import read_record
-from gonn_core.files.workshop import locked
+from gonn_core.files.json_files import read_record, write_json
+from gonn_core.files.locks import locked
 from gonn_core.trial.job import Job
 from orchestration.experiment.progress import duration
-from orchestration.files import write_json
 from orchestration.runners.base import OnEvent, Outcome, Runner
 
 SESSIONS_FILE = "sessions.json"

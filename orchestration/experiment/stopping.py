@@ -22,11 +22,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gonn_core.errors import InputError, SettingError, UserError, printable
+from gonn_core.files.json_files import write_json
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.process import Process, is_alive, this_process
 from orchestration.console import output
-from orchestration.files import write_json
 from orchestration.runners.base import OnEvent, Outcome, Runner
 from orchestration.workspace import Workspace
 

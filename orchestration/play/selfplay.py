@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import InputError, SettingError, printable
-from gonn_core.files.json_files import read_record
+from gonn_core.files.json_files import read_record, write_json
+from gonn_core.files.whole import write_bytes
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.engines.pool import EnginePool, side_by_side
 from gonn_core.play.selfplay import play_game, selfplay_sgf, start_of
 from orchestration.console import notes, output
 from orchestration.experiment.stopping import Stopped, at_work
-from orchestration.files import write_bytes, write_json
 from orchestration.play.progress import GameCount
 from orchestration.workspace import Workspace
 

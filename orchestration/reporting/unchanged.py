@@ -15,8 +15,7 @@ import orchestration
 import reports
 from ablations.study import Study
 from gonn_core.errors import InputError
-from gonn_core.files.json_files import read_mapping
-from orchestration.files import write_json
+from gonn_core.files.json_files import read_mapping, write_json
 from orchestration.workspace import Workspace
 from reports.results.speed_and_looks import LOOKS_FILE
 from reports.weights.cache import keep

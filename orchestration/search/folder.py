@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ablations.search import Search, Tried, read_search
-from gonn_core.files.workshop import locked
-from orchestration.files import write_json
+from gonn_core.files.json_files import write_json
+from gonn_core.files.locks import locked
 from orchestration.search.optuna_rates import RateOptimiser
 from orchestration.study.folder import latest_of
 from orchestration.workspace import Workspace

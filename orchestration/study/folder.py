@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ablations.study import Arm, Study, read_study
 from gonn_core.errors import SettingError
-from gonn_core.files.json_files import read_mapping
-from gonn_core.files.workshop import locked
-from orchestration.files import write_json
+from gonn_core.files.json_files import read_mapping, write_json
+from gonn_core.files.locks import locked
 from orchestration.workspace import Workspace
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
 

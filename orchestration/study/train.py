@@ -12,12 +12,12 @@ from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
 from gonn_core.config import with_values
 from gonn_core.errors import InputError, SettingError
+from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.data.verbs import prepare_shown
 from orchestration.experiment.stopping import Stopped, at_work
-from orchestration.files import write_json
 from orchestration.search.adopt import Adopter
 from orchestration.study.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
 from orchestration.workspace import Workspace

@@ -16,7 +16,8 @@ import pytest
 from gonn_core.errors import InputError, SettingError
 from gonn_core.records.archives import tar as tar_archives
 from gonn_core.records.archives import zip as zip_archives
-from gonn_core.records.archives.members import Reading, find_sources, read_members
+from gonn_core.records.archives.members import find_sources, read_members
+from gonn_core.records.archives.reading import ArchiveReading
 from tests.records.sgf_tools import numbered_game, tar_bytes, zip_bytes
 
 GAMES = {f"kgs/{i}.sgf": numbered_game(i, 60) for i in (3, 1, 2)}
@@ -31,13 +32,13 @@ def write(path, data: bytes):
     return path
 
 
-def read(path, **limits) -> tuple[dict[str, bytes], Reading]:
-    reading = Reading(**limits)
+def read(path, **limits) -> tuple[dict[str, bytes], ArchiveReading]:
+    reading = ArchiveReading(**limits)
     return {member.name: member.data for member in read_members(path, reading)}, reading
 
 
-def ignored(reading: Reading) -> dict[str, int]:
-    return {why: tally.count for why, tally in reading.ignored.items()}
+def ignored(reading: ArchiveReading) -> dict[str, int]:
+    return {why: games.count for why, games in reading.ignored.items()}
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, code,
         raise OSError(code, os.strerror(code))
 
     if where == "manifest":
-        monkeypatch.setattr(build, "write_file", full)
+        monkeypatch.setattr(build, "write_whole", full)
     else:
         monkeypatch.setattr(array_files.GrowingArray, where, full)
     with pytest.raises(UserError, match="no space left") as caught:

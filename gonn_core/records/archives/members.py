@@ -1,72 +1,15 @@
-"""Untrusted archives and folders as streams of game files. Nothing is ever extracted; a member's name is only a name.
-
-Links, devices, nested archives, oversized and unreadable kinds of members are skipped and counted; damage to an archive
-as a whole (truncation, a wrong checksum) stops with one line that names the file and the place.
-"""
+"""Sources of games: which files a path stands for, and the game files that one of them holds, in a fixed order."""
 
 import glob
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from gonn_core.errors import InputError, SettingError
-from gonn_core.records.report import Tally
-
-ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz")
-NESTED_SUFFIXES = ARCHIVE_SUFFIXES + (".gz", ".bz2", ".xz", ".7z", ".rar", ".lzh", ".zst", ".tzst")
-MAX_MEMBERS = 5_000_000
-MAX_GAME_BYTES = 1 << 20
-MAX_TOTAL_BYTES = 20 << 30
-
-
-class Member(NamedTuple):
-    """One game file: its name inside the source and its bytes."""
-
-    name: str
-    data: bytes
-
-
-@dataclass
-class Reading:
-    """Limits that hold over all sources of one build, and what was passed over so far."""
-
-    max_members: int = MAX_MEMBERS
-    max_game_bytes: int = MAX_GAME_BYTES
-    max_total_bytes: int = MAX_TOTAL_BYTES
-    members: int = 0
-    total_bytes: int = 0
-    fraction: float = 0.0  # of the present source that has been read
-    ignored: dict[str, Tally] = field(default_factory=dict)
-
-    def ignore(self, why: str, name: str):
-        """Count a member that is not read."""
-        self.ignored.setdefault(why, Tally()).add(name)
-
-    def add_member(self, path):
-        """Count one member of any kind. Raises InputError beyond the limit."""
-        self.members += 1
-        if self.members > self.max_members:
-            raise InputError(path, f"more than {self.max_members:,} members in all")
-
-    def add_bytes(self, path, count: int):
-        """Count uncompressed bytes read. Raises InputError beyond the limit."""
-        self.total_bytes += count
-        if self.total_bytes > self.max_total_bytes:
-            raise InputError(path, f"more than {self.max_total_bytes / (1 << 30):.3g} GiB uncompressed in all")
-
-    def wants(self, name: str, size: int) -> bool:
-        """Whether a regular member is a game to be read; counts it as ignored when not."""
-        lower = name.lower()
-        if not lower.endswith(".sgf"):
-            self.ignore("nested archive" if lower.endswith(NESTED_SUFFIXES) else "not an SGF file", name)
-        elif size > self.max_game_bytes:
-            self.ignore("too large", name)
-        else:
-            return True
-        return False
+from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES, ArchiveReading, Member
+from gonn_core.records.archives.tar import read_tar
+from gonn_core.records.archives.zip import read_zip
 
 
 def is_archive(path) -> bool:
@@ -120,15 +63,12 @@ def list_archives(folder: Path) -> list[Path]:
         raise InputError(folder, error.strerror or str(error)) from None
 
 
-def read_members(path: Path, reading: Reading, name: str | None = None) -> Iterator[Member]:
+def read_members(path: Path, reading: ArchiveReading, name: str | None = None) -> Iterator[Member]:
     """Game files of one source in a fixed order: archive order, or names sorted for a folder. Raises InputError on
     damage.
 
     `name` is the name whose suffix says what the file is, by default its own.
     """
-    from gonn_core.records.archives.tar import read_tar
-    from gonn_core.records.archives.zip import read_zip
-
     reading.fraction = 0.0
     name = name or path.name
     try:
@@ -150,14 +90,14 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     pending = [folder]
     while pending:
         with os.scandir(pending.pop()) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        pending += [Path(entry.path) for entry in reversed(found) if entry.is_dir(follow_symlinks=False)]
-        for entry in found:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        pending += [Path(entry.path) for entry in reversed(ordered) if entry.is_dir(follow_symlinks=False)]
+        for entry in ordered:
             if not entry.is_dir(follow_symlinks=False):
                 yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
-def _read_folder(folder: Path, reading: Reading) -> Iterator[Member]:
+def _read_folder(folder: Path, reading: ArchiveReading) -> Iterator[Member]:
     entries = sum(1 for _ in _walk(folder))
     for i, (path, info) in enumerate(_walk(folder)):
         reading.fraction = i / max(1, entries)
@@ -171,7 +111,7 @@ def _read_folder(folder: Path, reading: Reading) -> Iterator[Member]:
             yield from _read_file(path, name, reading)
 
 
-def _read_file(path: Path, name: str, reading: Reading) -> Iterator[Member]:
+def _read_file(path: Path, name: str, reading: ArchiveReading) -> Iterator[Member]:
     # Opened without following links or waiting for a writer, and only then looked at: the entry may have been
     # exchanged.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

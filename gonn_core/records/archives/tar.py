@@ -12,26 +12,27 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from gonn_core.errors import InputError
-from gonn_core.records.archives.members import Member, Reading
+from gonn_core.records.archives.reading import ArchiveReading, Member
 
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 16
-_XZ_MEMORY = 128 << 20
+XZ_MEMORY = 128 << 20
 _MAX_EXTENDED_HEADER = 1 << 20
 _SPARSE_MORE, _SPARSE_MORE_AGAIN = 482, 504  # where GNU sparse headers say that another one follows
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
 class _XzStream:
-    """`read(n)` over an xz file (one or more streams) whose decoder may use at most _XZ_MEMORY bytes."""
+    """`read(n)` over an xz file (one or more streams) whose decoder may use at most XZ_MEMORY bytes."""
 
     def __init__(self, file):
         self._file, self._decoder = file, None
 
     def _new_decoder(self):
-        return lzma.LZMADecompressor(lzma.FORMAT_AUTO, memlimit=_XZ_MEMORY)
+        return lzma.LZMADecompressor(lzma.FORMAT_AUTO, memlimit=XZ_MEMORY)
 
     def read(self, size: int) -> bytes:
         while True:
@@ -65,7 +66,7 @@ def _decompressed(file, name: str):
 class _TarStream:
     """Exact reads from the uncompressed stream, counted; a short one is the archive's end cut off."""
 
-    def __init__(self, path: Path, file, reading: Reading, name: str):
+    def __init__(self, path: Path, file, reading: ArchiveReading, name: str):
         self._path, self._reading = path, reading
         self._stream, self._buffer, self._start = _decompressed(file, name), b"", 0
         self.offset, self.member = 0, ""
@@ -78,12 +79,12 @@ class _TarStream:
                 "memory limit of the xz decoder exceeded" if "limit" in str(error).lower() else "damaged or truncated"
             )
         except OSError as error:  # bz2 has no exception of its own
-            self.damaged("damaged or truncated" if error.errno is None else error.strerror)
+            self.damaged("damaged or truncated" if error.errno is None else error.strerror or str(error))
         self._reading.add_bytes(self._path, len(data))
         self._buffer, self._start = self._buffer[self._start :] + data, 0
         return bool(data)
 
-    def damaged(self, problem: str):
+    def damaged(self, problem: str) -> NoReturn:
         """Raise the InputError that names the place."""
         where = f", in or after member {self.member}" if self.member else ""
         raise InputError(self._path, f"{problem} at byte {self.offset:,} of the uncompressed archive{where}") from None
@@ -113,7 +114,7 @@ class _TarStream:
             self._start = len(self._buffer)
 
 
-def read_tar(path: Path, reading: Reading, archive_name: str) -> Iterator[Member]:
+def read_tar(path: Path, reading: ArchiveReading, archive_name: str) -> Iterator[Member]:
     """Game files of a tar archive, compressed as `archive_name` says, in archive order. Raises InputError."""
     with open(path, "rb") as file:
         stream = _TarStream(path, file, reading, archive_name)
@@ -168,7 +169,7 @@ def read_tar(path: Path, reading: Reading, archive_name: str) -> Iterator[Member
         stream.check_end()
 
 
-def _skip_special(stream: _TarStream, reading: Reading, info, name: str, padded: int, block: bytes):
+def _skip_special(stream: _TarStream, reading: ArchiveReading, info, name: str, padded: int, block: bytes):
     if info.type in (tarfile.DIRTYPE, tarfile.AREGTYPE, tarfile.REGTYPE):
         pass
     elif info.type in (tarfile.LNKTYPE, tarfile.SYMTYPE):
@@ -186,13 +187,13 @@ def _skip_special(stream: _TarStream, reading: Reading, info, name: str, padded:
 
 def _pax_records(data: bytes) -> dict[str, str]:
     """`path` and `size` of a pax header: records `length key=value newline`."""
-    found = {}
+    records = {}
     while data:
         digits, _, rest = data.partition(b" ")
         if not re.fullmatch(rb"[0-9]{1,19}", digits) or not len(digits) + 1 < int(digits) <= len(data):
             break
         key, _, value = data[len(digits) + 1 : int(digits) - 1].partition(b"=")
         if key in (b"path", b"size"):
-            found[key.decode()] = value.decode("utf-8", "surrogateescape")
+            records[key.decode()] = value.decode("utf-8", "surrogateescape")
         data = data[int(digits) :]
-    return found
+    return records

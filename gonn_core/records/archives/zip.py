@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gonn_core.errors import InputError
-from gonn_core.records.archives.members import Member, Reading
+from gonn_core.records.archives.reading import ArchiveReading, Member
 
 _MAX_DIRECTORY = 32 << 20
 """zipfile holds the whole central directory as objects: this bounds it to a few hundred thousand members."""
@@ -17,7 +17,7 @@ _ENCRYPTED = 1
 _END, _END_64_LOCATOR = b"PK\5\6", b"PK\6\7"
 
 
-def read_zip(path: Path, reading: Reading) -> Iterator[Member]:
+def read_zip(path: Path, reading: ArchiveReading) -> Iterator[Member]:
     """Game files of a zip archive in the order of its directory. Raises InputError."""
     if _directory_bytes(path) > _MAX_DIRECTORY:
         raise InputError(

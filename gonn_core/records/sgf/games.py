@@ -125,7 +125,7 @@ def _count_starts(data: bytes) -> int:
     return len(_START.findall(data)) if data.count(b"(") > 1 else 1
 
 
-def _check_nodes(data: bytes):
+def _check_nodes(data: bytes) -> None:
     """Refuse a huge tree before memory is spent on it. Semicolons inside values are no nodes."""
     if data.count(b";") > MAX_NODES and _VALUES.sub(b"", data).count(b";") > MAX_NODES:
         raise BadGame("too many nodes")
@@ -136,7 +136,7 @@ def _value(root: dict, name: str) -> bytes | None:
     return values[0] if values else None
 
 
-def _check_root(root: dict):
+def _check_root(root: dict) -> None:
     size = _value(root, "SZ")
     if size is None:
         raise BadGame("no board size")
@@ -175,9 +175,10 @@ def _read_setup(root: dict) -> list[int]:
 def _points(value: bytes) -> list[int]:
     """Points of one setup value: `cd`, or a rectangle `cd:fg`."""
     corners = [_POINTS.get(corner.strip()) for corner in value.split(b":")]
-    if len(corners) > 2 or None in corners:
+    first, last = corners[0], corners[-1]
+    if len(corners) > 2 or first is None or last is None:
         raise BadGame("bad setup")
-    (top, left), (bottom, right) = divmod(corners[0], SIZE), divmod(corners[-1], SIZE)
+    (top, left), (bottom, right) = divmod(first, SIZE), divmod(last, SIZE)
     return [row * SIZE + column for row in range(top, bottom + 1) for column in range(left, right + 1)]
 
 
@@ -218,7 +219,7 @@ def _depths(tree) -> dict[int, int]:
     order = [tree]
     for subtree in order:
         order.extend(subtree.children)
-    depths = {}
+    depths: dict[int, int] = {}
     for subtree in reversed(order):
         depths[id(subtree)] = len(subtree.sequence) + max((depths[id(child)] for child in subtree.children), default=0)
     return depths

@@ -15,7 +15,8 @@ RANK_SCHEMES = ("kgs", "gogod")
 4.6)."""
 
 _RANK = re.compile(
-    rb"(ama(?:teur)?\b\.?)?\s*(\d{1,2})\s*[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*[?*]?\s*(\(?ama(?:teur)?\b\.?\)?|\(?pro\b\.?\)?)?[?*]?"
+    rb"(ama(?:teur)?\b\.?)?\s*(\d{1,2})\s*[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*[?*]?\s*"
+    rb"(\(?ama(?:teur)?\b\.?\)?|\(?pro\b\.?\)?)?[?*]?"
 )
 _NO_RANK = (b"", b"-", b"?", b"nr", b"-?")
 _YEAR = re.compile(rb"(?<!\d)(1\d{3}|20\d{2})(?!\d)")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ablations.registry import load_registry
 from ablations.study import read_study
+from gonn_core.files.json_files import write_json
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.files import write_json
 from orchestration.play.elo.climb import climb
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
 from orchestration.play.elo.rungs import Standing, base_trial, further_specs, snapshot_specs, standings
