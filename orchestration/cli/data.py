@@ -16,9 +16,9 @@ def data():
 @data.command("list")
 def data_list():
     """Declared data sets."""
-    from orchestration.data import verbs as games
+    from orchestration.data.verbs import print_list
 
-    games.print_list()
+    print_list()
 
 
 @data.command("build")
@@ -26,9 +26,9 @@ def data_list():
 @data_dir_option
 def data_build(**settings):
     """Build the position store of DATA and print its report."""
-    from orchestration.data import verbs as games
+    from orchestration.data.verbs import build
 
-    games.build(**settings)
+    build(**settings)
 
 
 @data.command("fetch")
@@ -38,9 +38,9 @@ def data_build(**settings):
 @click.option("--url", help="index page to take the archives from")
 def data_fetch(**settings):
     """Download public game archives, with progress and resume."""
-    from orchestration.data import verbs as games
+    from orchestration.data.fetch import fetch
 
-    games.fetch(**settings)
+    fetch(**settings)
 
 
 @data.command("selfplay")

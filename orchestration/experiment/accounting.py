@@ -13,7 +13,7 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_record, write_json
 from gonn_core.files.locks import locked
 from gonn_core.trial.job import Job
-from orchestration.experiment.progress import duration
+from orchestration.progress import duration
 from orchestration.runners.base import OnEvent, Outcome, Runner
 
 SESSIONS_FILE = "sessions.json"

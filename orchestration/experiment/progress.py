@@ -1,15 +1,15 @@
-"""How a study is getting on: a live line per running trial and one for the study; plain lines where there is no
+"""How trials get on, by their events: a bar per running trial and one for all of them; plain lines where there is no
 terminal."""
 
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from gonn_core.errors import printable
+from orchestration.progress import Bar, Display, display, duration
 
-PLAIN_SECONDS = 5.0
 _OVER = ("finished", "failed", "paused")
 
 
@@ -71,12 +71,15 @@ class StudyProgress:
     @property
     def share(self) -> float:
         """Share of all samples that is done."""
-        total = sum(line.total for line in self.trials.values())
-        return (
-            sum(line.total if line.state == "finished" else line.samples for line in self.trials.values()) / total
-            if total
-            else 1.0
-        )
+        return self._done / self._total if self._total else 1.0
+
+    @property
+    def _done(self) -> int:
+        return sum(line.total if line.state == "finished" else line.samples for line in self.trials.values())
+
+    @property
+    def _total(self) -> int:
+        return sum(line.total for line in self.trials.values())
 
     @property
     def seconds_left(self) -> float | None:
@@ -86,20 +89,26 @@ class StudyProgress:
         return left / rate if rate else None
 
     def summary(self) -> str:
-        """One line for the study."""
+        """All trials in one line."""
+        return f"{self.title}: {self._counts()}"
+
+    def _counts(self) -> str:
         parts = [f"{self.count('finished')}/{len(self.trials)} trials done"]
         parts += [f"{self.count('failed')} failed"] if self.count("failed") else []
         parts += [f"{100 * self.share:.0f} % of samples", f"ETA {duration(self.seconds_left)}"]
-        return f"{self.title}: {', '.join(parts)}"
+        return ", ".join(parts)
 
+    def line(self) -> str:
+        """All trials, and each that runs."""
+        return " | ".join([self.summary(), *map(describe, self.running())])
 
-def duration(seconds: float | None) -> str:
-    """0:07, 12:34, 3:04:05; -:-- when not known."""
-    if seconds is None:
-        return "-:--"
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+    def bars(self) -> list[Bar]:
+        """One for all trials, and one for each that runs."""
+        running = [
+            Bar(line.label, line.samples, line.total, describe(line).removeprefix(f"{line.label}: "))
+            for line in self.running()
+        ]
+        return [Bar(self.title, self._done, self._total, self._counts()), *running]
 
 
 def describe(line: TrialLine) -> str:
@@ -111,86 +120,40 @@ def describe(line: TrialLine) -> str:
     return f"{line.label}: {line.samples:,}/{line.total:,}{rate}, ETA {duration(line.seconds_left)}{nats}"
 
 
-class Display(Protocol):
-    """Used around a run: `with show(...) as display: runner.run(jobs, slots, display)`."""
-
-    def __enter__(self) -> "Display": ...
-    def __exit__(self, *error) -> None: ...
-    def __call__(self, event: dict) -> None: ...
-
-
-def show(title: str, labels: Mapping[str, str], totals: Mapping[str, int], stream: TextIO | None = None) -> Display:
-    """A live display where `stream` (default: stdout) is a terminal, plain lines elsewhere."""
-    stream = stream or sys.stdout
+def show(
+    title: str,
+    labels: Mapping[str, str],
+    totals: Mapping[str, int],
+    stream: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> "StudyDisplay":
+    """A display of trials on `stream` (default: stdout)."""
     study = StudyProgress(title, labels, totals)
-    return LiveDisplay(study, stream) if stream.isatty() else PlainDisplay(study, stream)
+    return StudyDisplay(study, display(study, stream or sys.stdout, clock=clock))
 
 
-class PlainDisplay:
-    """Whole lines without control characters: one on the state of things every few seconds, and one when something goes
-    wrong."""
+class StudyDisplay:
+    """Shows what events say, while it is entered: `with show(…) as events: runner.run(jobs, slots, events)`. What goes
+    wrong is a line of its own; where bars are drawn, so is a trial that is done."""
 
-    def __init__(self, study: StudyProgress, stream: TextIO, clock: Callable[[], float] = time.monotonic):
-        self._study, self._stream, self._clock = study, stream, clock
+    def __init__(self, study: StudyProgress, display: Display):
+        self._study, self._display = study, display
 
-    def __enter__(self):
-        self._next = self._clock() + PLAIN_SECONDS
+    def __enter__(self) -> "StudyDisplay":
+        self._display.__enter__()
         return self
 
-    def __exit__(self, *error):
-        self._print(self._study.summary())
+    def __exit__(self, *error: object) -> None:
+        self._display.__exit__(*error)
+        if not self._display.live:
+            self._display.note(self._study.summary())
 
     def __call__(self, event: dict) -> None:
         line = self._study.hear(event)
         if line is not None and line.state in ("failed", "retried"):
-            self._print(f"{line.label}: {line.state}: {line.note}")
-        elif self._clock() >= self._next:
-            self._next = self._clock() + PLAIN_SECONDS
-            self._print(" | ".join([self._study.summary(), *map(describe, self._study.running())]))
-
-    def _print(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
-
-
-class LiveDisplay:
-    """A line per running trial, redrawn in place, below what is worth keeping: trials that ended."""
-
-    def __init__(self, study: StudyProgress, stream: TextIO):
-        from rich.console import Console
-        from rich.live import Live
-
-        self._study = study
-        self._console = Console(file=stream, highlight=False)
-        self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=4)
-
-    def __enter__(self):
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self._live.__exit__(*error)
-
-    def __call__(self, event: dict) -> None:
-        line = self._study.hear(event)
-        if line is None:
+            self._display.note(f"{line.label}: {line.state}: {line.note}", "red")
             return
-        if line.state in ("failed", "retried"):
-            self._console.print(f"{line.label}: {line.state}: {line.note}", style="red", markup=False)
-        elif line.state == "finished":
+        if line is not None and line.state == "finished" and self._display.live:
             nats = f" at {line.nats:.3f} nats" if line.nats is not None else ""
-            self._console.print(f"{line.label}: done{nats}", style="green", markup=False)
-
-    def _render(self):
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table.grid(padding=(0, 1))
-        table.add_column(no_wrap=True)
-        table.add_column(width=24)
-        table.add_column(no_wrap=True)
-        for line in self._study.running():
-            text = describe(line).removeprefix(f"{line.label}: ")
-            table.add_row(Text(line.label), ProgressBar(total=line.total, completed=line.samples, width=24), Text(text))
-        return Group(table, Text(self._study.summary(), style="bold"))
+            self._display.note(f"{line.label}: done{nats}", "green")
+        self._display.refresh()

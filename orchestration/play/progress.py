@@ -1,57 +1,60 @@
-"""How games are getting on: one live line on a terminal, a plain line every few seconds elsewhere."""
+"""How games are getting on."""
 
-import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
-from orchestration.experiment.progress import PLAIN_SECONDS, duration
+from orchestration.progress import PLAIN_SECONDS, Bar, display, duration
 
 STILL_SECONDS = 60.0
-"""Where no line is live, the same count is said again only after so long: games with an engine take minutes."""
+"""Where no bar is drawn, the same count is said again only after so long: games with an engine take minutes."""
 
 
 class GameCount:
     """Counts finished games of this command: `with GameCount("match", 200) as count: count.step("A 12, B 8")`."""
 
-    def __init__(self, title: str, total: int, stream: TextIO | None = None):
-        self._title, self._total, self._stream = title, total, stream or sys.stderr
-        self._live = self._stream.isatty()
-        self._done, self._said, self._text = 0, 0, ""
+    def __init__(
+        self, title: str, total: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ):
+        self._title, self._total, self._clock = title, total, clock
+        self._done, self._done_when_shown, self._text = 0, 0, ""
+        self._display = display(self, stream, clock=clock)
 
     def __enter__(self) -> "GameCount":
-        self._begun = self._last = time.monotonic()
-        self._show(force=self._live)
+        self._begun = self._clock()
+        self._display.__enter__()
         return self
 
-    def __exit__(self, *error) -> None:
-        self._show(force=self._done > 0)
-        if self._live:
-            self._stream.write("\n")
+    def __exit__(self, *error: object) -> None:
+        if self._done and not self._display.live:
+            self._display.note(self.line())
+        self._display.__exit__(*error)
 
     def step(self, text: str = "", games: int = 1) -> None:
         """`games` more are done; `text`: what is to be said of them so far."""
         self._done, self._text = self._done + games, text
-        self._show()
+        self.tick()
 
     def tick(self) -> None:
-        """Nothing new; the line is due from time to time all the same."""
-        self._show()
+        """Show how things stand when it is due, be there anything new or not."""
+        if self._display.refresh(PLAIN_SECONDS if self._done > self._done_when_shown else STILL_SECONDS):
+            self._done_when_shown = self._done
 
     def note(self, text: str) -> None:
         """A line of its own."""
-        self._stream.write(("\r\x1b[K" if self._live else "") + text + "\n")
-        self._stream.flush()
+        self._display.note(text)
 
-    def _show(self, force: bool = False) -> None:
-        now = time.monotonic()
-        pause = 0.2 if self._live else PLAIN_SECONDS if self._done > self._said else STILL_SECONDS
-        if not force and now - self._last < pause:
-            return
-        self._last, self._said = now, self._done
-        rate = self._done / (now - self._begun) if now > self._begun else 0.0
+    def line(self) -> str:
+        """How things stand."""
+        return f"{self._title}: {self._counts()}"
+
+    def bars(self) -> list[Bar]:
+        """One bar: the games."""
+        return [Bar(self._title, self._done, self._total, self._counts())]
+
+    def _counts(self) -> str:
+        seconds = self._clock() - self._begun
+        rate = self._done / seconds if seconds > 0 else 0.0
         left = duration((self._total - self._done) / rate if rate else None)
-        line = f"{self._title}: {self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}" + (
-            f", {self._text}" if self._text else ""
-        )
-        self._stream.write(f"\r\x1b[K{line}" if self._live else line + "\n")
-        self._stream.flush()
+        results = f", {self._text}" if self._text else ""
+        return f"{self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}{results}"

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 from ablations.search import Search, Tried
-from orchestration.experiment.progress import PLAIN_SECONDS, StudyProgress, TrialLine, describe, duration
+from orchestration.experiment.progress import StudyProgress, TrialLine, describe
+from orchestration.progress import PLAIN_SECONDS, duration
 from orchestration.search.run import is_divergence
 
 
@@ -49,14 +50,8 @@ class SearchLines:
         elif self._clock() >= self._next:
             self._next = self._clock() + PLAIN_SECONDS
             running = map(describe, self._progress.running())
-            self._say(
-                " | ".join(
-                    [
-                        f"{self._search.id}: {self._ended}/{self._search.trials} trials, ETA {duration(self._seconds_left())}",
-                        *running,
-                    ]
-                )
-            )
+            trials = f"{self._ended}/{self._search.trials} trials"
+            self._say(" | ".join([f"{self._search.id}: {trials}, ETA {duration(self._seconds_left())}", *running]))
 
     def _so_far(self) -> str:
         best = f"; best of this run {self._best[0]:.4f} at {self._best[1]:.4g}" if self._best else ""

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from orchestration.console import output
-from orchestration.experiment.progress import duration
 from orchestration.experiment.stopping import everything_at_work
+from orchestration.progress import duration
 from orchestration.search.folder import all_searches
 from orchestration.study.folder import all_studies
 from orchestration.upkeep.standing import STATES, Reader, Standing, TrialStanding, each_once

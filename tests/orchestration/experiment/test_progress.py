@@ -3,7 +3,9 @@
 import io
 
 from gonn_core.trial.events import event
-from orchestration.experiment.progress import LiveDisplay, PlainDisplay, StudyProgress, describe, duration, show
+from orchestration.experiment.progress import StudyProgress, describe, show
+from orchestration.progress import duration
+from tests.orchestration.terminals import Terminal
 
 LABELS, TOTALS = {"a": "control s0", "b": "parametric_relu off s0"}, {"a": 1000, "b": 1000}
 
@@ -14,7 +16,7 @@ def study() -> StudyProgress:
 
 def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_characters():
     now, out = [0.0], io.StringIO()
-    with PlainDisplay(study(), out, lambda: now[0]) as display:
+    with show("Parametric ReLU", LABELS, TOTALS, out, lambda: now[0]) as display:
         for second in range(12):
             now[0] = float(second)
             display(event("tick", "a", 100 * second, 1000, 2.5, 100.0))
@@ -24,8 +26,10 @@ def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_charact
         display(event("failed", "b", 0, 1000, None, None, message="RuntimeError: the loss is not finite"))
     lines = out.getvalue().splitlines()
     assert lines == [
-        "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09 | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
-        "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04 | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
+        "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09"
+        " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
+        "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04"
+        " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
         "parametric_relu off s0: retried: the worker process was killed\\x1b[31m",
         "parametric_relu off s0: failed: RuntimeError: the loss is not finite",
         "Parametric ReLU: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",
@@ -51,25 +55,18 @@ def test_starting_waiting_and_evaluating_are_said():
     assert progress.hear(event("tick", "elsewhere", 1, 2, None, None)) is None
 
 
-def test_the_live_display_has_a_line_per_running_trial_and_one_for_the_study():
-    from rich.console import Console
-
-    display = LiveDisplay(study(), io.StringIO())
-    display(event("tick", "a", 250, 1000, 2.5, 125.0))
-    console = Console(file=io.StringIO(), width=120)
-    console.print(display._render())
-    first, last = console.file.getvalue().splitlines()
-    assert first.startswith("control s0") and first.rstrip().endswith("250/1,000, 125/s, ETA 0:06, 2.500 nats")
-    assert last == "Parametric ReLU: 0/2 trials done, 12 % of samples, ETA 0:14"
-
-
-def test_which_display_is_shown():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    assert isinstance(show("x", LABELS, TOTALS, io.StringIO()), PlainDisplay)
-    assert isinstance(show("x", LABELS, TOTALS, Terminal()), LiveDisplay)
+def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    out = Terminal()
+    with show("Parametric ReLU", LABELS, TOTALS, out) as display:
+        display(event("tick", "b", 250, 1000, None, None))
+        display(event("finished", "b", 1000, 1000, 2.75, None))
+        display(event("tick", "a", 250, 1000, 2.5, 125.0))
+    lines = out.drawn()
+    assert "parametric_relu off s0: done at 2.750 nats" in lines
+    study, trial = lines[-2:]
+    assert study.startswith("Parametric ReLU ") and study.endswith(" 1/2 trials done, 62 % of samples, ETA 0:06")
+    assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 nats")
 
 
 def test_durations():

@@ -2,37 +2,31 @@
 
 import io
 
-import pytest
-
-from orchestration.play import progress as play_progress
 from orchestration.play.progress import GameCount
+from tests.orchestration.terminals import Terminal
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def clock(monkeypatch):
+class Clock:
     """Seconds that a test sets."""
-    now = [100.0]
-    monkeypatch.setattr(play_progress.time, "monotonic", lambda: now[0])
-    return now
+
+    seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
 
 
-def test_plain_lines_come_every_few_seconds(clock):
-    stream = io.StringIO()
-    with GameCount("match", 10, stream) as count:
+def test_plain_lines_come_every_few_seconds():
+    stream, clock = io.StringIO(), Clock()
+    with GameCount("match", 10, stream, clock) as count:
         count.step("A 1")
         assert stream.getvalue() == ""
-        clock[0] += 6
+        clock.seconds += 6
         count.step("A 2")
         assert stream.getvalue() == "match: 2/10 games, 20.0/min, ETA 0:24, A 2\n"
-        clock[0] += 6
+        clock.seconds += 6
         count.tick()  # nothing new: nothing is said
         count.note("game 3 voided")
-        clock[0] += 54
+        clock.seconds += 54
         count.tick()  # but once a minute
     lines = stream.getvalue().splitlines()
     assert lines[1:] == [
@@ -42,18 +36,19 @@ def test_plain_lines_come_every_few_seconds(clock):
     ]
 
 
-def test_a_terminal_has_one_line(clock):
-    stream = Terminal()
-    with GameCount("match", 3, stream) as count:
-        clock[0] += 1
+def test_a_terminal_has_one_bar(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    stream, clock = Terminal(), Clock()
+    with GameCount("match", 3, stream, clock) as count:
+        clock.seconds += 1
         count.step(games=3)
-    assert (
-        stream.getvalue().count("\n") == 1
-        and stream.getvalue().rstrip("\n").rpartition("\x1b[K")[2] == "match: 3/3 games, 180.0/min, ETA 0:00"
-    )
+        count.note("game 3 voided")
+    lines = stream.drawn()
+    assert "game 3 voided" in lines
+    assert lines[-1].startswith("match ") and lines[-1].endswith(" 3/3 games, 180.0/min, ETA 0:00")
 
 
-def test_nothing_is_said_when_nothing_was_played(clock):
+def test_nothing_is_said_when_nothing_was_played():
     stream = io.StringIO()
     with GameCount("match", 3, stream):
         pass

@@ -1,0 +1,80 @@
+"""The store and views of a data set, with progress on the terminal."""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ablations.dataset import Dataset, PreparedData, prepare
+from gonn_core.errors import printable
+from gonn_core.records.build import Progress
+from orchestration.console import notes
+from orchestration.progress import Bar, display
+from orchestration.workspace import Workspace
+
+
+def prepare_shown(dataset: Dataset, workspace: Workspace) -> PreparedData:
+    """`prepare`, with progress on the terminal and a line for archives that were not found."""
+    with BuildProgress() as progress, _log_shown():
+        prepared = prepare(dataset, workspace.stores, progress)
+    if dataset.missing:
+        names = (re.sub(r"\[[^]]*\]|\*", "", pattern) for pattern in dataset.missing)
+        notes().print(f"not found: {', '.join(names)}; {prepared.coverage}")
+    return prepared
+
+
+class BuildProgress:
+    """Shows how a build gets on; nothing of a quick one, and bars go when it is done."""
+
+    def __init__(self) -> None:
+        self._state: Progress | None = None
+        self._display = display(self, transient=True)
+
+    def __enter__(self) -> "BuildProgress":
+        self._display.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._display.__exit__(*error)
+
+    def __call__(self, state: Progress) -> None:
+        self._state = state
+        self._display.refresh()
+
+    def line(self) -> str:
+        """How things stand."""
+        return f"store: {self._text()}"
+
+    def bars(self) -> list[Bar]:
+        """One bar: the share of the games' files that has been read."""
+        return [Bar("store", self._state.fraction, 1.0, self._text())] if self._state is not None else []
+
+    def _text(self) -> str:
+        state = self._state
+        assert state is not None  # shown are states
+        left = state.seconds / state.fraction - state.seconds if state.fraction > 0 else 0
+        return (
+            f"{printable(state.source)} ({state.index + 1} of {state.sources}), {state.games:,} games, "
+            f"{state.rows:,} positions, {100 * state.fraction:.0f} %, {left:.0f} s left"
+        )
+
+
+class _LogNotes(logging.Handler):
+    """Prints what the core logs."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        notes().print(record.getMessage())
+
+
+@contextmanager
+def _log_shown() -> Iterator[None]:
+    """While this is entered, what the core logs is shown on the terminal."""
+    log, handler = logging.getLogger("gonn_core"), _LogNotes(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
