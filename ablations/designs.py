@@ -137,11 +137,11 @@ def _cumulative(base_name: str, base: TrialConfig, cards: Sequence):
 
 def _factorial(base_name: str, base: TrialConfig, cards: Sequence):
     for states in itertools.product(("off", "on"), repeat=len(cards)):
-        on = "+".join(card.id for card, state in zip(cards, states) if state == "on")
+        on = "+".join(card.id for card, state in zip(cards, states, strict=True) if state == "on")
         yield (
             f"with-{on}" if on else CONTROL,
             f"with {on}" if on else f"{base_name} with none",
-            {card.id: state for card, state in zip(cards, states)},
+            {card.id: state for card, state in zip(cards, states, strict=True)},
         )
 
 

@@ -8,12 +8,13 @@ ratio on/off.
 """
 
 import math
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from ablations.published_looks import PublishedLooks
 from gonn_core.config import Strict, TrialConfig
+from gonn_core.metrics import CLAIMED, METRICS
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -23,19 +24,10 @@ Evidence = Literal["stated", "read_from_code", "unverified_memory"]
 """stated: words or numbers of the document; read_from_code: of its code or history; unverified_memory: compared, never
 judged."""
 
-Metric = Literal[
-    "nats",
-    "top1",
-    "top4",
-    "rank",
-    "probability",
-    "train_nats",
-    "samples_per_s_ratio",
-    "parameters",
-    "win_rate",
-    "weight_statistic",
-    "probe",
-]
+if TYPE_CHECKING:
+    Metric = str
+else:
+    Metric = Literal[CLAIMED]
 WeightStatistic = Literal[
     "prelu_slope_mean",
     "prelu_slope_sd",
@@ -48,8 +40,6 @@ WeightStatistic = Literal[
 pooled layer;
 kernel_rms_center: r.m.s. over channels of the centre tap of each 3x3 kernel in the blocks; kernel_center_to_edge,
 kernel_corner_to_edge: ratios of the r.m.s. at those taps. Where layers differ a claim gives their range."""
-
-_SHARES = ("top1", "top4", "probability", "win_rate", "probe")
 
 
 def _both_ends(ends):
@@ -146,7 +136,7 @@ class Claim(Strict):
         if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
             raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
         ends = [end for end in self.bounds or () if math.isfinite(end)]
-        if self.metric in _SHARES and any(abs(end) > 1 for end in ends):
+        if METRICS[self.metric].unit == "share" and any(abs(end) > 1 for end in ends):
             raise ValueError("this metric is a share of 1: write 0.002 for 0.2 points")
         if self.metric == "parameters" and any(not end.is_integer() for end in ends):
             raise ValueError("parameters are counted in whole numbers")
@@ -199,6 +189,10 @@ class Enhancement(Strict):
     """`<base id>.<budget id>` -> learning rate, under that budget, of the arm in which the card is not as the base has
     it."""
     claims: tuple[Claim, ...]
+
+    def values(self, state: Literal["off", "on"]) -> dict[str, Any]:
+        """Path -> value in that state."""
+        return {path: getattr(toggle, state) for path, toggle in self.toggles.items()}
 
     def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
         """This card with the toggles in the form that a base has them, under a budget if one is named."""

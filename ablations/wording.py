@@ -1,44 +1,41 @@
 """Claims and values of declarations in words, for lists and tables."""
 
 from ablations.schema import Claim, Enhancement
-
-_PERCENT = ("top1", "top4", "probability", "win_rate", "probe")
-_UNITS = {
-    "nats": " nats",
-    "train_nats": " train nats",
-    "parameters": " parameters",
-    "rank": " places",
-    "samples_per_s_ratio": " x samples/s",
-}
+from gonn_core.metrics import METRICS
 
 
 def claimed(claim: Claim) -> str:
     """A claim's number in words: `-0.025 nats at 5M`."""
-    scale, unit, digits = (100, " points", 3) if claim.metric in _PERCENT else (1, _UNITS.get(claim.metric, ""), 4)
-    sign = "+" if claim.quantity == "difference" and claim.metric != "samples_per_s_ratio" else ""
-
-    def number(value: float) -> str:
-        return f"{value * scale:{sign},.0f}" if claim.metric == "parameters" else f"{value * scale:{sign}.{digits}g}"
-
-    if claim.value is not None:
-        text = number(claim.value)
-    elif claim.range is not None:
-        low, high = claim.range
-        text = (
-            f"{number(low)} to {number(high)}"
-            if None not in (low, high)
-            else f"at most {number(high)}"
-            if low is None
-            else f"at least {number(low)}"
-        )
-    else:
+    metric = METRICS[claim.metric]
+    name = claim.statistic or (f"{claim.probe.position} {claim.probe.move}" if claim.probe else claim.metric)
+    text = _value_text(claim)
+    unit = metric.claim_unit
+    if text is None:
         text = {"decrease": "lower", "increase": "higher", "no_change": "no change of"}[claim.direction]
         unit = unit or " " + claim.metric.replace("_", " ")
-    name = claim.statistic or (f"{claim.probe.position} {claim.probe.move}" if claim.probe else claim.metric)
-    what = unit or f" {name.replace('_', ' ')}"
-    if claim.metric in _PERCENT:
-        what = f"{unit} {name.replace('_', ' ')}"
-    return f"{text}{what}" + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
+    if metric.unit == "share" or not unit:
+        unit += f" {name.replace('_', ' ')}"
+    return text + unit + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
+
+
+def _value_text(claim: Claim) -> str | None:
+    """The claimed number or range; None for a mere direction."""
+    metric = METRICS[claim.metric]
+    sign = "+" if claim.quantity == "difference" and metric.unit != "ratio" else ""
+
+    def number(value: float) -> str:
+        if metric.unit == "count":
+            return f"{value:{sign},.0f}"
+        return f"{100 * value:{sign}.3g}" if metric.unit == "share" else f"{value:{sign}.4g}"
+
+    if claim.value is not None:
+        return number(claim.value)
+    if claim.range is None:
+        return None
+    low, high = (None if end is None else number(end) for end in claim.range)
+    if low is None:
+        return f"at most {high}"
+    return f"at least {low}" if high is None else f"{low} to {high}"
 
 
 def main_claim(card: Enhancement) -> str:
@@ -48,7 +45,7 @@ def main_claim(card: Enhancement) -> str:
     def unlike(claim: Claim) -> tuple:
         return (
             claim.metric == "parameters",
-            claim.metric not in ("nats", "top1", "top4", "rank", "probability"),
+            METRICS[claim.metric].source != "positions",
             claim.bounds is None,
         )
 

@@ -1,8 +1,9 @@
-"""Further metrics, from what is stored of every position (spec: other systems 2.7, 3.6, 5).
+"""The values that metrics are means of, from what is stored of every position (spec: other systems 2.7, 3.6, 5).
 
-Each gives a value per position whose mean over positions is the metric. Medians, trimmed means and means over a part of
-the positions are no plain means: their values are linearised (metric + influence of the position), so that their mean
-is the metric and their spread over games is its spread; whatever resamples games treats all metrics alike.
+What a metric is called and how it is judged stands in `gonn_core.metrics`. Each function here gives a value per
+position whose mean over positions is the metric. Medians, trimmed means and means over a part of the positions are no
+plain means: their values are linearised (metric + influence of the position), so that their mean is the metric and
+their spread over games is its spread; whatever resamples games treats all metrics alike.
 
 Two of the documents' metrics are not here. The reducible policy loss, cross-entropy minus the target's entropy, equals
 nats: a target of one move has none. Mid-ranks of ties cannot be had from a stored rank: among equal logits the lowest
@@ -10,14 +11,11 @@ point comes first.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gonn_core.evaluation.metrics import Scores
-
-Unit = Literal["nats", "share", "places", "loss"]
 
 GUESSES = (1, 2, 3, 4, 5, 10)
 THRESHOLDS = (1, 2, 5, 10, 25, 50)
@@ -39,15 +37,8 @@ class Answers(Protocol):
     ko: np.ndarray | None
 
 
-@dataclass(frozen=True)
-class Metric:
-    """values: (N,) float64 of the answers to N positions, None when they do not hold what it takes."""
-
-    title: str
-    unit: Unit
-    better: Literal["lower", "higher"] | None
-    """None: neither is."""
-    values: Callable[[Answers], np.ndarray | None]
+Values = Callable[[Answers], np.ndarray | None]
+"""(N,) float64 of the answers to N positions, None when they do not hold what it takes."""
 
 
 def probability(scores: Scores) -> np.ndarray:
@@ -84,27 +75,22 @@ def over_part(values: np.ndarray, part: np.ndarray) -> np.ndarray | None:
     return mean + np.where(part, values - mean, 0.0) / part.mean()
 
 
-def _top(guesses: int) -> Metric:
-    return Metric(f"top-{guesses}", "share", "higher", lambda answers: _hits(answers.scores, guesses))
-
-
 def _hits(scores: Scores, guesses: int) -> np.ndarray:
     return (scores.rank < guesses).astype(np.float64)
 
 
-def _at_least(percent: int) -> Metric:
-    return Metric(
-        f"p ≥ {percent} %",
-        "share",
-        "higher",
-        lambda answers: (probability(answers.scores) >= percent / 100).astype(np.float64),
-    )
+def _top(guesses: int) -> Values:
+    return lambda answers: _hits(answers.scores, guesses)
 
 
-def _stored(name: str) -> Callable[[Answers], np.ndarray | None]:
+def _at_least(percent: int) -> Values:
+    return lambda answers: (probability(answers.scores) >= percent / 100).astype(np.float64)
+
+
+def _stored(name: str) -> Values:
     def values(answers: Answers) -> np.ndarray | None:
-        found = getattr(answers.scores, name)
-        return None if found is None else found.astype(np.float64)
+        array = getattr(answers.scores, name)
+        return None if array is None else array.astype(np.float64)
 
     return values
 
@@ -113,30 +99,21 @@ def _top1_with_ko(answers: Answers) -> np.ndarray | None:
     return None if answers.ko is None else over_part(_hits(answers.scores, 1), answers.ko)
 
 
-METRICS: Mapping[str, Metric] = {
-    "nats": Metric("nats", "nats", "lower", lambda answers: answers.scores.nats.astype(np.float64)),
+VALUES: Mapping[str, Values] = {
+    "nats": lambda answers: answers.scores.nats.astype(np.float64),
     **{f"top{guesses}": _top(guesses) for guesses in GUESSES},
-    "rank": Metric("mean rank", "places", "lower", lambda answers: answers.scores.rank.astype(np.float64) + 1.0),
-    "probability": Metric("mean p", "share", "higher", lambda answers: probability(answers.scores)),
+    "rank": lambda answers: answers.scores.rank.astype(np.float64) + 1.0,
+    "probability": lambda answers: probability(answers.scores),
     **{f"p{percent}": _at_least(percent) for percent in THRESHOLDS},
-    "search_loss": Metric("search loss", "loss", "lower", lambda answers: search_loss(answers.scores)),
-    "search_loss_trimmed": Metric(
-        "search loss, trimmed", "loss", "lower", lambda answers: trimmed(search_loss(answers.scores))
-    ),
-    "search_loss_median": Metric(
-        "search loss, median", "loss", "lower", lambda answers: median(search_loss(answers.scores))
-    ),
-    "search_loss_top10": Metric(
-        "search loss, rank ≤ 10",
-        "loss",
-        "lower",
-        lambda answers: over_part(search_loss(answers.scores), answers.scores.rank < 10),
-    ),
-    "top1_ko": Metric("top-1 where a ko is", "share", "higher", _top1_with_ko),
-    "entropy": Metric("policy entropy", "nats", None, _stored("entropy")),
-    "squared_error": Metric("squared error", "loss", "lower", _stored("squared_error")),
+    "search_loss": lambda answers: search_loss(answers.scores),
+    "search_loss_trimmed": lambda answers: trimmed(search_loss(answers.scores)),
+    "search_loss_median": lambda answers: median(search_loss(answers.scores)),
+    "search_loss_top10": lambda answers: over_part(search_loss(answers.scores), answers.scores.rank < 10),
+    "top1_ko": _top1_with_ko,
+    "entropy": _stored("entropy"),
+    "squared_error": _stored("squared_error"),
 }
-"""Metric -> how it is made. rank: 1 = the likeliest; probability: of the move played."""
+"""Metric -> the values that it is the mean of."""
 
 
 def by_move_number(answers: Answers) -> list[tuple[int, int, float]] | None:

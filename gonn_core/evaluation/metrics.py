@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gonn_core.metrics import SUMMARISED
+
 METRIC_SET = 1
 """Version of these metrics and of how they are computed; part of every evaluation's id. Raise it when one is added or
 changes."""
@@ -25,7 +27,7 @@ class Scores(NamedTuple):
     def means(self) -> dict[str, float]:
         """nats, top1, top4: means over the positions, nan when there is none."""
         if not len(self.nats):
-            return dict.fromkeys(("nats", "top1", "top4"), float("nan"))
+            return dict.fromkeys(SUMMARISED, float("nan"))
         return {
             "nats": float(self.nats.mean(dtype=np.float64)),
             "top1": float((self.rank < 1).mean()),

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.metrics import GameIndex, GameSums, Scores
 from gonn_core.evaluation.reading import Reading
 from gonn_core.files.json_files import read_record
+from gonn_core.metrics import SUMMARISED
 
 FORMAT = 1
 _ARRAYS = ("nats", "rank", "rows", "games")
@@ -33,9 +34,7 @@ _SUMMARY = (
     "symmetry_averaging",
     "positions",
     "games",
-    "nats",
-    "top1",
-    "top4",
+    *SUMMARISED,
     "requests",
 )
 
@@ -89,11 +88,11 @@ class Evaluation:
         return self._arrays["games"]
 
     def position_values(self, metric: str) -> np.ndarray | None:
-        """(N,) float64: values whose mean is `metric`, one of `derived.METRICS`; None when this file does not hold what
+        """(N,) float64: values whose mean is `metric`, one of `derived.VALUES`; None when this file does not hold what
         it needs."""
-        if metric not in METRICS:
-            raise ValueError(f"metric {metric!r}: valid are {', '.join(METRICS)}")
-        return METRICS[metric].values(self)
+        if metric not in VALUES:
+            raise ValueError(f"metric {metric!r}: valid are {', '.join(VALUES)}")
+        return VALUES[metric](self)
 
     def game_sums(self, metric: str) -> GameSums | None:
         """`metric` summed over each game's positions; None as above."""

@@ -15,6 +15,7 @@ from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
 from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
+from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.nets.parts.normalise import set_normalisation
 from gonn_core.settings.data import GamesConfig
@@ -164,11 +165,7 @@ class Session:
             "samples": self.trainer.samples,
             "weights": digest,
             "parameters": trainable_parameters(self.trainer.net),
-            **{
-                name: last[name]
-                for name in ("nats", "top1", "top4", "train_nats", "train_loss", "looks")
-                if name in last
-            },
+            **{name: last[name] for name in (*SUMMARISED, "train_nats", "train_loss", "looks") if name in last},
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ablations.registry import load_registry
 from gonn_core.errors import UserError
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.metrics import METRICS
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, RunSettings

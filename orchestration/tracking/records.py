@@ -7,13 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from ablations.study import Study
-from gonn_core.evaluation.derived import METRICS
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.metrics import CHARTS, OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
-
-TOP_METRICS = ("nats", "top1", "top4", "train_nats", "samples_per_s")
-"""Charts that are there without a search; everything else is under detail/."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def metrics_of(line: Mapping) -> dict[str, float]:
         for name, value in line.items()
         if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    return {name if name in TOP_METRICS else f"detail/{name}": value for name, value in numbers.items()}
+    return {name if name in CHARTS else f"detail/{name}": value for name, value in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -183,9 +180,9 @@ def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
         summary = evaluation.summary
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
         other = "" if evaluation.reading == usual else f"{read}_"
-        values = {name: evaluation.position_values(name) for name in METRICS}
+        values = {name: evaluation.position_values(name) for name in OF_POSITIONS}
         means = {name: float(each.mean()) for name, each in values.items() if each is not None}
-        means |= {name: summary[name] for name in ("nats", "top1", "top4")}
+        means |= {name: summary[name] for name in SUMMARISED}
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
         found.setdefault(summary["samples"], {}).update({prefix + name: value for name, value in means.items()})
     return found

@@ -6,20 +6,17 @@ lost where a version of MLflow does not know it: the page then shows its default
 
 import json
 
-from orchestration.tracking.records import TOP_METRICS
+from gonn_core.metrics import CHARTS
 
 KEY = "gonn"
 TAG = f"mlflow.sharedViewState.{KEY}"
 QUERY = f"workflowType=machine_learning&compareRunsMode=CHART&viewStateShareKey={KEY}"
 """What an experiment's address ends with to show this view."""
 
-_ORDER = ("nats", "train_nats", "top1", "top4", "samples_per_s")
-
 
 def view_state() -> str:
     """The view: runs of trials alone (the parent has no curves), up to 20 shown, a chart over samples per top-level
     metric, details folded."""
-    assert set(_ORDER) == set(TOP_METRICS)
     charts = [
         {
             "type": "LINE",
@@ -42,7 +39,7 @@ def view_state() -> str:
             "yAxisExpressions": [],
             "ignoreOutliers": False,
         }
-        for name in _ORDER
+        for name in CHARTS
     ]
     section = {"isReordered": False, "deleted": False, "isGenerated": True}
     return json.dumps(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ablations.registry import Registry
 from ablations.schema import Published, PublishedRow
+from gonn_core.metrics import METRICS, SUMMARISED
 from reports.book.section import Section
 from reports.play.all_games import Played, against_engine
 from reports.results.costs import net_cost
@@ -209,9 +210,9 @@ def _published_stats(row: PublishedRow) -> Row:
 def _own_stats(net: MeasuredNet) -> Row:
     number = net.evaluation("full")
     cells = {**_own_start(net), "data": text_cell(net.study.data), "perplexity": perplexity_cell(net, number)}
-    for metric in ("top1", "top4", "nats"):
+    for metric in SUMMARISED:
         found = None if number is None else level(net, number, metric)
-        unit = "nats" if metric == "nats" else "share"
+        unit = METRICS[metric].unit
         trials = () if number is None else tuple(trial.id for trial in net.evaluated(number))
         cells[metric] = (
             Cell(formats.NONE) if found is None else Cell(formats.level(found.mean, unit), found.mean, trials, number)

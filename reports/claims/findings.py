@@ -8,22 +8,14 @@ from ablations.arms import differences
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast
-from reports.claims.measures import MEASURES, NOT_MEASURED, Measured, Setting
+from gonn_core.metrics import METRICS
+from reports.claims.context import NOT_MEASURED, ClaimContext, Measured
+from reports.claims.measures import MEASURES
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-_SHARES = ("top1", "top4", "probability", "win_rate", "probe")
-_METRIC_NAMES = {
-    "top1": "top-1",
-    "top4": "top-4",
-    "train_nats": "training loss in nats",
-    "samples_per_s_ratio": "samples/s, with : without",
-    "win_rate": "win rate",
-    "probability": "probability of the move played",
-    "rank": "rank of the move played",
-}
 _EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified_memory": "unverified memory"}
 
 COLUMNS = (
@@ -72,10 +64,9 @@ def find_claims(
             continue
         card = registry.card(contrast.card).on_base(results.study.base, results.study.budget)
         for claim in card.claims:
-            setting = Setting(
-                results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim)
-            )
-            measured = MEASURES[claim.metric](setting)
+            apart = differs(results, registry, card, contrast, claim)
+            context = ClaimContext(results, registry, card, contrast, claim, analyses, apart)
+            measured = MEASURES[METRICS[claim.metric].source](context)
             findings.append(ClaimFinding(card.id, claim, measured, measured.trials))
     return tuple(findings)
 
@@ -84,10 +75,10 @@ def differs(
     results: StudyResults, registry: Registry, card: Enhancement, contrast: Contrast, claim: Claim
 ) -> tuple[str, ...]:
     """In what the study's comparison differs from the claim's conditions, in words."""
-    found = differences(registry, card, results.study.arm(contrast.without[0]).config, claim)
+    apart = differences(registry, card, results.study.arm(contrast.without[0]).config, claim)
     if len(contrast.without) > 1:
-        found = (*found, "being a mean over the other enhancements on and off")
-    return found
+        apart = (*apart, "being a mean over the other enhancements on and off")
+    return apart
 
 
 def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> dict[str, float]:
@@ -142,7 +133,7 @@ def _row(finding: ClaimFinding, several: bool) -> Row:
 
 def claimed_text(claim: Claim) -> str:
     """What a claim says, in the notation of the tables."""
-    what = claim.statistic.replace("_", " ") if claim.statistic else _METRIC_NAMES.get(claim.metric, claim.metric)
+    what = claim.statistic.replace("_", " ") if claim.statistic else METRICS[claim.metric].claim_title or claim.metric
     if claim.probe:
         what = f"probability of {claim.probe.move} in {claim.probe.position}"
     if claim.quantity != "difference":
@@ -154,7 +145,7 @@ def _value_text(claim: Claim) -> str:
     if claim.bounds is None:
         return claim.direction.replace("_", " ")
     low, high = (_number(claim, end) if math.isfinite(end) else None for end in claim.bounds)
-    unit = " points" if claim.quantity == "difference" and claim.metric in _SHARES else ""
+    unit = " points" if claim.quantity == "difference" and METRICS[claim.metric].unit == "share" else ""
     if low == high:
         return f"{low}{unit}"
     if low is None:
@@ -163,13 +154,14 @@ def _value_text(claim: Claim) -> str:
 
 
 def _number(claim: Claim, value: float) -> str:
-    if claim.metric == "parameters":
+    unit = METRICS[claim.metric].unit
+    if unit == "count":
         return formats.signed_count(value)
-    if claim.metric == "samples_per_s_ratio":
+    if unit == "ratio":
         return formats.ratio(value)
     if claim.quantity != "difference":
-        return f"{100 * value:.1f} %" if claim.metric in _SHARES else formats.minus(f"{value:g}")
-    return formats.signed(value, "share") if claim.metric in _SHARES else formats.minus(f"{value:+g}")
+        return f"{100 * value:.1f} %" if unit == "share" else formats.minus(f"{value:g}")
+    return formats.signed(value, unit) if unit == "share" else formats.minus(f"{value:+g}")
 
 
 def source_text(claim: Claim) -> str:

@@ -8,9 +8,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
-from reports.claims.measures import paired_curve
 from reports.figures.style import COLOURS, DASHES
-from reports.results.compare import MAIN, StudyAnalysis
+from reports.results.compare import MAIN, StudyAnalysis, paired_curve
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import quantile
 from reports.tables import formats

@@ -16,11 +16,10 @@ from reports.play.players import choice_text, is_net
 from reports.results.compare import study_thresholds
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect, Spread, holm, quantile
-from reports.stats.verdicts import EffectVerdict, judge_effect
+from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
-SMALLEST_WIN_RATE = 0.04
-"""Win rates nearer to one half are as good as even. Ours: half of the 95 % interval of 600 games, the most that a
-document rests such a claim on."""
+SMALLEST_WIN_RATE = Thresholds().smallest("win_rate")
+"""Win rates nearer to one half are as good as even."""
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""
 

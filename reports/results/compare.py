@@ -9,22 +9,13 @@ import numpy as np
 from ablations.study import Arm, Contrast, Study
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
+from gonn_core.metrics import METRICS
 from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.stats.clusters import ArmResult
 from reports.stats.estimates import Effect
 from reports.stats.seed_noise import Differences
-from reports.stats.verdicts import Better, EffectVerdict, Thresholds
-
-BETTER: Mapping[str, Better] = {
-    "nats": "lower",
-    "train_nats": "lower",
-    "rank": "lower",
-    "top1": "higher",
-    "top4": "higher",
-    "probability": "higher",
-}
-"""In which direction each metric is better."""
+from reports.stats.verdicts import EffectVerdict, Thresholds
 
 MAIN = 0
 """The first evaluation of a study fills its table."""
@@ -85,17 +76,17 @@ def analyse_study(
 ) -> StudyAnalysis:
     """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
 
-    metric: of gonn_core.evaluation.derived, or train_nats: the training loss since the last but one progress point, by
-    seed.
+    metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
+    since the last but one).
     claimed: the size claimed for a card, for the margin of `no effect`; earlier: see `analyse_comparisons`.
     """
-    if metric == "train_nats":
-        return _analyse(results, metric, lambda arm: train_nats(results, arm), claimed, earlier)
+    if METRICS[metric].source == "curve":
+        return _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, earlier)
     return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, earlier)
 
 
 def further_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
-    """Effects by card on a metric of gonn_core.evaluation.derived on the main evaluation, without verdicts; of the
+    """Effects by card on a metric of positions on the main evaluation, without verdicts; of the
     contrasts that have results."""
     by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
     return estimate_comparisons(by_key, comparisons, study_thresholds(results.study)) if comparisons else {}
@@ -107,8 +98,10 @@ def _analyse(
     by_key, comparisons, left_out = _comparisons(results, read)
     table = None
     if comparisons:
+        better = METRICS[metric].better
+        assert better is not None, f"{metric} is not judged"
         options = {"metric": metric, "claims": claimed, "earlier": earlier}
-        table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), BETTER[metric], **options)
+        table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), better, **options)
     return StudyAnalysis(metric, table, left_out)
 
 
@@ -133,16 +126,14 @@ def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) ->
     return None
 
 
-def train_nats(results: StudyResults, arm: str) -> ArmResult | None:
-    """Training loss of an arm by seed, the mean since the last but one progress point; None when no trial is done.
+def last_of_curve(results: StudyResults, arm: str, metric: str) -> ArmResult | None:
+    """What the last progress line of each of an arm's trials says of a metric, by seed; None when no trial is done.
 
     No games stand behind it, so the seed alone is the unit: all of a seed's "games" are equal and add no evaluation
     noise.
     """
     values = {
-        trial.seed: trial.curve[-1]["train_nats"]
-        for trial in results.of_arm(arm)
-        if trial.result is not None and trial.curve
+        trial.seed: trial.curve[-1][metric] for trial in results.of_arm(arm) if trial.result is not None and trial.curve
     }
     return by_seed_alone(values) if values else None
 
@@ -159,3 +150,25 @@ def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evalu
     return tuple(
         trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds
     )
+
+
+def paired_curve(results: StudyResults, contrast: Contrast) -> dict[int, np.ndarray]:
+    """Samples -> differences in nats on the validation progress subset, of the seeds of which all arms got that far, by
+    rising seed."""
+    points: dict[int, dict[int, dict[str, float]]] = {}
+    arms = (*contrast.with_it, *contrast.without)
+    for arm in arms:
+        for trial in results.of_arm(arm):
+            for line in trial.curve:
+                if "nats" in line:
+                    points.setdefault(line["samples"], {}).setdefault(trial.seed, {})[arm] = line["nats"]
+    curve = {}
+    for count in sorted(points):
+        whole = [values for _, values in sorted(points[count].items()) if len(values) == len(arms)]
+        if whole:
+            sides = [
+                np.mean([[values[arm] for arm in side] for values in whole], axis=1)
+                for side in (contrast.with_it, contrast.without)
+            ]
+            curve[count] = sides[0] - sides[1]
+    return curve

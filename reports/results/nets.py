@@ -9,7 +9,7 @@ import numpy as np
 
 from ablations.study import EvaluationRef, Study
 from gonn_core.config import NetConfig, TrialConfig
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.metrics import METRICS
 from reports.results.compare import arm_key
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise

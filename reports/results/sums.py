@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.evaluation import derived, metrics, stored
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.metrics import GameSums
 from gonn_core.evaluation.stored import Evaluation
 from gonn_core.files.whole import write_whole
@@ -38,8 +38,8 @@ class SummedEvaluation(Evaluation):
 
     def game_sums(self, metric: str) -> GameSums | None:
         """As of any evaluation."""
-        if metric not in METRICS:
-            raise ValueError(f"metric {metric!r}: valid are {', '.join(METRICS)}")
+        if metric not in VALUES:
+            raise ValueError(f"metric {metric!r}: valid are {', '.join(VALUES)}")
         sums = self._sums.by_metric.get(metric)
         return None if sums is None else GameSums(self._sums.games, sums, self._sums.counts)
 
@@ -89,7 +89,7 @@ def summed(evaluation: Evaluation, folder: Path | None) -> SummedEvaluation:
 
 def make_sums(evaluation: Evaluation) -> Sums:
     """All sums, from the positions."""
-    found = {metric: sums for metric in METRICS if (sums := evaluation.game_sums(metric)) is not None}
+    found = {metric: sums for metric in VALUES if (sums := evaluation.game_sums(metric)) is not None}
     first = next(iter(found.values()))
     guesses = np.bincount(evaluation.scores.rank.astype(np.int64), minlength=RANKS)
     return Sums(
@@ -105,12 +105,12 @@ def write_sums(path: Path, sums: Sums) -> None:
     """Keep them; on a full or read-only disk nothing is kept."""
     missing = np.full(len(sums.games), np.nan)
     bins = [] if sums.moves is None else [number for each in sums.moves for number in each]
-    head = [len(sums.games), len(METRICS), -1 if sums.moves is None else len(sums.moves)]
+    head = [len(sums.games), len(VALUES), -1 if sums.moves is None else len(sums.moves)]
     parts = [
         head,
         sums.games,
         sums.counts,
-        *(sums.by_metric.get(metric, missing) for metric in METRICS),
+        *(sums.by_metric.get(metric, missing) for metric in VALUES),
         sums.guesses,
         bins,
     ]
@@ -125,7 +125,7 @@ def read_sums(path: Path) -> Sums | None:
         data = np.fromfile(path, "<f8")
     except OSError:
         return None
-    if len(data) < _HEAD or data[1] != len(METRICS):
+    if len(data) < _HEAD or data[1] != len(VALUES):
         return None
     games, many, bins = (int(number) for number in data[:_HEAD])
     lengths = [games, games, many * games, RANKS, 3 * max(bins, 0)]
@@ -133,7 +133,7 @@ def read_sums(path: Path) -> Sums | None:
         return None
     ids, counts, sums, guesses, moves = np.split(data[_HEAD:], np.cumsum(lengths)[:-1])
     by_metric = {
-        metric: row for metric, row in zip(METRICS, sums.reshape(many, games), strict=True) if not np.isnan(row).all()
+        metric: row for metric, row in zip(VALUES, sums.reshape(many, games), strict=True) if not np.isnan(row).all()
     }
     told = (
         None if bins < 0 else [(int(first), int(count), float(share)) for first, count, share in moves.reshape(-1, 3)]

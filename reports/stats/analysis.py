@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gonn_core.metrics import Better
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
 from reports.stats.estimates import Effect, holm, sign_flip_p, spread, welch
 from reports.stats.seed_noise import Differences, SeedPool, pair_correlation, pool_seed_noise
-from reports.stats.verdicts import Better, EffectVerdict, Thresholds, judge_effect
+from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def analyse_comparisons(
     claims = claims or {}
     paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, earlier)
     adjusted = holm([effect.p if effect.n >= thresholds.min_seeds else None for effect in effects])
-    judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted)}
+    judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted, strict=True)}
     margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
     return TableAnalysis(
         effects=judged,
@@ -153,7 +154,7 @@ class _Pairs:
         self.sums = with_it - without
         self.means = tuple(sums.sum(1) / self.counts.sum() for sums in (without, with_it))
         self.deltas = self.means[1] - self.means[0]
-        self.differences = Differences(dict(zip(self.seeds, self.deltas.tolist())), weights)
+        self.differences = Differences(dict(zip(self.seeds, self.deltas.tolist(), strict=True)), weights)
 
     def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool) -> Effect:
         n = len(self.seeds)

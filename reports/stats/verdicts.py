@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Literal
 
 from gonn_core.errors import SettingError
+from gonn_core.metrics import METRICS, Better
 from reports.stats.estimates import Effect, Interval
 
-Better = Literal["lower", "higher"]
 Direction = Literal["decrease", "increase", "no_change"]
 
 
@@ -40,18 +40,11 @@ class Thresholds:
     def smallest(self, metric: str) -> float:
         """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without
         one."""
-        known = {
-            "nats": self.smallest_nats,
-            "train_nats": self.smallest_nats,
-            "top1": self.smallest_share,
-            "top4": self.smallest_share,
-            "probability": self.smallest_share,
-            "probe": self.smallest_share,
-            "rank": self.smallest_rank,
-        }
-        if metric not in known:
-            raise SettingError("metric", metric, "no smallest effect is set for it", sorted(known))
-        return known[metric]
+        margin = METRICS[metric].margin if metric in METRICS else None
+        if margin is None:
+            known = sorted(name for name, each in METRICS.items() if each.margin is not None)
+            raise SettingError("metric", metric, "no smallest effect is set for it", known)
+        return getattr(self, margin) if isinstance(margin, str) else margin
 
     def margin(self, metric: str, claim: float | None = None) -> float:
         """delta = max(smallest effect, |claim| / 4)."""

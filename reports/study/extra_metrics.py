@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gonn_core.evaluation.derived import METRICS, MOVES_A_BIN
+from gonn_core.evaluation.derived import MOVES_A_BIN
+from gonn_core.metrics import METRICS, OF_POSITIONS
 from reports.results.compare import MAIN, further_effects, used_trials
 from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
@@ -13,7 +14,7 @@ from reports.study.tables import describe
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-FURTHER = tuple(name for name in METRICS if name != "nats")
+FURTHER = tuple(name for name in OF_POSITIONS if name != "nats")
 
 _NOTES = (
     "Top-k: the share of positions in which k guesses are enough. p ≥ x %: the share in which the move played gets at least that probability. "

@@ -8,7 +8,7 @@ from functools import cached_property
 from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.errors import SettingError
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, claims_table, find_claims
 from reports.play.arms_table import play_table
 from reports.probes.tables import study_table
@@ -19,7 +19,6 @@ from reports.stats.verdicts import EffectVerdict
 from reports.study.extra_metrics import further_tables
 from reports.study.footnotes import table_notes
 from reports.study.tables import (
-    UNIT,
     arms_table,
     describe,
     effects_table,
@@ -141,7 +140,7 @@ def _tables(report: Report) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
         if number == MAIN:
             continue
         suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
-        found = {metric: analyses[number, metric] for metric in UNIT}
+        found = {metric: analyses[number, metric] for metric in SUMMARISED}
         added = [
             scores_table(results, number, f"arms-{suffix}"),
             short_effects_table(results, found, number, f"effects-{suffix}"),
@@ -157,8 +156,9 @@ def _analyses(
 ) -> dict[tuple[int, str], StudyAnalysis]:
     study = results.study
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
-    wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in UNIT]
-    wanted += [(MAIN, metric) for metric in (*METRICS, "train_nats") if metric in claimed and metric not in UNIT]
+    judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve")}
+    wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in SUMMARISED]
+    wanted += [(MAIN, metric) for metric in METRICS if metric in judged and metric not in SUMMARISED]
     found = {}
     for number, metric in wanted:
         pool = earlier.differences if earlier and (number, metric) == (MAIN, "nats") else None
@@ -190,7 +190,7 @@ def _trials_table(results: StudyResults) -> Table:
     scores = [
         (number, metric, Column(f"{metric}-{e.split}-{e.history}".replace("_", "-"), f"{metric}, {describe(e)}"))
         for number, e in enumerate(evaluations)
-        for metric in UNIT
+        for metric in SUMMARISED
     ]
     columns = _TRIAL_COLUMNS + tuple(column for _, _, column in scores)
     rows = []
@@ -212,7 +212,7 @@ def _trials_table(results: StudyResults) -> Table:
         for number, metric, column in scores:
             evaluation = trial.evaluations[number]
             value = None if evaluation is None else evaluation.summary[metric]
-            text = formats.NONE if value is None else formats.level(value, UNIT[metric])
+            text = formats.NONE if value is None else formats.level(value, METRICS[metric].unit)
             cells[column.key] = Cell(text, value, (trial.id,) if evaluation else (), number)
         rows.append(Row(trial.id, cells))
     return Table("trials", "Trials", columns, tuple(rows))

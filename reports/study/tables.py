@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ablations.study import Contrast, EvaluationRef
+from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost
 from reports.results.study_results import StudyResults
@@ -12,8 +13,6 @@ from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
-UNIT = {"nats": "nats", "top1": "share", "top4": "share"}
-"""Metrics of the tables, and how they are written."""
 HISTORY = {"full": "full history", "as_published": "history dropped as in the published test rows"}
 
 _ARM_COLUMNS = (
@@ -99,10 +98,12 @@ def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]
     trials = results.evaluated(arm, evaluation)
     ids = tuple(trial.id for trial in trials.values())
     cells = {"seeds": _seeds_cell(results, sorted(trials), ids, evaluation)}
-    for metric, unit in UNIT.items():
+    for metric in SUMMARISED:
         found = results.arm_result(arm, evaluation, metric)
         mean = None if found is None else float(found.means.mean())
-        cells[metric] = Cell(formats.NONE if mean is None else formats.level(mean, unit), mean, ids, evaluation)
+        cells[metric] = Cell(
+            formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit), mean, ids, evaluation
+        )
         if metric == "nats":
             sd = float(found.means.std(ddof=1)) if found is not None and len(found.seeds) > 1 else None
             cells["sd"] = Cell(formats.NONE if sd is None else f"{sd:.4f}", sd, ids, evaluation)
@@ -187,7 +188,7 @@ def _delta_cells(
         if effect is None:
             cells[metric] = Cell(formats.NONE)
             continue
-        text = formats.with_interval(effect.delta, effect.interval95, UNIT[metric])
+        text = formats.with_interval(effect.delta, effect.interval95, METRICS[metric].unit)
         value = [effect.delta, *(_ends(effect.interval95) or ())]
         cells[metric] = Cell(text, value, used_trials(results, contrast, effect, evaluation), evaluation)
     return cells

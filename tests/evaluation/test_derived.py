@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonn_core.evaluation.derived import METRICS, by_move_number, median, over_part, search_loss, trimmed
+from gonn_core.evaluation.derived import VALUES, by_move_number, median, over_part, search_loss, trimmed
 from gonn_core.evaluation.metrics import Scores, game_sums
 
 
@@ -61,19 +61,19 @@ def slow(metric, answers):
     return mean(p[i] >= int(metric[1:]) / 100 for i in positions)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", VALUES)
 def test_against_the_definition(metric):
     answers = made()
-    assert METRICS[metric].values(answers).mean() == pytest.approx(slow(metric, answers), rel=1e-9)
+    assert VALUES[metric](answers).mean() == pytest.approx(slow(metric, answers), rel=1e-9)
 
 
 def test_the_three_means_of_the_probability_are_in_order():
     answers = made()
     arithmetic, geometric = (
-        METRICS["probability"].values(answers).mean(),
+        VALUES["probability"](answers).mean(),
         np.exp(-answers.scores.nats.mean(dtype=np.float64)),
     )
-    assert arithmetic >= geometric >= 1 / METRICS["search_loss"].values(answers).mean() - 0.003
+    assert arithmetic >= geometric >= 1 / VALUES["search_loss"](answers).mean() - 0.003
     assert search_loss(Scores(np.full(1, 50, np.float32), None)).item() == pytest.approx(1 / 0.003)
 
 
@@ -105,22 +105,22 @@ def test_spread_over_games_is_that_of_drawing_games_again(metric):
     answers.scores = answers.scores._replace(
         nats=np.maximum(answers.scores.nats + taste[games], 0.01).astype(np.float32)
     )
-    sums = game_sums(games, METRICS[metric].values(answers))
+    sums = game_sums(games, VALUES[metric](answers))
     closed = np.sqrt(cluster_variance(sums.sums, sums.counts))
     drawn = []
     for _ in range(400):
         chosen = (generator.integers(150, size=150)[:, None] * 40 + np.arange(40)).ravel()
         again = Made(Scores(answers.scores.nats[chosen], answers.scores.rank[chosen]), None, answers.ko[chosen])
-        drawn.append(METRICS[metric].values(again).mean())
+        drawn.append(VALUES[metric](again).mean())
     assert closed == pytest.approx(np.std(drawn), rel=0.2)
 
 
 def test_old_evaluations_lack_what_was_not_stored():
     answers = made(100)
     old = Made(Scores(answers.scores.nats, answers.scores.rank))
-    missing = [name for name, metric in METRICS.items() if metric.values(old) is None]
+    missing = [name for name, values in VALUES.items() if values(old) is None]
     assert missing == ["top1_ko", "entropy", "squared_error"] and by_move_number(old) is None
-    assert METRICS["top1_ko"].values(Made(old.scores, None, np.zeros(100, bool))) is None  # no position with a ko
+    assert VALUES["top1_ko"](Made(old.scores, None, np.zeros(100, bool))) is None  # no position with a ko
 
 
 def test_by_move_number():

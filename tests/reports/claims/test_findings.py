@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.results.compare import MAIN, train_nats
+from reports.results.compare import MAIN, last_of_curve
 from reports.results.study_results import load_results
 from reports.study.report import make_report
 from reports.weights.statistics import statistic, untrained_weights
@@ -132,9 +132,8 @@ def test_training_loss_has_no_evaluation_noise(report):
     effect = report.analyses[MAIN, "train_nats"].effect("made_up")
     assert effect.se_eval == 0 and effect.n == 5
     lines = {trial.seed: trial.curve[-1]["train_nats"] for trial in report.results.of_arm("control")}
-    assert dict(
-        zip(*(train_nats(report.results, "control").seeds, train_nats(report.results, "control").means))
-    ) == pytest.approx(lines)
+    result = last_of_curve(report.results, "control", "train_nats")
+    assert dict(zip(result.seeds, result.means, strict=True)) == pytest.approx(lines)
 
 
 def test_parameters_are_counted_on_the_claims_own_net(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gonn_core.evaluation import derived
-from gonn_core.evaluation.derived import METRICS
+from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.stored import load_evaluations
 from reports.results.study_results import load_results
 from reports.results.sums import summed
@@ -34,7 +34,7 @@ def test_sums_are_those_of_the_positions(made, kept):
         if kept == "again":
             summed(evaluation, folder).game_sums("nats")
         found = summed(evaluation, folder)
-        for metric in METRICS:
+        for metric in VALUES:
             mine, slow = found.game_sums(metric), evaluation.game_sums(metric)
             assert all(
                 one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(mine, slow, strict=True)

@@ -1,0 +1,50 @@
+"""Claims on the probability of a move in a test position of the documents, from the answers that `gonn probe` left."""
+
+import numpy as np
+
+from gonn_core.evaluation.probes.published import picture_cases
+from gonn_core.go.points import point
+from reports.claims.context import ClaimContext, Measured, judged, not_measured
+from reports.probes.effects import level, probability_effect
+from reports.stats.verdicts import ClaimVerdict
+from reports.tables import formats
+
+_NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
+
+
+def probe(context: ClaimContext) -> Measured:
+    """The effect on the probability, or the probability in one arm."""
+    claimed = context.claim.probe
+    assert claimed is not None
+    case, move = picture_cases()[claimed.position], point(claimed.move)
+    if context.claim.quantity != "difference":
+        return _level(context, case, move, claimed.head)
+    effect, trials = probability_effect(context.results, context.contrast, case, move)
+    if effect is None:
+        return not_measured(_NO_ANSWERS)
+    return judged(context, effect, trials, note=f"{effect.n} seeds")
+
+
+def _level(context: ClaimContext, case: str, move: int, head: str) -> Measured:
+    """Replicated when the mean lies within the claim ± its share; no interval stands behind it."""
+    values, trials = level(context.results, context.claimed_arms, case, move, head)
+    if not values:
+        return not_measured(_NO_ANSWERS)
+    mean = float(np.mean(values))
+    verdict, reason = _judge_level(context, mean, len(values))
+    spread = f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} %"
+    text = f"{100 * mean:.1f} % at {formats.samples(context.samples)} samples"
+    return Measured(text, str(verdict), "; ".join(filter(None, (reason, spread))), mean, trials)
+
+
+def _judge_level(context: ClaimContext, mean: float, seeds: int) -> tuple[ClaimVerdict, str]:
+    bounds, thresholds = context.claim.bounds, context.thresholds
+    if context.from_memory:
+        return ClaimVerdict.COMPARED, "claim from unverified memory"
+    if context.differs:
+        return ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(context.differs)}"
+    if bounds is None or seeds < thresholds.min_seeds:
+        return ClaimVerdict.INCONCLUSIVE, ""
+    margin = thresholds.margin("probe", max(abs(end) for end in bounds if np.isfinite(end)))
+    inside = bounds[0] - margin <= mean <= bounds[1] + margin
+    return ClaimVerdict.REPLICATED if inside else ClaimVerdict.INCONCLUSIVE, ""

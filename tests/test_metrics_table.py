@@ -1,0 +1,81 @@
+"""Facts on metrics stand in one table, and every module that needs a set of metrics takes it from there."""
+
+import ast
+import subprocess
+import sys
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from ablations.schema import Metric as ClaimedMetric
+from gonn_core.evaluation.derived import VALUES
+from gonn_core.evaluation.metrics import Scores
+from gonn_core.metrics import CHARTS, CLAIMED, METRICS, OF_POSITIONS, SUMMARISED, Source
+from reports.claims.measures import MEASURES
+from reports.stats.verdicts import Thresholds
+from tests.paths import ROOT
+
+PACKAGES = ("gonn_core", "ablations", "reports", "orchestration")
+TABLE = "gonn_core/metrics.py"
+
+
+def test_ids_are_their_keys():
+    assert all(name == metric.id for name, metric in METRICS.items())
+
+
+def test_every_metric_of_positions_has_values_and_the_other_way_round():
+    assert tuple(VALUES) == OF_POSITIONS
+
+
+def test_claims_may_name_the_claimed_ones():
+    assert get_args(ClaimedMetric) == CLAIMED
+
+
+def test_every_source_of_a_claim_has_a_measure():
+    assert set(MEASURES) == set(get_args(Source))
+
+
+def test_what_is_judged_has_a_direction():
+    """An effect on it gets a verdict in a study's tables as soon as a claim names it."""
+    for name in CLAIMED:
+        metric = METRICS[name]
+        if metric.source in ("positions", "curve"):
+            assert metric.better is not None and metric.margin is not None, name
+            assert Thresholds().smallest(name) > 0
+        assert metric.claim_unit or metric.unit == "its own", name
+
+
+def test_what_evaluations_summarise():
+    assert set(Scores(np.zeros(1), np.zeros(1)).means()) == set(SUMMARISED)
+    assert set(Scores(np.zeros(0), np.zeros(0)).means()) == set(SUMMARISED)
+
+
+def test_charts_are_in_their_order():
+    assert [METRICS[name].chart for name in CHARTS] == list(range(1, len(CHARTS) + 1))
+
+
+def facts_on_metrics(tree):
+    """Literals of a module that list metrics: tuples, lists and sets of three ids or more, tables of constants under
+    such."""
+    for node in ast.walk(tree):
+        keys = []
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            keys = node.elts
+        elif isinstance(node, ast.Dict) and all(isinstance(value, ast.Constant | ast.Tuple) for value in node.values):
+            keys = [key for key in node.keys if key is not None]
+        if sum(isinstance(key, ast.Constant) and key.value in METRICS for key in keys) >= 3:
+            yield node.lineno
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_other_module_lists_metrics(package):
+    for path in sorted((ROOT / package).rglob("*.py")):
+        if path.relative_to(ROOT).as_posix() != TABLE:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            assert not list(facts_on_metrics(tree)), f"{path}: a list of metrics; ask gonn_core.metrics"
+
+
+def test_the_table_imports_nothing_heavy():
+    code = "import sys, gonn_core.metrics; assert not {'numpy', 'torch', 'pydantic'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
