@@ -210,7 +210,7 @@ def _published_stats(row: PublishedRow) -> Row:
 def _own_stats(net: MeasuredNet) -> Row:
     number = net.evaluation("full")
     cells = {**_own_start(net), "data": text_cell(net.study.data), "perplexity": perplexity_cell(net, number)}
-    for metric in SUMMARISED:
+    for metric in (column.key for column in _STATS if column.key in SUMMARISED):
         found = None if number is None else level(net, number, metric)
         unit = METRICS[metric].unit
         trials = () if number is None else tuple(trial.id for trial in net.evaluated(number))

@@ -27,9 +27,7 @@ _ARM_COLUMNS = (
     Column("top1", "top-1"),
     Column("top4", "top-4", under="top1"),
 )
-_SCORE_COLUMNS = tuple(
-    column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "nats", "sd", "top1", "top4")
-)
+_SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "sd", *SUMMARISED))
 _COST_COLUMNS = (
     Column("parameters", "Δ parameters"),
     Column("flops", "FLOPs", under="parameters"),
