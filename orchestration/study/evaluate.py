@@ -10,8 +10,8 @@ from rich.text import Text
 
 from ablations.registry import load_registry
 from gonn_core.errors import UserError
-from gonn_core.metrics import METRICS
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
+from gonn_core.metrics import METRICS
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.console import notes, output
