@@ -1,52 +1,5 @@
-"""Folders of a workspace: stores, runs, studies, reports and the tracking data base, all below one folder."""
+"""The workspace of a command. Its layout is declared where it is read: see reports.workspace."""
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from reports.workspace import Workspace
 
-
-@dataclass(frozen=True)
-class Workspace:
-    """Where everything that is produced lies: `GONN_HOME`, by default the current folder."""
-
-    root: Path
-
-    @classmethod
-    def here(cls) -> "Workspace":
-        """The workspace of this command."""
-        return cls(Path(os.environ.get("GONN_HOME") or os.getcwd()).resolve())
-
-    @property
-    def stores(self) -> Path:
-        """Position stores and their views."""
-        return self.root / "stores"
-
-    @property
-    def runs(self) -> Path:
-        """Trial directories: the truth."""
-        return self.root / "runs"
-
-    @property
-    def studies(self) -> Path:
-        """Study files."""
-        return self.root / "studies"
-
-    @property
-    def out(self) -> Path:
-        """Reports; can be thrown away and made again."""
-        return self.root / "out"
-
-    @property
-    def sums(self) -> Path:
-        """What reports need of each evaluation: see reports.results.sums."""
-        return self.out / ".sums"
-
-    @property
-    def matches(self) -> Path:
-        """Matches and their games."""
-        return self.root / "matches"
-
-    @property
-    def elo(self) -> Path:
-        """Elo ladders: which matches they are rated from."""
-        return self.root / "elo"
+__all__ = ["Workspace"]

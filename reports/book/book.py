@@ -22,6 +22,8 @@ from reports.book.section import Section
 from reports.figures.cache import kept_picture
 from reports.figures.picture import Drawing, Picture
 from reports.files import write_files
+from reports.frames.build import csv_bytes, make_frame
+from reports.frames.rows import effect_rows, trial_rows
 from reports.play.all_games import Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
@@ -56,6 +58,7 @@ def write_book(
     contents = {
         "index.md": index(sections, told, left).encode(),
         "manifest.json": json_bytes(manifest(sections, told, searches, played.ladders)),
+        **_whole_frames([each.report for each in written]),
     }
     for section in sections:
         for table in section.all_tables:
@@ -78,6 +81,17 @@ def worth_telling(reports: Sequence[Report]) -> tuple[list[Report], list[Report]
     other's."""
     real = [report for report in reports if report.study.budget != "smoke"]
     return (real, [report for report in reports if report.study.budget == "smoke"]) if real else (list(reports), [])
+
+
+def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
+    """Every trial and every effect of every study as CSV, those of the smoke budget too: `frames.trials()` and
+    `frames.effects()`."""
+    trials = (row for report in reports for row in trial_rows(report.results))
+    effects = (row for report in reports for row in effect_rows(report.results, report.analyses))
+    return {
+        "all-trials.csv": csv_bytes(make_frame("trials", trials)),
+        "all-effects.csv": csv_bytes(make_frame("effects", effects)),
+    }
 
 
 def _write_picture(picture: Picture, folder: Path, keys: Path | None) -> list[str]:

@@ -111,7 +111,7 @@ def make_report(results: StudyResults, registry: Registry, earlier: EarlierNoise
     study = results.study
     if not study.evaluations or not study.contrasts:
         raise SettingError("STUDY", study.id, "has no evaluation or no contrast: nothing to report")
-    analyses = _analyses(results, registry, earlier)
+    analyses = study_analyses(results, registry, earlier)
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     return Report(
         results=results,
@@ -151,9 +151,11 @@ def _tables(report: Report) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
     return tuple(tables), tuple(more)
 
 
-def _analyses(
-    results: StudyResults, registry: Registry, earlier: EarlierNoise | None
+def study_analyses(
+    results: StudyResults, registry: Registry, earlier: EarlierNoise | None = None
 ) -> dict[tuple[int, str], StudyAnalysis]:
+    """(evaluation, metric) -> statistics: of the tables' metrics on every evaluation, of the metrics that the study's
+    cards make claims about on the main one."""
     study = results.study
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
     judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve")}

@@ -29,7 +29,7 @@ def csv_text(table: Table) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(
         [
-            _csv_safe(name)
+            safe_text(name)
             for key, width in widths.items()
             for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])
         ]
@@ -53,17 +53,23 @@ def _width(table: Table, key: str) -> int:
 def _csv_cells(value, width: int, exact: bool) -> list[str]:
     parts = value if _is_numbers(value) else [value]
     texts = [
-        " ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _csv_safe(part, exact)
+        " ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _cell_text(part, exact)
         for part in parts
     ]
     return texts + [""] * (width - len(texts))
 
 
-def _csv_safe(value, exact: bool = False) -> str:
-    """Text that a spreadsheet does not take for a formula; numbers as `number_text` has them, or with all digits."""
-    if not isinstance(value, str):
-        return str(value) if not isinstance(value, float) else repr(float(value)) if exact else number_text(value)
-    text = printable(value, 2000)
+def _cell_text(value, exact: bool) -> str:
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, float):
+        return repr(float(value)) if exact else number_text(value)
+    return str(value)
+
+
+def safe_text(text: str) -> str:
+    """Text on one line that a spreadsheet does not take for a formula."""
+    text = printable(text, 2000)
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
 

@@ -1,0 +1,103 @@
+"""What a workspace holds as pandas DataFrames, for notebooks: `from reports import frames; frames.effects()`.
+
+Every frame has the columns of `frames.describe(name)`, and an empty workspace gives empty frames of the same dtypes.
+`workspace` is a folder, by default $GONN_HOME or the current one; `study` (ids or their beginnings), `base`, `budget`
+and `data` take a name or several. InputError is raised for a damaged file, SettingError for a name that no study has.
+
+Imports every folder of reports that reads results, never Ray, MLflow or Optuna; the only place that imports pandas.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from reports.claims.findings import find_claims
+from reports.frames import rows
+from reports.frames.build import describe, make_frame
+from reports.frames.source import Source, Wanted
+from reports.results.compare import MAIN
+
+__all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]
+
+
+def trials(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a study and trial, whatever its state; a control that several studies share has a row in each."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    return make_frame("trials", (row for results in source.results() for row in rows.trial_rows(results)))
+
+
+def evaluations(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a study, trial and evaluation of its final weights, with every metric."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    return make_frame("evaluations", (row for results in source.results() for row in rows.evaluation_rows(results)))
+
+
+def curves(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a study, trial and progress point."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    return make_frame("curves", (row for results in source.results() for row in rows.curve_rows(results)))
+
+
+def effects(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a study, card, evaluation and metric that has results, with the numbers of the study's report."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    return make_frame("effects", (row for analysed in source.analysed() for row in rows.effect_rows(*analysed)))
+
+
+def claims(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a study and claim of its cards: what the document says, what was measured, the verdict."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    found: list[rows.Row] = []
+    for results, analyses in source.analysed():
+        main = {metric: analysis for (number, metric), analysis in analyses.items() if number == MAIN}
+        found += rows.claim_rows(results.study, find_claims(results, source.registry, main))
+    return make_frame("claims", found)
+
+
+def games(
+    *,
+    study: Wanted = None,
+    base: Wanted = None,
+    budget: Wanted = None,
+    data: Wanted = None,
+    workspace: Path | str | None = None,
+) -> pd.DataFrame:
+    """A row a game with a result; where studies are chosen, of the matches in which one of their trials plays."""
+    source = Source(workspace, study=study, base=base, budget=budget, data=data)
+    chosen = {ref.trial for each in source.studies for ref in each.trials} if source.filtered else None
+    return make_frame("games", rows.game_rows(source.matches, source.all_studies, chosen))

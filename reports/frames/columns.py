@@ -1,0 +1,170 @@
+"""The columns of every frame: name, dtype, unit, meaning. Frames are made from these tables and docs/notebooks.md holds
+them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
+
+DType = Literal["str", "int64", "Int64", "float64", "bool"]
+"""Int64 is pandas' integer with missing values; what is missing in a float64 or str column is NaN."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a frame. unit: empty for text, truth values and numbers without one."""
+
+    name: str
+    dtype: DType
+    unit: str
+    meaning: str
+
+
+def _mean(name: str, of: str, metric: str) -> Field:
+    return Field(name, "float64", METRICS[metric].unit, f"{METRICS[metric].title}: {of}")
+
+
+_STUDY = (
+    Field("study", "str", "", "id of the study: folder below studies/"),
+    Field("base", "str", "", "net and training that the enhancements are put on"),
+    Field("budget", "str", "", "smoke, cpu, gpu or paper"),
+    Field("data", "str", "", "data set"),
+)
+_TRIAL = (
+    *_STUDY,
+    Field("arm", "str", "", "id of the arm within the study"),
+    Field("seed", "int64", "", "seed of weights and of the order of positions"),
+    Field("trial", "str", "", "id of the trial: folder below runs/; studies share trials"),
+)
+_EVALUATION = (
+    Field("split", "str", "", "validation or test"),
+    Field("history", "str", "", "full, or as_published: dropped as in the published test rows"),
+    Field("main", "bool", "", "whether it is the study's main evaluation, which fills its table"),
+)
+
+TRIALS = (
+    *_TRIAL,
+    Field("label", "str", "", "the arm in words"),
+    Field("state", "str", "", "new, running, paused, failed or done"),
+    Field("samples", "Int64", "positions", "positions trained on, of a trial that is done"),
+    Field("parameters", "Int64", "", "parameters of the net"),
+    *(_mean(name, "final weights on the main evaluation", name) for name in SUMMARISED),
+    Field("train_nats", "float64", "nats", "training loss since the last but one progress point"),
+    Field("samples_per_s", "float64", "positions/s", "speed of training"),
+    Field("training_seconds", "float64", "s", "time in training steps"),
+    Field("cpu_seconds", "float64", "s", "CPU time of all attempts"),
+    Field("wall_seconds", "float64", "s", "time of all attempts"),
+    Field("device", "str", "", "device of the last attempt"),
+    Field("torch", "str", "", "version of PyTorch of the last attempt"),
+    Field("weights", "str", "", "digest of the final weights"),
+    Field("failure", "str", "", "error of the last attempt of a trial that failed"),
+)
+
+EVALUATIONS = (
+    *_TRIAL,
+    *_EVALUATION,
+    Field("evaluation", "str", "", "id of the evaluation: file below runs/<trial>/eval/"),
+    Field("samples", "int64", "positions", "positions that the evaluated weights were trained on"),
+    Field("positions", "int64", "positions", "positions evaluated"),
+    Field("games", "int64", "games", "games that they are of"),
+    *(_mean(name, "mean over positions", name) for name in OF_POSITIONS),
+)
+
+CURVES = (
+    *_TRIAL,
+    Field("samples", "int64", "positions", "positions trained on so far"),
+    Field("train_nats", "float64", "nats", "training loss since the last point"),
+    *(_mean(f"validation_{name}", "progress subset of the validation games", name) for name in SUMMARISED),
+    Field("learning_rate", "float64", "", "learning rate of the step"),
+    Field("samples_per_s", "float64", "positions/s", "speed of training since the last point"),
+    Field("training_seconds", "float64", "s", "time in training steps so far"),
+    Field("cpu_seconds", "float64", "s", "CPU time so far"),
+    Field("wall_seconds", "float64", "s", "time so far"),
+)
+
+EFFECTS = (
+    *_STUDY,
+    Field("design", "str", "", "add-one, leave-one-out, cumulative or factorial: which arms are compared"),
+    Field("card", "str", "", "the enhancement"),
+    *_EVALUATION,
+    Field("metric", "str", "", "what is compared; train_nats is of the training positions, whatever the split says"),
+    Field("unit", "str", "", "of difference, standard errors, intervals and margin"),
+    Field("better", "str", "", "lower or higher: in which direction the metric is better"),
+    Field("difference", "float64", "see unit", "mean with the enhancement minus mean without it"),
+    Field("se_seeds", "float64", "see unit", "standard error from the noise between seeds"),
+    Field("se_games", "float64", "see unit", "standard error from the noise between games of the evaluation"),
+    Field("se", "float64", "see unit", "standard error of the difference: both parts"),
+    Field("df", "float64", "", "degrees of freedom of se"),
+    Field("interval95_low", "float64", "see unit", "lower end of the 95 % interval"),
+    Field("interval95_high", "float64", "see unit", "upper end of the 95 % interval"),
+    Field("interval90_low", "float64", "see unit", "lower end of the interval that decides on no effect"),
+    Field("interval90_high", "float64", "see unit", "upper end of it"),
+    Field("own_interval95_low", "float64", "see unit", "lower end of the 95 % interval from the effect's own seeds"),
+    Field("own_interval95_high", "float64", "see unit", "upper end of it"),
+    Field("p", "float64", "", "two-sided p of no difference"),
+    Field("p_adjusted", "float64", "", "p adjusted over the effects of the study on this metric and evaluation"),
+    Field("p_sign_flip", "float64", "", "p of the sign-flip test over seeds, from 6 seeds"),
+    Field("margin", "float64", "see unit", "differences within ± margin count as none"),
+    Field(
+        "verdict", "str", "", "helps, hurts, no effect, inconclusive or underpowered; a study's is that of main nats"
+    ),
+    Field("seeds", "int64", "", "number of seeds"),
+    Field("paired", "bool", "", "whether seeds are compared in pairs"),
+    Field("pooled", "bool", "", "whether se_seeds is pooled over enhancements"),
+    Field("positions", "int64", "positions", "positions evaluated"),
+    Field("games", "int64", "games", "games that they are of"),
+    Field("trials", "str", "", "ids of the trials behind it, separated by spaces"),
+)
+
+CLAIMS = (
+    *_STUDY,
+    Field("card", "str", "", "the enhancement"),
+    Field("claim", "str", "", "id of the claim on its card"),
+    Field("metric", "str", "", "what the claim is about"),
+    Field("quantity", "str", "", "difference, on (a value with the enhancement) or off (one without it)"),
+    Field("direction", "str", "", "how the metric is said to move: decrease, increase or no_change"),
+    Field("claimed", "str", "", "the claim in words"),
+    Field("claimed_low", "float64", "of the metric", "lower end of the claim; equal to the upper one for a value"),
+    Field("claimed_high", "float64", "of the metric", "upper end of the claim"),
+    Field("ours", "str", "", "what was measured, in words"),
+    Field("ours_value", "float64", "of the metric", "what was measured"),
+    Field("ours_low", "float64", "of the metric", "lower end of its 95 % interval, or of its range over layers"),
+    Field("ours_high", "float64", "of the metric", "upper end of it"),
+    Field("verdict", "str", "", "replicated, smaller or larger than claimed, contradicted, not tested here, …"),
+    Field("note", "str", "", "reason of the verdict"),
+    Field("document", "str", "", "document that makes the claim"),
+    Field("section", "str", "", "where it stands there"),
+    Field("evidence", "str", "", "stated, read_from_code or unverified_memory"),
+    Field("claimed_base", "str", "", "base that it is made for"),
+    Field("claimed_samples", "Int64", "positions", "positions trained on that it is made for"),
+    Field("trials", "str", "", "ids of the trials behind ours, separated by spaces"),
+)
+
+GAMES = (
+    Field("match", "str", "", "id of the match: folder below matches/"),
+    Field("game", "int64", "", "number of the game in it; its record is sgf/<game>.sgf"),
+    Field("player_a", "str", "", "side A in words"),
+    Field("player_b", "str", "", "side B in words"),
+    Field("player_id_a", "str", "", "identity of side A: the same in every match"),
+    Field("player_id_b", "str", "", "identity of side B"),
+    Field("trial_a", "str", "", "trial of side A; missing for an engine"),
+    Field("trial_b", "str", "", "trial of side B; missing for an engine"),
+    Field("samples_a", "Int64", "positions", "positions that side A was trained on"),
+    Field("samples_b", "Int64", "positions", "positions that side B was trained on"),
+    Field("black", "str", "", "A or B: who had Black"),
+    Field("winner", "str", "", "A or B; missing for a draw"),
+    Field("points_a", "float64", "points", "1, 0, or 0.5 for a draw"),
+    Field("result", "str", "", "as in SGF: B+3.5, W+R, 0"),
+    Field("end", "str", "", "passes, resign, illegal or length"),
+    Field("moves", "int64", "moves", "length of the game"),
+)
+
+COLUMNS = {
+    "trials": TRIALS,
+    "effects": EFFECTS,
+    "curves": CURVES,
+    "evaluations": EVALUATIONS,
+    "claims": CLAIMS,
+    "games": GAMES,
+}
+"""Frame -> its columns in order."""

@@ -1,0 +1,183 @@
+"""Rows of the frames, from results and reports that were read already."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from ablations.study import Contrast, Study
+from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
+from gonn_core.play.match.record import player_id
+from gonn_core.rating.matches import SIDES, Match, game_points
+from reports.claims.findings import ClaimFinding, claimed_text
+from reports.play.all_games import trial_names
+from reports.play.players import player_names
+from reports.results.compare import MAIN, StudyAnalysis, used_trials
+from reports.results.study_results import StudyResults, TrialResult
+from reports.stats.estimates import Effect, Interval
+
+Row = dict[str, object]
+
+
+def trial_rows(results: StudyResults) -> Iterator[Row]:
+    """A row a trial."""
+    for trial in results.trials:
+        result, main = trial.result or {}, trial.evaluations[MAIN] if trial.evaluations else None
+        numbers = ("parameters", "train_nats", "samples_per_s", "training_seconds", "cpu_seconds", "wall_seconds")
+        yield {
+            **_trial(results.study, trial),
+            "label": results.study.arm(trial.arm).label,
+            "state": trial.state,
+            "samples": result.get("samples"),
+            "weights": result.get("weights"),
+            **{name: result.get(name) for name in numbers},
+            **{name: None if main is None else main.summary[name] for name in SUMMARISED},
+            "device": trial.session.get("device"),
+            "torch": trial.session.get("versions", {}).get("torch"),
+            "failure": trial.failure,
+        }
+
+
+def evaluation_rows(results: StudyResults) -> Iterator[Row]:
+    """A row an evaluation of a trial's final weights."""
+    for trial in results.trials:
+        for number, evaluation in enumerate(trial.evaluations):
+            if evaluation is None:
+                continue
+            sums = {metric: evaluation.game_sums(metric) for metric in OF_POSITIONS}
+            yield {
+                **_trial(results.study, trial),
+                **_evaluation(results.study, number),
+                "evaluation": evaluation.summary["id"],
+                **{name: evaluation.summary[name] for name in ("samples", "positions", "games")},
+                **{name: None if each is None else each.sums.sum() / each.counts.sum() for name, each in sums.items()},
+            }
+
+
+def curve_rows(results: StudyResults) -> Iterator[Row]:
+    """A row a progress point of a trial."""
+    seconds = ("training_seconds", "cpu_seconds", "wall_seconds")
+    for trial in results.trials:
+        for line in trial.curve:
+            yield {
+                **_trial(results.study, trial),
+                **{
+                    name: line.get(name)
+                    for name in ("samples", "train_nats", "learning_rate", "samples_per_s", *seconds)
+                },
+                **{f"validation_{name}": line.get(name) for name in SUMMARISED},
+            }
+
+
+def effect_rows(results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis]) -> Iterator[Row]:
+    """A row an effect that has results: card, evaluation, metric."""
+    for contrast in results.study.contrasts:
+        for (number, metric), analysis in analyses.items():
+            if (effect := analysis.effect(contrast.card)) is not None:
+                yield _effect(results, contrast, number, metric, analysis, effect)
+
+
+def _effect(
+    results: StudyResults, contrast: Contrast, number: int, metric: str, analysis: StudyAnalysis, effect: Effect
+) -> Row:
+    assert analysis.table is not None  # it holds the effect
+    study, evaluation = results.study, results.study.evaluations[number]
+    return {
+        **_study(study),
+        **_evaluation(study, number),
+        "design": study.design,
+        "card": contrast.card,
+        "metric": metric,
+        "unit": METRICS[metric].unit,
+        "better": METRICS[metric].better,
+        "difference": effect.delta,
+        "se_seeds": effect.se_seed,
+        "se_games": effect.se_eval,
+        "se": effect.se,
+        "df": effect.df,
+        **_ends("interval95", effect.interval95),
+        **_ends("interval90", effect.interval90),
+        **_ends("own_interval95", effect.own_interval95),
+        "p": effect.p,
+        "p_adjusted": effect.p_holm,
+        "p_sign_flip": effect.p_sign_flip,
+        "margin": analysis.table.margins[contrast.card],
+        "verdict": str(analysis.verdict(contrast.card)),
+        "seeds": effect.n,
+        "paired": effect.paired,
+        "pooled": effect.pooled,
+        "positions": evaluation.positions,
+        "games": evaluation.games,
+        "trials": " ".join(used_trials(results, contrast, effect, number)),
+    }
+
+
+def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
+    """A row a claim of one of the study's cards."""
+    for finding in findings:
+        claim, measured = finding.claim, finding.measured
+        value, low, high = _numbers(measured.value)
+        claimed_low, claimed_high = claim.bounds or (None, None)
+        same = ("metric", "quantity", "direction", "document", "section", "evidence")
+        yield {
+            **_study(study),
+            "card": finding.card,
+            "claim": claim.id,
+            **{name: getattr(claim, name) for name in same},
+            "claimed": claimed_text(claim),
+            "claimed_low": claimed_low,
+            "claimed_high": claimed_high,
+            "ours": measured.text if finding.tested else None,
+            "ours_value": value,
+            "ours_low": low,
+            "ours_high": high,
+            "verdict": measured.verdict,
+            "note": measured.note,
+            "claimed_base": claim.base,
+            "claimed_samples": claim.samples,
+            "trials": " ".join(measured.trials),
+        }
+
+
+def _numbers(value: object) -> tuple[object, object, object]:
+    """Value and ends of what a claim was measured to be: a number; value and ends; value without ends; ends alone."""
+    parts = value if isinstance(value, list) else [value]
+    if len(parts) == 2:
+        return None, parts[0], parts[1]
+    return tuple([*parts, None, None][:3])
+
+
+def game_rows(matches: Sequence[Match], studies: Sequence[Study], trials: Container[str] | None) -> Iterator[Row]:
+    """A row a game. `studies` name the nets; `trials`: of matches in which one of these plays, None: of all."""
+    identities = {player_id(each): each for match in matches for each in match.players.values()}
+    names = player_names(identities, trial_names(studies))
+    for match in matches:
+        if trials is not None and not any(match.players[side].get("trial") in trials for side in SIDES):
+            continue
+        players: Row = {}
+        for side in SIDES:
+            identity, suffix = match.players[side], side.lower()
+            players |= {
+                f"player_{suffix}": names[player_id(identity)],
+                f"player_id_{suffix}": player_id(identity),
+                f"trial_{suffix}": identity.get("trial"),
+                f"samples_{suffix}": identity.get("samples"),
+            }
+        for game in match.games:
+            about = {name: getattr(game, name) for name in ("game", "black", "winner", "result", "end", "moves")}
+            yield {"match": match.id, **players, **about, "points_a": game_points(game, "A")}
+
+
+def _study(study: Study) -> Row:
+    return {"study": study.id, "base": study.base, "budget": study.budget, "data": study.data}
+
+
+def _trial(study: Study, trial: TrialResult) -> Row:
+    return {**_study(study), "arm": trial.arm, "seed": trial.seed, "trial": trial.id}
+
+
+def _evaluation(study: Study, number: int) -> Row:
+    reference = study.evaluations[number]
+    return {"split": reference.split, "history": reference.history, "main": number == MAIN}
+
+
+def _ends(name: str, interval: Interval | None) -> Row:
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return {f"{name}_low": low, f"{name}_high": high}

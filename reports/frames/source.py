@@ -1,0 +1,97 @@
+"""What frames are read from: the studies and matches of a workspace, each read once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from ablations.registry import Registry, load_registry
+from ablations.study import Study, read_study
+from gonn_core.errors import InputError, SettingError
+from gonn_core.rating.matches import Match, load_matches
+from reports.results.compare import StudyAnalysis
+from reports.results.seed_pool import StudyShelf
+from reports.results.study_results import StudyResults, load_results
+from reports.study.report import study_analyses
+from reports.workspace import Workspace
+
+Wanted = str | Iterable[str] | None
+"""A name, several, or all (None)."""
+
+
+class Source:
+    """A workspace and those of its studies that are wanted."""
+
+    def __init__(
+        self,
+        workspace: Path | str | None = None,
+        *,
+        study: Wanted = None,
+        base: Wanted = None,
+        budget: Wanted = None,
+        data: Wanted = None,
+    ):
+        """`workspace`: its folder; None: $GONN_HOME or the current folder. `study`: ids or their beginnings.
+
+        Raises InputError for a folder that is not there or a damaged file, SettingError for a name that none of the
+        workspace's studies has.
+        """
+        self.workspace = Workspace.here() if workspace is None else Workspace(Path(workspace).resolve())
+        if not self.workspace.root.is_dir():
+            raise InputError(self.workspace.root, "no such folder")
+        studies = [read_study(path) for path in self.workspace.studies.glob("*/study.json")]
+        self.all_studies = sorted(studies, key=lambda each: (each.created, each.id))
+        filters = {"study": study, "base": base, "budget": budget, "data": data}
+        names = {setting: wanted for setting, wanted in filters.items() if wanted is not None}
+        self.filtered = bool(names)
+        self.studies = self.all_studies
+        for setting, wanted in names.items():
+            chosen = _chosen(self.all_studies, setting, [wanted] if isinstance(wanted, str) else list(wanted))
+            self.studies = [each for each in self.studies if each.id in chosen]
+        self._results: dict[str, StudyResults] = {}
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The bundled declarations, where the claims stand."""
+        return load_registry()
+
+    @cached_property
+    def matches(self) -> tuple[Match, ...]:
+        """All matches of the workspace."""
+        return tuple(load_matches(self.workspace.matches))
+
+    @cached_property
+    def _shelf(self) -> StudyShelf:
+        return StudyShelf(self.workspace.studies, self._load)
+
+    def results(self) -> Iterator[StudyResults]:
+        """Of every wanted study, the earliest first; their sums are let go of when the next is asked for."""
+        for study in self.studies:
+            results = self._load(study)
+            yield results
+            results.forget()
+
+    def analysed(self) -> Iterator[tuple[StudyResults, dict[tuple[int, str], StudyAnalysis]]]:
+        """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
+        for results in self.results():
+            if results.study.evaluations and results.study.contrasts:
+                yield results, study_analyses(results, self.registry, self._shelf.pool(results.study))
+
+    def _load(self, study: Study) -> StudyResults:
+        if study.id not in self._results:
+            workspace = self.workspace
+            results = load_results(study, workspace.runs, workspace.studies / study.id, workspace.sums)
+            self._results[study.id] = replace(results, played=self.matches)
+        return self._results[study.id]
+
+
+def _chosen(studies: Sequence[Study], setting: str, wanted: Sequence[str]) -> set[str]:
+    """Ids of the studies that have one of the wanted names. Raises SettingError for a name that none has."""
+    names = {study.id: study.id if setting == "study" else getattr(study, setting) for study in studies}
+    chosen: set[str] = set()
+    for name in wanted:
+        found = {key for key, value in names.items() if value == name or (setting == "study" and key.startswith(name))}
+        if studies and not found:
+            raise SettingError(setting, name, "no study of the workspace has it", sorted(set(names.values())))
+        chosen |= found
+    return chosen

@@ -1,0 +1,195 @@
+"""Frames: declared columns, the numbers of the reports, filters."""
+
+import ast
+import io
+import math
+
+import pandas as pd
+import pytest
+
+from gonn_core.errors import InputError, SettingError
+from reports import frames
+from reports.book.book import write_book
+from reports.frames.build import csv_bytes, make_frame
+from reports.frames.columns import COLUMNS
+from reports.study.render import write_report
+from reports.study.report import make_report
+from reports.results.study_results import load_results
+from tests.paths import ROOT
+from tests.rating.made_matches import ENGINE, net, won, write_match
+from tests.reports.made_studies import finish_trial, plan_study, train
+
+READERS = {name: getattr(frames, name) for name in COLUMNS}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two studies in one workspace, one of a trial less, and games of two arms."""
+    folder = tmp_path_factory.mktemp("frames")
+    first = plan_study(folder, "last_move_input", "parametric_relu", budget="cpu", seeds=(1, 2, 3))
+    train(first, {"without-last_move_input": 0.4})
+    second = plan_study(folder, "ko_plane", seeds=(1, 2), created="2026-01-03T03:04:05+00:00")
+    for trial in second.study.trials[:-1]:
+        finish_trial(second, trial, 0.0)
+    ours, other = (first.study.trials_of(arm)[1] for arm in ("control", "without-last_move_input"))
+    write_match(folder / "matches", net(ours), net(other), won(3, 1))
+    write_match(folder / "matches", net("f" * 16), ENGINE, won(0, 2))
+    return first, second
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_an_empty_workspace_gives_empty_frames_of_the_declared_columns(name, tmp_path):
+    frame = READERS[name](workspace=tmp_path)
+    assert len(frame) == 0
+    assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == {
+        field.name: field.dtype for field in COLUMNS[name]
+    }
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_full_frames_have_the_declared_columns(name, made):
+    frame = READERS[name](workspace=made[0].folder)
+    assert len(frame)
+    assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == {
+        field.name: field.dtype for field in COLUMNS[name]
+    }
+    assert not frame.map(lambda value: isinstance(value, (list, tuple, dict))).any(axis=None)
+    assert frames.describe(name)["column"].tolist() == list(frame.columns)
+
+
+def test_a_row_for_every_trial_in_whatever_state(made):
+    first, second = made
+    frame = frames.trials(workspace=first.folder)
+    assert frame.trial.tolist() == [ref.trial for each in made for ref in each.study.trials]
+    assert frame.state.value_counts().to_dict() == {"done": len(frame) - 1, "new": 1}
+    waiting = frame[frame.state == "new"].iloc[0]
+    assert waiting.trial == second.study.trials[-1].trial
+    assert math.isnan(waiting.nats) and waiting.samples is pd.NA
+
+
+def test_evaluations_have_the_means_that_are_stored(made):
+    first = made[0]
+    frame = frames.evaluations(workspace=first.folder, study=first.study.id)
+    results = load_results(first.study, first.runs)
+    stored = [each.summary for trial in results.trials for each in trial.evaluations]
+    assert frame.evaluation.tolist() == [summary["id"] for summary in stored]
+    for metric in ("nats", "top1", "top4"):
+        assert frame[metric].tolist() == pytest.approx([summary[metric] for summary in stored])
+    assert frame.groupby("trial").main.sum().eq(1).all()
+
+
+def test_curves_say_that_their_scores_are_of_validation(made):
+    first = made[0]
+    frame = frames.curves(workspace=first.folder, base="gonn-b5", budget="cpu")
+    lines = [line for trial in load_results(first.study, first.runs).trials for line in trial.curve]
+    assert frame.samples.tolist() == [line["samples"] for line in lines]
+    assert frame.validation_nats.tolist() == [line["nats"] for line in lines]
+    assert "nats" not in frame.columns
+
+
+def test_effects_are_those_of_the_report(made):
+    first = made[0]
+    frame = frames.effects(workspace=first.folder, study=first.study.id)
+    report = make_report(load_results(first.study, first.runs, first.study_folder), first.registry)
+    nats = frame[frame.main & (frame.metric == "nats")].set_index("card")
+    for row in report.effects.rows:
+        effect = nats.loc[row.key]
+        assert effect.difference == row.cells["delta"].value
+        assert [effect.interval95_low, effect.interval95_high] == row.cells["interval"].value
+        assert [effect.se_seeds, effect.se_games] == row.cells["parts"].value
+        assert (effect.p_adjusted, effect.verdict) == (row.cells["p"].value, row.cells["verdict"].value)
+        assert effect.trials.split() == list(row.cells["delta"].trials)
+    assert nats.loc["last_move_input"].verdict == "helps" and nats.loc["last_move_input"].seeds == 3
+    assert set(frame.metric) >= {"nats", "top1", "top4"} and set(frame.split) == {"test", "validation"}
+
+
+def test_effects_without_results_have_no_row(made):
+    second = made[1]
+    for trial in second.study.trials:
+        assert (second.runs / trial.trial / "result.json").exists() == (trial != second.study.trials[-1])
+    assert frames.effects(workspace=second.folder, study=second.study.id).seeds.unique().tolist() == [1]
+
+
+def test_claims_have_the_verdicts_of_the_report(made):
+    first = made[0]
+    frame = frames.claims(workspace=first.folder, study=first.study.id)
+    report = make_report(load_results(first.study, first.runs, first.study_folder), first.registry)
+    assert frame.card.str.cat(frame.claim, sep=": ").tolist() == [finding.name for finding in report.findings]
+    measured = {finding.name: finding.measured for finding in report.findings if finding.claim.metric == "nats"}
+    for _, row in frame[frame.metric == "nats"].iterrows():
+        ours = measured[f"{row.card}: {row.claim}"]
+        assert [row.ours_value, row.ours_low, row.ours_high] == ours.value and row.verdict == ours.verdict
+
+
+def test_games_say_who_played_and_how_they_ended(made):
+    frame = frames.games(workspace=made[0].folder)
+    assert len(frame) == 6 and frame.points_a.sum() == 3
+    engine = frame[frame.trial_b.isna()]
+    assert engine.player_b.unique().tolist() == ["GNU Go 3.8 level 1"] and engine.samples_b.isna().all()
+    ours = frames.games(workspace=made[0].folder, study="last_move")
+    assert len(ours) == 4 and ours.player_a.unique().tolist() == ["gonn-b5 s1 @100k"]
+    assert ours.winner.tolist() == ["A", "A", "A", "B"] and ours.black.tolist() == ["A", "B", "A", "B"]
+
+
+def test_filters_take_beginnings_of_ids_names_and_lists_of_them(made):
+    first, second = made
+    folder = first.folder
+    assert set(frames.trials(workspace=folder, study="ko_plane").study) == {second.study.id}
+    assert set(frames.trials(workspace=folder, budget="smoke").study) == {second.study.id}
+    assert set(frames.trials(workspace=folder, budget=["smoke", "cpu"], data="kgs").study) == {
+        first.study.id,
+        second.study.id,
+    }
+    assert frames.trials(workspace=folder, study="ko_plane", budget="cpu").empty
+
+
+def test_a_name_that_no_study_has_is_an_error_that_lists_those_there_are(made, tmp_path):
+    with pytest.raises(SettingError, match="base=gonn-b6: no study of the workspace has it; valid: gonn-b5"):
+        frames.trials(workspace=made[0].folder, base="gonn-b6")
+    with pytest.raises(InputError, match="no such folder"):
+        frames.trials(workspace=tmp_path / "typo")
+
+
+def test_the_workspace_is_gonn_home_or_the_current_folder(made, monkeypatch, tmp_path):
+    monkeypatch.setenv("GONN_HOME", str(made[0].folder))
+    assert len(frames.trials()) > 0
+    monkeypatch.delenv("GONN_HOME")
+    monkeypatch.chdir(tmp_path)
+    assert len(frames.trials()) == 0
+
+
+def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_path):
+    folder = made[0].folder
+    written = []
+    for each in made:
+        results = load_results(each.study, each.runs, each.study_folder)
+        written.append(write_report(each.study, results, tmp_path / "out", each.registry))
+    book = write_book(written, made[0].registry, tmp_path / "report").parent
+    kept = pd.read_csv(book / "all-trials.csv")
+    frame = frames.trials(workspace=folder)
+    assert list(kept.columns) == list(frame.columns)
+    assert kept.trial.tolist() == frame.trial.tolist()
+    assert kept.nats.tolist() == pytest.approx(frame.nats.tolist(), rel=1e-5, nan_ok=True)
+    kept = pd.read_csv(book / "all-effects.csv")
+    frame = frames.effects(workspace=folder)
+    assert list(kept.columns) == list(frame.columns)
+    assert kept.difference.tolist() == pytest.approx(frame.difference.tolist(), rel=1e-5, abs=1e-12)
+    assert kept.verdict.tolist() == frame.verdict.tolist() and kept.main.dtype == bool
+
+
+def test_csv_has_six_digits_and_no_formula():
+    row = {field.name: None for field in COLUMNS["trials"]} | {"study": "=1+1", "seed": 1, "nats": 2.123456789}
+    row |= {name: "x" for name in ("base", "budget", "data", "arm", "trial", "label", "state")}
+    (line,) = pd.read_csv(io.BytesIO(csv_bytes(make_frame("trials", [row])))).to_dict("records")
+    assert (line["study"], line["nats"]) == ("'=1+1", 2.12346)
+
+
+def test_only_frames_imports_pandas():
+    """And what imports frames does so where a report over everything is written."""
+    for package in ("gonn_core", "ablations", "reports", "orchestration"):
+        for path in (ROOT / package).rglob("*.py"):
+            modules = set()
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                modules |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+                modules |= {node.module} if isinstance(node, ast.ImportFrom) else set()
+            assert "pandas" not in modules or path.parent == ROOT / "reports" / "frames", path

@@ -1,0 +1,66 @@
+"""docs/notebooks.md: its snippets run, its tables are the declared columns.
+
+    python -m tests.reports.frames.test_notebooks
+
+writes the tables anew after a change of reports/frames/columns.py.
+"""
+
+import re
+
+import matplotlib
+
+from ablations.registry import load_registry
+from reports.book.book import write_book
+from reports.frames.columns import COLUMNS
+from reports.study.render import write_report
+from reports.results.study_results import load_results
+from tests.paths import ROOT
+from tests.reports.made_studies import plan_study, train
+
+PAGE = ROOT / "docs" / "notebooks.md"
+FIRST = "## trials()"
+
+
+def tables() -> str:
+    """The columns of every frame in markdown."""
+    parts = []
+    for name, fields in COLUMNS.items():
+        rows = [f"| `{field.name}` | {field.dtype} | {field.unit} | {field.meaning} |" for field in fields]
+        parts.append("\n".join([f"## {name}()", "", "| column | dtype | unit | meaning |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def snippets(text: str) -> list[str]:
+    """Python code of a markdown page."""
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_tables_are_the_declared_columns():
+    text = PAGE.read_text(encoding="utf-8")
+    assert text[text.index(FIRST) :] == tables()
+
+
+def test_the_snippets_run_and_draw_the_effects(tmp_path, monkeypatch):
+    matplotlib.use("Agg")
+    made = plan_study(tmp_path, "last_move_input", "parametric_relu", budget="cpu")
+    train(made, {"without-last_move_input": 0.4})
+    report = write_report(made.study, load_results(made.study, made.runs), tmp_path / "out", made.registry)
+    write_book([report], load_registry(), tmp_path / "out" / "report")
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for snippet in snippets(PAGE.read_text(encoding="utf-8")):
+        exec(snippet, names)
+    assert (tmp_path / "effects.png").read_bytes().startswith(b"\x89PNG")
+    assert names["nats"].card.tolist() == ["parametric_relu", "last_move_input"]
+    assert len(names["trials"]) == 12 and set(names["effects"].card) == {"parametric_relu", "last_move_input"}
+
+
+def test_the_snippet_of_the_readme_is_the_first_one():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert snippets(PAGE.read_text(encoding="utf-8"))[0] in readme
+
+
+if __name__ == "__main__":
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(page[: page.find(FIRST) if FIRST in page else None] + tables(), encoding="utf-8")
