@@ -14,20 +14,20 @@ from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval
 
 Row = dict[str, object]
+_SECONDS = ("training_seconds", "cpu_seconds", "wall_seconds")
 
 
 def trial_rows(results: StudyResults) -> Iterator[Row]:
     """A row a trial."""
     for trial in results.trials:
         result, main = trial.result or {}, trial.evaluations[MAIN] if trial.evaluations else None
-        numbers = ("parameters", "train_nats", "samples_per_s", "training_seconds", "cpu_seconds", "wall_seconds")
+        of_result = ("samples", "parameters", "train_nats", "weights")
         yield {
             **_trial(results.study, trial),
             "label": results.study.arm(trial.arm).label,
             "state": trial.state,
-            "samples": result.get("samples"),
-            "weights": result.get("weights"),
-            **{name: result.get(name) for name in numbers},
+            **{name: result.get(name) for name in of_result},
+            **{name: result.get(name) for name in ("samples_per_s", *_SECONDS)},
             **{name: None if main is None else main.summary[name] for name in SUMMARISED},
             "device": trial.session.get("device"),
             "torch": trial.session.get("versions", {}).get("torch"),
@@ -53,15 +53,12 @@ def evaluation_rows(results: StudyResults) -> Iterator[Row]:
 
 def curve_rows(results: StudyResults) -> Iterator[Row]:
     """A row a progress point of a trial."""
-    seconds = ("training_seconds", "cpu_seconds", "wall_seconds")
+    of_line = ("samples", "train_nats", "learning_rate", "samples_per_s", *_SECONDS)
     for trial in results.trials:
         for line in trial.curve:
             yield {
                 **_trial(results.study, trial),
-                **{
-                    name: line.get(name)
-                    for name in ("samples", "train_nats", "learning_rate", "samples_per_s", *seconds)
-                },
+                **{name: line.get(name) for name in of_line},
                 **{f"validation_{name}": line.get(name) for name in SUMMARISED},
             }
 
