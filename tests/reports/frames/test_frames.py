@@ -12,9 +12,9 @@ from reports import frames
 from reports.book.book import write_book
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.columns import COLUMNS
+from reports.results.study_results import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
-from reports.results.study_results import load_results
 from tests.paths import ROOT
 from tests.rating.made_matches import ENGINE, net, won, write_match
 from tests.reports.made_studies import finish_trial, plan_study, train

@@ -12,8 +12,8 @@ import matplotlib
 from ablations.registry import load_registry
 from reports.book.book import write_book
 from reports.frames.columns import COLUMNS
-from reports.study.render import write_report
 from reports.results.study_results import load_results
+from reports.study.render import write_report
 from tests.paths import ROOT
 from tests.reports.made_studies import plan_study, train
 
