@@ -13,7 +13,7 @@ from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
-from gonn_core.records.build import Progress, Source, prepare_store
+from gonn_core.records.build import GameSource, Progress, prepare_store
 from gonn_core.records.recipe import Recipe, make_recipe
 from gonn_core.records.report import BuildReport
 from gonn_core.records.store import Store
@@ -30,7 +30,7 @@ class Dataset:
 
     declaration: DatasetDeclaration
     label: str
-    sources: tuple[Source, ...]
+    sources: tuple[GameSource, ...]
     missing: tuple[str, ...]
     coverage: str
 
@@ -77,7 +77,9 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
     label = printable(Path(expanded).name or expanded, 60)
-    return Dataset(declaration, label, tuple(Source(path, scheme, label) for path in find_sources(expanded)), (), label)
+    return Dataset(
+        declaration, label, tuple(GameSource(path, scheme, label) for path in find_sources(expanded)), (), label
+    )
 
 
 def recipe_of(prepared: PreparedData) -> Recipe:

@@ -9,7 +9,7 @@ from ablations.dataset_schema import DatasetDeclaration, SourceDeclaration
 from gonn_core.errors import InputError, SettingError
 from gonn_core.records.archives.members import find_sources, list_archives
 from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES
-from gonn_core.records.build import Source
+from gonn_core.records.build import GameSource
 from gonn_core.records.views import SPLITS
 
 PACKAGE = Path(__file__).parent
@@ -18,7 +18,7 @@ _NAMES_SHOWN = 6
 
 def find_files(
     declaration: DatasetDeclaration, data_dir: str | os.PathLike | None
-) -> tuple[tuple[Source, ...], tuple[str, ...], str]:
+) -> tuple[tuple[GameSource, ...], tuple[str, ...], str]:
     """(sources, patterns that matched no file, coverage text) of a declared data set. Raises UserError when a
     collection has no file."""
     sources, missing, coverage = [], [], []
@@ -28,7 +28,7 @@ def find_files(
         else:
             folder = _data_folder(declaration, source, data_dir)
             found, lacking, text = (_in_folder if source.folder else _by_name)(declaration, source, folder)
-        sources += [Source(path, source.rank_scheme, source.label) for path in found]
+        sources += [GameSource(path, source.rank_scheme, source.label) for path in found]
         missing += lacking
         coverage.append(text)
     return tuple(sources), tuple(missing), " + ".join(coverage)

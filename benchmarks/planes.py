@@ -32,7 +32,7 @@ from gonn_core.features.source import plane_source
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, STRIDE, SYMMETRY, TO_PADDED, WORDS
-from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 
 EDGE = 3
 
@@ -185,7 +185,7 @@ def main():
     for name, default in (("batch", 256), ("positions", 200_000), ("rounds", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    store = prepare_store([Source(path) for path in options.games], options.stores)
+    store = prepare_store([GameSource(path) for path in options.games], options.stores)
     check_baseline(store, options)
     dense, packed = (PLANES, POINTS), (PACKED_BYTES,)
     variants = [

@@ -24,7 +24,7 @@ from gonn_core.go.ladders import ladder_bits
 from gonn_core.go.replay import make_workspace
 from gonn_core.records.archives.members import find_sources, read_members
 from gonn_core.records.archives.reading import ArchiveReading
-from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.store import Store
 
 TARGETS = "targets: >= 150,000 positions/s/core, <= 160 bytes/position, <= 512 MB"
@@ -65,7 +65,7 @@ def fresh_ladders(store: Store, rows: int) -> float:
 def build(sources: list[Path], folder: Path) -> tuple[Store, float, float]:
     """(store, seconds of processor time, seconds) of one build from nothing."""
     started, cpu_started = time.monotonic(), time.process_time()
-    store = prepare_store([Source(path) for path in sources], folder)
+    store = prepare_store([GameSource(path) for path in sources], folder)
     return store, time.process_time() - cpu_started, time.monotonic() - started
 
 
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
             # Compile outside the measurement, with one small game.
             warm = Path(folder) / "warm.sgf"
             warm.write_bytes(b"(;SZ[19]PB[]PW[];B[dd];W[pp])")
-            prepare_store([Source(warm)], Path(folder) / "warm")
+            prepare_store([GameSource(warm)], Path(folder) / "warm")
             runs = [build(sources, Path(folder) / str(run)) for run in range(options.runs)]
             store = runs[0][0]
             positions, size = store.report.positions, store.bytes

@@ -50,7 +50,7 @@ def test_every_card_asks_for_the_trials_that_it_asked_for():
 
 def test_a_store_is_indexed_as_it_was():
     pinned = PINNED["store_index"]
-    sources = [build.Source(Path(f"{number}.tar"), scheme) for number, (scheme, _) in enumerate(pinned["sources"])]
+    sources = [build.GameSource(Path(f"{number}.tar"), scheme) for number, (scheme, _) in enumerate(pinned["sources"])]
     assert build._source_key(sources, [checksum for _, checksum in pinned["sources"]]) == pinned["key"]
 
 

@@ -9,7 +9,7 @@ from gonn_core.settings.strict import Strict
 
 PASSING = {"no_candidates": 0, "after_pass": 1, "pass_alive": 2, "guard": 0}
 """Passing rule -> its number in kernels.survey; a guard is asked by who plays."""
-KEPT = {"full": 5, "last": 1, "none": 0}
+MOVES_SHOWN = {"full": 5, "last": 1, "none": 0}
 """History mode -> how many earlier moves a net sees."""
 _UNBIASED_MOVES = 20
 

@@ -9,7 +9,7 @@ from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, point_name
 from gonn_core.go.rules import PADDED_POINT
 from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, take_back
-from gonn_core.play.rows import Table, begin, copy_game, game_moves, ko_point, make_table, mover
+from gonn_core.play.rows import GameTable, begin, copy_game, game_moves, ko_point, make_table, mover
 from gonn_core.play.rules import KOMI
 
 _FIRST_ROOM = 127  # moves
@@ -43,7 +43,7 @@ class Game:
         begin(self._table, 0, self.setup, to_move)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> GameTable:
         """The game as game 0 of a table of one; it is another one after moves. For whoever makes planes."""
         return self._table
 
@@ -145,7 +145,7 @@ class Game:
         find_moves(self._table, 0, self.to_move if colour is None else colour, self.superko, legal, candidates)
         return legal, candidates
 
-    def _moved_to(self, room: int) -> Table:
+    def _moved_to(self, room: int) -> GameTable:
         table = make_table(1, room)
         copy_game(self._table, 0, table, 0)
         return table

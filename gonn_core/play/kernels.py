@@ -1,8 +1,8 @@
 """Kernels of games in play, over the boards of go/rules.py.
 
 This file is not part of the hash that names the kernel cache (go/jit.py): no other file's kernel calls these, and numba
-looks at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in here may
-call those of go/ and features/ and of this file, and none elsewhere may call them.
+looks at the file of a compiled function itself. So an edit here compiles nothing else anew. Keep it so: a kernel in
+here may call those of go/ and features/ and of this file, and none elsewhere may call them.
 """
 
 import numpy as np
@@ -134,7 +134,7 @@ def repeats(table, game, p, colour):
                 stone = np.uint64(board[NEXT + stone])
                 if stone == head:
                     break
-    for earlier in range(row):
+    for earlier in range(row):  # noqa: SIM110  numba compiles no generators
         if table.hashes[game, earlier] == key:
             return True
     return False

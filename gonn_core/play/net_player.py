@@ -10,12 +10,13 @@ from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import NotFinite, turned_back
 from gonn_core.features.planes import make_planes
 from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.features.source import Source
 from gonn_core.go.points import PASS, POINTS, SIZE
 from gonn_core.go.workspace import make_workspace
-from gonn_core.play.choice import KEPT, PASSING, Choice, choose
+from gonn_core.play.choice import MOVES_SHOWN, PASSING, Choice, choose
 from gonn_core.play.game import Game
 from gonn_core.play.kernels import add_ladders, survey
-from gonn_core.play.rows import Table, copy_game, make_table, plane_rows, present_rows
+from gonn_core.play.rows import GameTable, copy_game, make_table, plane_rows, present_rows
 
 CHUNK = 32
 """Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else
@@ -29,8 +30,10 @@ class NetPlayer:
     by who plays.
     """
 
-    def __init__(self, net: torch.nn.Module, features: FeatureConfig, choice: Choice = Choice(), chunk: int = CHUNK):
-        """Raises SettingError for a choice of history where the net sees no earlier moves."""
+    def __init__(self, net: torch.nn.Module, features: FeatureConfig, choice: Choice | None = None, chunk: int = CHUNK):
+        """choice: None is the default one. Raises SettingError for a choice of history where the net sees no earlier
+        moves."""
+        choice = choice or Choice()
         if choice.history != "full" and not features.history and not features.past_boards:
             raise SettingError("history", choice.history, "this net sees no earlier moves", ("full",))
         self.choice = choice
@@ -53,7 +56,7 @@ class NetPlayer:
         shares = np.exp(logits - logits.max(1, keepdims=True))
         return shares / shares.sum(1, keepdims=True)
 
-    def table_moves(self, table: Table, which: np.ndarray, draws: np.ndarray, superko: bool) -> np.ndarray:
+    def table_moves(self, table: GameTable, which: np.ndarray, draws: np.ndarray, superko: bool) -> np.ndarray:
         """As `moves`, of the games `which` (N,) int64 of a table: (N,) int64."""
         (candidates, settled), passes = np.empty((2, len(which), POINTS), np.bool_), np.empty(len(which), np.bool_)
         survey(table, which, superko, PASSING[self.choice.passing], candidates, settled, passes)
@@ -66,7 +69,7 @@ class NetPlayer:
         return chosen
 
     @torch.inference_mode()
-    def table_logits(self, table: Table, which: np.ndarray) -> np.ndarray:
+    def table_logits(self, table: GameTable, which: np.ndarray) -> np.ndarray:
         """(N, 361) float32 logits of the present positions of the games `which` of a table. Raises NotFinite."""
         if self._features.ladders:
             add_ladders(table, which, self._work)
@@ -74,27 +77,29 @@ class NetPlayer:
         out = np.empty((len(rows), POINTS), np.float32)
         for first in range(0, len(rows), self._chunk):
             chunk = np.resize(rows[first : first + self._chunk], self._chunk)
-            logits = 0
-            for symmetry in range(self.choice.symmetries):
-                logits = logits + turned_back(self._net(self._planes(source, chunk, symmetry)), symmetry)
+            logits = self._turned_back(source, chunk, 0)
+            for symmetry in range(1, self.choice.symmetries):
+                logits = logits + self._turned_back(source, chunk, symmetry)
             count = min(self._chunk, len(rows) - first)
             out[first : first + count] = (logits / self.choice.symmetries)[:count].float().numpy()
         if not np.isfinite(out).all():
             raise NotFinite("the net's logits are not finite numbers: its training has diverged")
         return out
 
-    def _planes(self, source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
-        planes, targets = np.empty((len(rows), self._made, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
-        symmetries, keep = (
-            np.full(len(rows), symmetry, np.uint8),
-            np.full(len(rows), KEPT[self.choice.history], np.uint8),
-        )
-        make_planes(self._features, source, rows, symmetries, keep, planes, targets)
-        planes = torch.from_numpy(planes)
+    def _turned_back(self, source: Source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
+        """(N, 361) logits of rows that the net sees under a symmetry, by the points as they are recorded."""
+        return turned_back(self._net(self._planes(source, rows, symmetry)), symmetry)
+
+    def _planes(self, source: Source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
+        made, targets = np.empty((len(rows), self._made, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
+        symmetries = np.full(len(rows), symmetry, np.uint8)
+        keep = np.full(len(rows), MOVES_SHOWN[self.choice.history], np.uint8)
+        make_planes(self._features, source, rows, symmetries, keep, made, targets)
+        planes = torch.from_numpy(made)
         return planes if len(self._selected) == self._made else planes[:, self._selected]
 
 
-def _gathered(games: Sequence[Game]) -> tuple[Table, np.ndarray]:
+def _gathered(games: Sequence[Game]) -> tuple[GameTable, np.ndarray]:
     """Games in one table."""
     if len(games) == 1:
         return games[0].table, np.zeros(1, np.int64)

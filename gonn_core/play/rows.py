@@ -17,7 +17,7 @@ from gonn_core.go.setup import keep_living
 from gonn_core.play.kernels import start
 
 
-class Table(NamedTuple):
+class GameTable(NamedTuple):
     """G games with room for R - 1 moves each. Row r of a game is the position after r moves; rows after `played` mean
     nothing."""
 
@@ -34,10 +34,10 @@ class Table(NamedTuple):
     setup: np.ndarray  # (G, 361) int16: codes colour*361 + point
 
 
-def make_table(games: int, moves: int) -> Table:
+def make_table(games: int, moves: int) -> GameTable:
     """Room for `games` games of up to `moves` moves, 170 bytes a move; none is begun."""
     rows = moves + 1
-    return Table(
+    return GameTable(
         boards=np.zeros((games, BOARD_LENGTH), np.uint16),
         undo=np.zeros(UNDO_PER_MOVE, np.uint16),
         stones=np.zeros((games, rows, 2 * WORDS), np.uint64),
@@ -52,7 +52,7 @@ def make_table(games: int, moves: int) -> Table:
     )
 
 
-def begin(table: Table, game: int, setup: Mapping[int, int], to_move: int) -> None:
+def begin(table: GameTable, game: int, setup: Mapping[int, int], to_move: int) -> None:
     """Begins a game anew from setup stones (point -> colour), less chains without a liberty."""
     codes = [colour * POINTS + point for point, colour in setup.items()]
     table.setup_count[game] = len(codes)
@@ -65,7 +65,7 @@ def begin(table: Table, game: int, setup: Mapping[int, int], to_move: int) -> No
     start(table, game, to_move)
 
 
-def copy_game(source: Table, game: int, target: Table, place: int) -> None:
+def copy_game(source: GameTable, game: int, target: GameTable, place: int) -> None:
     """Copies a game with its rows to `place` of a table with enough room."""
     rows = int(source.played[game]) + 1
     for name in ("stones", "ladders", "moves", "hashes"):
@@ -74,12 +74,12 @@ def copy_game(source: Table, game: int, target: Table, place: int) -> None:
         getattr(target, name)[place] = getattr(source, name)[game]
 
 
-def present_rows(table: Table, games: np.ndarray) -> np.ndarray:
+def present_rows(table: GameTable, games: np.ndarray) -> np.ndarray:
     """(B,) int64: the rows of the present positions of `games` (B,) in the source of `plane_rows`."""
     return games * table.moves.shape[1] + table.played[games]
 
 
-def plane_rows(table: Table) -> Source:
+def plane_rows(table: GameTable) -> Source:
     """All rows of all games, as kernels of planes take them; copies nothing, reads what comes later too."""
     games, rows = table.hashes.shape
     arrays = {
@@ -96,17 +96,17 @@ def plane_rows(table: Table) -> Source:
     return Source(**arrays)
 
 
-def mover(table: Table, game: int) -> int:
+def mover(table: GameTable, game: int) -> int:
     """The side to move, BLACK or WHITE."""
     return WHITE if table.moves[game, table.played[game], FLAGS] & WHITE_TO_MOVE else BLACK
 
 
-def ko_point(table: Table, game: int) -> int:
+def ko_point(table: GameTable, game: int) -> int:
     """The point that the simple ko forbids now, or -1."""
     return int(table.moves[game, table.played[game], KO])
 
 
-def game_moves(table: Table, game: int) -> list[tuple[int, int]]:
+def game_moves(table: GameTable, game: int) -> list[tuple[int, int]]:
     """The moves so far: (colour, point or PASS)."""
     rows = table.moves[game, : table.played[game]]
     return [(WHITE if flags & WHITE_TO_MOVE else BLACK, move) for move, flags in rows[:, [MOVE, FLAGS]].tolist()]

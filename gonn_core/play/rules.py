@@ -26,6 +26,6 @@ class Rules(Strict):
     def sentence(self) -> str:
         """For people, on one line."""
         return (
-            f"area scoring (Chinese), komi {self.komi:g}, no suicide, positional superko, two passes end the game, after {self.most_moves} moves "
-            "it is scored as it stands; a refused move loses"
+            f"area scoring (Chinese), komi {self.komi:g}, no suicide, positional superko, two passes end the game, "
+            f"after {self.most_moves} moves it is scored as it stands; a refused move loses"
         )

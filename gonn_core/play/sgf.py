@@ -22,10 +22,12 @@ def game_sgf(
     """A game under Chinese rules: moves (colour, point or PASS), result as in `B+3.5`, players, setup stones (point ->
     colour), who moves first."""
     setup = setup or {}
-    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{komi:g}]RU[Chinese]PB[{_text(black)}]PW[{_text(white)}]RE[{result}]GN[{_text(name)}]"
+    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{komi:g}]RU[Chinese]"
+    root += f"PB[{_text(black)}]PW[{_text(white)}]RE[{result}]GN[{_text(name)}]"
     for tag, colour in (("AB", BLACK), ("AW", WHITE)):
         stones = sorted(stone for stone, of in setup.items() if of == colour)
-        root += tag + "".join(f"[{_vertex(stone)}]" for stone in stones) if stones else ""
+        if stones:
+            root += tag + "".join(f"[{_vertex(stone)}]" for stone in stones)
     if setup:
         root += f"PL[{_letter(to_move)}]"
     if comment:

@@ -1,1 +1,4 @@
-"""How strong players are, from the games between them: Bradley-Terry ratings in Elo, with what they are sure of."""
+"""How strong players are, from matches on disk: points and games, Bradley and Terry's ratings, intervals of shares.
+
+Imports play.match for what a match's directory holds, and files.
+"""

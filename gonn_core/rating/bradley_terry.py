@@ -51,10 +51,10 @@ class Ratings:
 
     def superiority(self, one: int, other: int) -> float | None:
         """Likelihood that `one` is stronger than `other`; None when no games link them."""
-        found = self.difference(one, other)
-        if found is None or one == other:
+        difference = self.difference(one, other)
+        if difference is None or one == other:
             return None
-        return normal_share(found[0] / found[1])
+        return normal_share(difference[0] / difference[1])
 
 
 def rate(
@@ -84,9 +84,8 @@ def rate(
         raise ValueError("the games do not tell the advantage of Black: nobody played with both colours") from None
     covariance = np.zeros(games.shape)
     covariance[np.ix_(free, free)] = inverse[: len(free), : len(free)]
-    covariance *= (
-        component[:, None] == component[None, :]
-    )  # the advantage of Black is common to all, ratings of two components have no scale in common
+    # The advantage of Black is common to all; ratings of two components have no scale in common.
+    covariance *= component[:, None] == component[None, :]
     elo = np.zeros(len(games))
     elo[free] = fitted[: len(free)] * ELO_OF_UNIT
     advantage = (float(fitted[-1] * ELO_OF_UNIT), float(np.sqrt(inverse[-1, -1]))) if colour else None
@@ -131,13 +130,11 @@ def _newton(points, games, prior, free: np.ndarray, colour: bool) -> tuple[np.nd
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
             raise ValueError("the games do not tell the advantage of Black: nobody played with both colours") from None
-        size = 1.0
+        size, least = 1.0, current - 1e-9 * abs(current)
         # A whole step is right near the top; far from it it may overshoot.
-        while (reached := _likelihood(values + size * step, points, games, prior, free, colour)) < current - 1e-9 * abs(
-            current
-        ):
+        while (likelihood := _likelihood(values + size * step, points, games, prior, free, colour)) < least:
             size /= 2
-        values, current = values + size * step, reached
+        values, current = values + size * step, likelihood
         if np.abs(step).max(initial=0.0) < 1e-11:
             break
     return values, _derivatives(values, points, games, prior, free, colour)[1]
@@ -154,9 +151,8 @@ def _odds(values: np.ndarray, n: int, free: np.ndarray, colour: bool) -> tuple[n
 def _likelihood(values, points, games, prior, free, colour) -> float:
     odds, plain = _odds(values, len(games), free, colour)
     real = points * odds - games * np.logaddexp(0, odds)
-    return float(
-        real.sum() - (prior / 2 * np.logaddexp(0, plain)).sum()
-    )  # half a point each: every virtual draw stands at [i, j] and at [j, i]
+    virtual = prior / 2 * np.logaddexp(0, plain)  # half a point each: a virtual draw stands at [i, j] and at [j, i]
+    return float(real.sum() - virtual.sum())
 
 
 def _derivatives(values, points, games, prior, free, colour) -> tuple[np.ndarray, np.ndarray]:

@@ -9,11 +9,7 @@ NORMAL_95 = 1.959963984540054
 """Half-width, in standard deviations, of the central 95 % of a normal distribution."""
 
 
-def expected_share(elo: float) -> float:
-    """Share of points of a player who is `elo` stronger."""
-    return 1 / (1 + math.exp(-elo / ELO_OF_UNIT)) if elo > 0 else 1 - 1 / (1 + math.exp(elo / ELO_OF_UNIT))
-
-
 def normal_share(deviations: float) -> float:
-    """Probability that a standard normal variable is below `deviations`."""
+    """Probability that a standard normal variable is below `deviations`; right in the far tail too, where
+    statistics.NormalDist loses its digits."""
     return 0.5 * math.erfc(-deviations / math.sqrt(2))

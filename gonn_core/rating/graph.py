@@ -29,7 +29,7 @@ def _reached(edges: np.ndarray, first: int) -> np.ndarray:
     reached = np.zeros(len(edges), bool)
     reached[first] = True
     while True:
-        further = reached | edges[reached].any(axis=0)
-        if (further == reached).all():
+        grown = reached | edges[reached].any(axis=0)
+        if (grown == reached).all():
             return reached
-        reached = further
+        reached = grown

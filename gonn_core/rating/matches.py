@@ -29,8 +29,8 @@ class Match:
 
     def side(self, player: str) -> str | None:
         """A or B: on which side the player of that id is; None when on neither, or on both."""
-        found = [side for side in SIDES if player_id(self.players[side]) == player]
-        return found[0] if len(found) == 1 else None
+        sides = [side for side in SIDES if player_id(self.players[side]) == player]
+        return sides[0] if len(sides) == 1 else None
 
 
 def game_points(game: GameLine, side: str) -> float:

@@ -25,8 +25,8 @@ from gonn_core.records.store import MANIFEST, Store, open_store, store_digest
 
 
 @dataclass(frozen=True)
-class Source:
-    """An archive, .sgf file or folder; how its ranks are meant (`sgf_properties.RANK_SCHEMES`); the collection it
+class GameSource:
+    """An archive, .sgf file or folder; how its ranks are meant (`sgf.properties.RANK_SCHEMES`); the collection it
     belongs to."""
 
     path: Path
@@ -48,19 +48,21 @@ class Progress:
     seconds: float
 
 
-def prepare_store(sources: Sequence[Source], stores: Path, progress: Callable[[Progress], None] | None = None) -> Store:
+def prepare_store(
+    sources: Sequence[GameSource], stores: Path, progress: Callable[[Progress], None] | None = None
+) -> Store:
     """The store of these sources below the folder `stores`: found by their checksums, or built. Raises UserError."""
     if not sources:
         raise UserError("no source files to build a position store from")
     stores = Path(stores)
     checksums = [_checksum(source.path) for source in sources]
     key = _source_key(sources, checksums)
-    found = _find(stores, key)
-    if found is None:
+    store = _find(stores, key)
+    if store is None:
         with locked(stores / "index" / f"{key}.lock"):
             # A second builder of the same sources waits at the lock and then finds what the first one made.
-            found = _find(stores, key) or _build(sources, checksums, stores, key, progress)
-    return found
+            store = _find(stores, key) or _build(sources, checksums, stores, key, progress)
+    return store
 
 
 def _find(stores: Path, key: str) -> Store | None:
@@ -68,10 +70,9 @@ def _find(stores: Path, key: str) -> Store | None:
         digest = json.loads((stores / "index" / f"{key}.json").read_text())["digest"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    named = isinstance(digest, str) and re.fullmatch(
-        "[0-9a-f]{20}", digest
-    )  # anything else could lead out of the folder
-    return open_store(stores / digest) if named and (stores / digest).is_dir() else None
+    if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{20}", digest):
+        return None  # it could lead out of the folder
+    return open_store(stores / digest) if (stores / digest).is_dir() else None
 
 
 def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
@@ -82,21 +83,19 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
         writer = None
         try:
             writer = StoreWriter(folder, report)
-            described = _read_all(sources, checksums, writer, report, progress, started)
+            source_entries = _read_all(sources, checksums, writer, report, progress, started)
             arrays = writer.close()
             if report.games_used == 0:
                 raise InputError(sources[0].path, _nothing_usable(report))
             report.digest = store_digest(arrays)
             report.duplicates = _count_duplicates(folder)
-            report.seconds, report.cpu_seconds = (
-                round(time.monotonic() - started, 3),
-                round(time.process_time() - cpu_started, 3),
-            )
+            report.seconds = round(time.monotonic() - started, 3)
+            report.cpu_seconds = round(time.process_time() - cpu_started, 3)
             manifest = {
                 "format": layout.FORMAT,
                 "digest": report.digest,
                 "arrays": arrays,
-                "sources": described,
+                "sources": source_entries,
                 "report": report.to_json(),
             }
             write_whole(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
@@ -113,12 +112,18 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
     """Feed every game of every source to the writer; what the manifest says about each source."""
     reading = ArchiveReading()
     report.ignored = reading.ignored
-    described = []
-    for index, (source, checksum) in enumerate(zip(sources, checksums)):
+
+    def tell(index: int, fraction: float) -> None:
+        if progress:
+            seconds = time.monotonic() - started
+            name, count = sources[index].path.name, len(sources)
+            progress(Progress(name, index, count, fraction, report.games_read, report.rows, seconds))
+
+    entries = []
+    for index, (source, checksum) in enumerate(zip(sources, checksums, strict=True)):
         used_before = report.games_used
         before = _stamp(source.path)
         for name, data in read_members(source.path, reading):
-            number = 0
             for number, game in enumerate(read_games(data, source.rank_scheme), 1):
                 game_name = name if number == 1 else f"{name}#{number}"
                 report.games_read += 1
@@ -127,45 +132,22 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
                 else:
                     writer.add(game_name, index, game)
                     report.games_used += 1
-            if progress and report.games_read % 256 == 0:
-                fraction = (index + reading.fraction) / len(sources)
-                progress(
-                    Progress(
-                        source.path.name,
-                        index,
-                        len(sources),
-                        fraction,
-                        report.games_read,
-                        report.rows,
-                        time.monotonic() - started,
-                    )
-                )
+            if report.games_read % 256 == 0:
+                tell(index, (index + reading.fraction) / len(sources))
         if _stamp(source.path) != before:
             raise InputError(source.path, "changed while it was read")
-        games = report.games_used - used_before
-        described.append(
+        entries.append(
             {
                 "label": source.label,
                 "name": source.path.name,
                 "rank_scheme": source.rank_scheme,
                 "sha256": checksum,
-                "games": games,
+                "games": report.games_used - used_before,
             }
         )
     writer.flush()
-    if progress:
-        progress(
-            Progress(
-                sources[-1].path.name,
-                len(sources) - 1,
-                len(sources),
-                1.0,
-                report.games_read,
-                report.rows,
-                time.monotonic() - started,
-            )
-        )
-    return described
+    tell(len(sources) - 1, 1.0)
+    return entries
 
 
 def _nothing_usable(report: BuildReport) -> str:
@@ -205,6 +187,6 @@ def _source_key(sources, checksums) -> str:
     tree = {
         "format": layout.FORMAT,
         "code": numerics.STORE_RULES,
-        "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums)],
+        "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums, strict=True)],
     }
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]

@@ -93,10 +93,10 @@ def _fetch(url: str, path: Path, progress: Report | None) -> Path:
     failures = 0
     while True:
         before = _size(part)
+        error: Exception = ConnectionError("the connection ended early")
         try:
             if _download(url, part, path.name, progress):
                 break
-            error = ConnectionError("the connection ended early")
         except _NETWORK as problem:
             if isinstance(problem, urllib.error.HTTPError) and problem.code != 416 and problem.code < 500:
                 raise
@@ -120,17 +120,14 @@ def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
         answer = _open(url, {"Range": f"bytes={have}-"} if have else None)
     except urllib.error.HTTPError as error:
         if error.code == 416:  # nothing after `have`: complete, or longer than the file there
-            total = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
-            if total and int(total[1]) == have:
+            end = re.fullmatch(r"bytes \*/(\d+)", error.headers.get("Content-Range", ""))
+            if end and int(end[1]) == have:
                 return True
             part.unlink()
         raise
     with answer:
-        resumed = (
-            re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
-            if answer.status == 206
-            else None
-        )
+        part_of = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+        resumed = part_of if answer.status == 206 else None
         if resumed and int(resumed[1]) == have:
             total = int(resumed[2])
         else:
@@ -150,9 +147,11 @@ def _download(url: str, part: Path, name: str, progress: Report | None) -> bool:
     return not total or have >= total
 
 
-def _verify(part: Path, path: Path):
+def _verify(part: Path, path: Path) -> None:
     """Read the archive to its end; the number of games must be the one in its name. A bad file is removed."""
-    expected = int(_NAME.fullmatch(path.name)[2])
+    name = _NAME.fullmatch(path.name)
+    assert name is not None  # `_choose` takes no others
+    expected = int(name[2])
     try:
         games = sum(1 for _ in read_members(part, ArchiveReading(), path.name))
         problem = f"it holds {games:,} games, not {expected:,}" if games != expected else ""
@@ -170,6 +169,7 @@ def _text(years: set[int] | None) -> str:
 def _by_hand(base_url: str, folder: Path, years, error) -> str:
     reason = getattr(error, "reason", None) or error
     return (
-        f"cannot fetch from {printable(base_url)} ({printable(str(reason))}); get KGS-<year>-19-<games>-.tar.gz for {_text(years)} "
-        f"there on a machine with network and put the files into {printable(str(folder))}"
+        f"cannot fetch from {printable(base_url)} ({printable(str(reason))}); "
+        f"get KGS-<year>-19-<games>-.tar.gz for {_text(years)} there on a machine with network "
+        f"and put the files into {printable(str(folder))}"
     )

@@ -4,7 +4,7 @@ With it a machine that has the archives and `gonn_core` alone makes the same sto
 gonn_core.records recipe.json`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,12 +14,12 @@ from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
 from gonn_core.records.archives.members import list_archives
-from gonn_core.records.build import Progress, Source, prepare_store
+from gonn_core.records.build import GameSource, Progress, prepare_store
 from gonn_core.records.sgf.properties import RANK_SCHEMES
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
 
-FORMAT = 1
+Split = Literal["train", "validation", "test"]
 
 
 class RecipeSource(Strict):
@@ -33,16 +33,22 @@ class RecipeSource(Strict):
 class Recipe(Strict):
     """A data set, and what it comes out as."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
     store: Digest
     sources: tuple[RecipeSource, ...]
     rows: RowFilter
-    splits: dict[Literal["train", "validation", "test"], SplitRule]
-    views: dict[Literal["train", "validation", "test"], Digest]
+    splits: dict[Split, SplitRule]
+    views: dict[Split, Digest]
 
 
-def make_recipe(sources, rows: RowFilter, splits, store: Store, views: dict[str, View]) -> Recipe:
-    """The recipe of prepared data; `sources`: `records.build.Source`s in their order."""
+def make_recipe(
+    sources: Sequence[GameSource],
+    rows: RowFilter,
+    splits: dict[Split, SplitRule],
+    store: Store,
+    views: dict[Split, View],
+) -> Recipe:
+    """The recipe of prepared data, its sources in their order."""
     return Recipe(
         store=store.digest,
         sources=tuple(
@@ -71,21 +77,17 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
     sources = []
     for source in recipe.sources:
         if source.file not in archives:
-            raise InputError(
-                games,
-                f"no archive {source.file} there; the recipe names {', '.join(each.file for each in recipe.sources)}",
-            )
+            names = ", ".join(named.file for named in recipe.sources)
+            raise InputError(games, f"no archive {source.file} there; the recipe names {names}")
         if source.rank_scheme not in RANK_SCHEMES:
             raise InputError(
                 games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}"
             )
-        sources.append(Source(archives[source.file], source.rank_scheme, source.label))
+        sources.append(GameSource(archives[source.file], source.rank_scheme, source.label))
     store = prepare_store(sources, stores, progress)
     if store.digest != recipe.store:
-        raise InputError(
-            games,
-            f"these archives make store {store.digest}, not {recipe.store}: other files, or another version of the rules",
-        )
+        problem = f"these archives make store {store.digest}, not {recipe.store}"
+        raise InputError(games, f"{problem}: other files, or another version of the rules")
     views = make_views(
         store, recipe.rows, {split: recipe.splits[split] for split in SPLITS if split in recipe.splits}, stores
     )

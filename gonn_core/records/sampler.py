@@ -23,7 +23,7 @@ AUGMENTATIONS = ("none", "batch", "sample")
 """As recorded; one random symmetry for the whole batch (GoNN 1.4); one for each sample."""
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """rows (B,) int64 into the store; symmetries (B,) uint8 0..7; keep (B,) uint8: how many earlier moves may be
     shown."""
 
@@ -33,7 +33,7 @@ class Batch(NamedTuple):
 
 
 @kernel
-def _kept(key, counter, probabilities):
+def _moves_shown(key, counter, probabilities):
     own_key = draw(key, counter)
     for i in range(probabilities.size):
         if unit(draw(own_key, np.uint64(i))) >= probabilities[i]:
@@ -60,13 +60,13 @@ def _fill_batch(
             symmetries[j] = draw(symmetry_key, counter) >> np.uint64(61)
         else:
             symmetries[j] = 0
-        keep[j] = _kept(keep_key, counter, probabilities)
+        keep[j] = _moves_shown(keep_key, counter, probabilities)
 
 
 @kernel
 def _fill_keep(key, rows, probabilities, keep):
     for i in range(rows.size):
-        keep[i] = _kept(key, np.uint64(rows[i]), probabilities)
+        keep[i] = _moves_shown(key, np.uint64(rows[i]), probabilities)
 
 
 class Sampler:
@@ -95,7 +95,7 @@ class Sampler:
         # A plain array: numba then has one compiled version, not another for np.memmap.
         self._rows = np.asarray(view.rows)
 
-    def batch(self, k: int) -> Batch:
+    def batch(self, k: int) -> RowBatch:
         """Batch number k >= 0."""
         size = self.batch_size
         rows, symmetries, keep = np.empty(size, np.int64), np.empty(size, np.uint8), np.empty(size, np.uint8)
@@ -103,7 +103,7 @@ class Sampler:
             *self._keys, self._rows.size, k, self._replacement, self._augmentation, self._history_keep,
             self._rows, rows, symmetries, keep,
         )  # fmt: skip
-        return Batch(rows, symmetries, keep)
+        return RowBatch(rows, symmetries, keep)
 
 
 def keep_for_rows(rows: np.ndarray, seed: int, history_keep) -> np.ndarray:

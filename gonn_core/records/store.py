@@ -19,7 +19,7 @@ from gonn_core.go import layout
 from gonn_core.records.report import BuildReport
 
 MANIFEST = "manifest.json"
-ARRAYS = {
+ARRAYS: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
     "stones.npy": (np.dtype("<u8"), (12,)),
     "ladders.npy": (np.dtype("<u8"), (6,)),
     "moves.npy": (np.dtype("<i2"), (4,)),
@@ -66,16 +66,17 @@ class Store:
         path, (dtype, row_shape) = self.folder / name, ARRAYS[name]
         shape = (self._arrays[name]["rows"], *row_shape)
         try:
-            if shape[0] == 0 and not name.endswith(".npy"):
-                return np.empty(shape, dtype)  # an empty file cannot be mapped
-            array = np.load(path, mmap_mode="r") if name.endswith(".npy") else np.memmap(path, dtype, "r", shape=shape)
+            if name.endswith(".npy"):
+                array = np.load(path, mmap_mode="r")
+            elif shape[0] == 0:
+                array = np.empty(shape, dtype)  # an empty file cannot be mapped
+            else:
+                array = np.memmap(path, dtype, "r", shape=shape)
         except (OSError, EOFError, ValueError) as error:
             raise InputError(path, f"damaged store ({error}); delete its folder and build it again") from None
         if array.shape != shape or array.dtype != dtype:
-            raise InputError(
-                path,
-                f"damaged store ({array.dtype} {array.shape}, not {dtype} {shape}); delete its folder and build it again",
-            )
+            problem = f"{array.dtype} {array.shape}, not {dtype} {shape}"
+            raise InputError(path, f"damaged store ({problem}); delete its folder and build it again")
         return array
 
     def game_name(self, game: int) -> str:
@@ -83,17 +84,12 @@ class Store:
         first, length = self.games[game][["name_first", "name_length"]]
         return printable(bytes(self.names[first : first + length]).decode("utf-8", "replace"), 300)
 
-    def game_setup(self, game: int) -> np.ndarray:
-        """Setup codes colour*361+point of a game in file order, (S,) int16."""
-        first, count = self.games[game][["setup_first", "setup_count"]]
-        return self.setup[first : first + count]
-
     @cached_property
     def bytes(self) -> int:
         """Size on disk."""
         return sum((self.folder / name).stat().st_size for name in [*ARRAYS, MANIFEST])
 
-    def verify(self):
+    def verify(self) -> None:
         """Read everything and compare with the digests. Raises InputError."""
         for name, (dtype, row_shape) in ARRAYS.items():
             size = self._arrays[name]["rows"] * dtype.itemsize * int(np.prod(row_shape, initial=1))
@@ -124,7 +120,8 @@ def open_store(folder: Path) -> Store:
     if version != layout.FORMAT:
         raise InputError(
             folder,
-            f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; build it again from its archives",
+            f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; "
+            "build it again from its archives",
         )
     try:
         if manifest["digest"] != store_digest(manifest["arrays"]):

@@ -84,7 +84,7 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
         assigned = assign_games(store, rows, splits)
         return ((split, select_rows(store, rows, assigned, split)) for split in splits)
 
-    return _kept(store, stores, _views_key(store, splits, rows), choose)
+    return _made_once(store, stores, _views_key(store, splits, rows), choose)
 
 
 def make_training_view(
@@ -103,13 +103,13 @@ def make_training_view(
         assigned[np.isin(group, group[held_out])] = -1
         return [("train", select_rows(store, rows, assigned, "train"))]
 
-    return _kept(store, stores, _views_key(store, splits, rows, own), choose)["train"]
+    return _made_once(store, stores, _views_key(store, splits, rows, own), choose)["train"]
 
 
-def _kept(
+def _made_once(
     store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]
 ) -> dict[str, View]:
-    """The views in <stores>/views/<key>, written first from the splits and rows that `choose` finds when they are not
+    """The views in <stores>/views/<key>, written first from the splits and rows that `choose` gives when they are not
     there."""
     folder = Path(stores) / "views" / key
     if not folder.is_dir():
@@ -150,10 +150,10 @@ def view_digest(store: Store, rows: np.ndarray) -> str:
     digest = hashlib.sha256(store.digest.encode())
     mask = np.zeros(_CHUNK, bool)
     bounds = np.searchsorted(rows, np.arange(0, len(store) + _CHUNK, _CHUNK))
-    for chunk, (low, high) in enumerate(zip(bounds[:-1], bounds[1:])):
+    for chunk, (low, high) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
         mask[:] = False
         mask[rows[low:high].astype(np.int64) - chunk * _CHUNK] = True
-        digest.update(np.packbits(mask[: min(_CHUNK, len(store) - chunk * _CHUNK)]))
+        digest.update(np.packbits(mask[: min(_CHUNK, len(store) - chunk * _CHUNK)]).data)
     return digest.hexdigest()[:20]
 
 
@@ -183,14 +183,14 @@ def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str)
     """Sorted uint32 numbers of the rows that are samples in the games assigned to `split`."""
     inside = assigned == SPLITS.index(split)
     movers = (_black_movers(store.games, rows) & inside, _white_movers(store.games, rows) & inside)
-    found = [np.empty(0, np.uint32)]
+    chunks = [np.empty(0, np.uint32)]
     for start in range(0, len(store), _CHUNK):
         moves, game = store.moves[start : start + _CHUNK], store.game[start : start + _CHUNK]
         flags = moves[:, layout.FLAGS]
         sample = (moves[:, layout.MOVE] >= 0) & (flags & layout.HANDICAP_MOVE == 0)
         sample &= np.where(flags & layout.WHITE_TO_MOVE, movers[1][game], movers[0][game])
-        found.append((np.flatnonzero(sample) + start).astype(np.uint32))
-    return np.concatenate(found)
+        chunks.append((np.flatnonzero(sample) + start).astype(np.uint32))
+    return np.concatenate(chunks)
 
 
 def _usable(games: np.ndarray, rows: RowFilter) -> np.ndarray:
@@ -235,7 +235,7 @@ def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilte
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder: Path):
+def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder: Path) -> None:
     if len(store) >= 1 << 32:
         raise UserError(f"store {store.digest}: {len(store):,} rows; views number at most {1 << 32:,}")
     digests = {}

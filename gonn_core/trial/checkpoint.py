@@ -37,7 +37,8 @@ def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
         with safetensors.safe_open(path, framework="pt", device="cpu") as file:
             metadata = file.metadata() or {}
             _check(path, trial, metadata)
-            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(metadata["notes"])
+            names = list(file.keys())  # no mapping: it cannot be iterated
+            return {name: file.get_tensor(name) for name in names}, json.loads(metadata["notes"])
     except FileNotFoundError:
         raise InputError(path, "no such file") from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:

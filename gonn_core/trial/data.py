@@ -32,7 +32,7 @@ class TrialData:
         for path in sorted(self._views_folder.glob("*/views.json")):
             try:
                 digests = json.loads(path.read_text(encoding="utf-8"))["digests"]
-                split = next((split for split, found in digests.items() if found == digest), None)
+                split = next((split for split, named in digests.items() if named == digest), None)
                 if split is None:
                     continue
                 view = View(self.store, split, np.load(path.parent / f"{split}.npy", mmap_mode="r"), digest)

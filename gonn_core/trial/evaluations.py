@@ -46,9 +46,9 @@ def _resolved(job: Job, request: EvaluationRequest) -> dict:
     `legal_only` is told when it is so: requests stored before there was a choice stay the same.
     """
     training, reading = job.config.training, reading_of(job, request)
-    asked = request.model_dump(exclude=set(Reading._fields)) | {"symmetry_averaging": reading.symmetry_averaging}
-    asked |= {"legal_only": True} if reading.legal_only else {}
-    return {**asked, "samples": whole_batches(request.samples or training.samples, training.batch_size)}
+    fields = request.model_dump(exclude=set(Reading._fields)) | {"symmetry_averaging": reading.symmetry_averaging}
+    fields |= {"legal_only": True} if reading.legal_only else {}
+    return {**fields, "samples": whole_batches(request.samples or training.samples, training.batch_size)}
 
 
 def make_evaluations(
@@ -72,7 +72,7 @@ def make_evaluations(
         identity = evaluation_id(digest, view.digest, request.history, reading)
         summary = _read(directory, identity)
         if summary is None:
-            net.to(device, memory_format=memory_format)
+            net.to(device, memory_format=memory_format)  # type: ignore[call-overload]  # torch's types lack the keyword
             tell = _teller(job, request, resolved["samples"], len(view.rows), on_progress)
             answered = partial(evaluate, net, maker, view.rows, request.history, settings.loader_threads, tell, reading)
             summary = _make(identity, answered, data.store, view, directory, lease)
@@ -87,9 +87,8 @@ def make_evaluations(
 
 
 def _read(directory: TrialDirectory, identity: str) -> dict | None:
-    return next(
-        (found.summary for found in stored.load_evaluations(directory.path) if found.summary["id"] == identity), None
-    )
+    evaluations = stored.load_evaluations(directory.path)
+    return next((each.summary for each in evaluations if each.summary["id"] == identity), None)
 
 
 def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:

@@ -9,8 +9,8 @@ _SIGNS = ("out of memory", "STATUS_ALLOC_FAILED")
 class OutOfMemory(UserError):
     """The GPU's memory did not suffice. The trial can go on from its last checkpoint, once there is more."""
 
-    def __init__(self, words: str):
-        super().__init__(f"out of GPU memory ({printable(words, 300)})")
+    def __init__(self, problem: str):
+        super().__init__(f"out of GPU memory ({printable(problem, 300)})")
 
 
 def shortage(error: BaseException) -> str | None:

@@ -39,12 +39,12 @@ def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True
     try:
         return _bring_to_its_end(job, on_progress or (lambda event: None), wait)
     except Exception as error:
-        words = shortage(error)
-        if words is None:
+        problem = shortage(error)
+        if problem is None:
             raise
     # Only here is the error gone, and with it the frames that hold the trial's tensors.
     torch.cuda.empty_cache()
-    raise OutOfMemory(words)
+    raise OutOfMemory(problem)
 
 
 def _bring_to_its_end(job: Job, on_progress: OnProgress, wait: bool) -> dict:
@@ -116,6 +116,7 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
             if directory.result() is None:
                 directory.write_json("result.json", result, lease)
             ready = _ready(job, directory)
+            assert ready is not None  # result and evaluations have just been written
     except Paused:  # while waiting for a twin, or while evaluating: trained to the end
         return {"state": "paused", "id": job.id, "samples": max(directory.snapshots(), default=0)}
     except (UserError, LeaseLost):

@@ -42,12 +42,12 @@ class Session:
         recorded = directory.config()
         self.settings = settings = resumed_settings(job.run, recorded)
         training = job.config.training
-        asked = [*settings.snapshots, *(request.samples for request in settings.evaluations if request.samples)]
-        for count in asked:
+        requested = [*settings.snapshots, *(request.samples for request in settings.evaluations if request.samples)]
+        for count in requested:
             if count > training.samples:
                 raise SettingError("snapshots", count, "beyond the last sample", f"up to {training.samples}")
         self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
-        self._snapshots = set(snapshot_points(training.samples, training.batch_size, asked))
+        self._snapshots = set(snapshot_points(training.samples, training.batch_size, requested))
         self.device = choose_device(settings.device)
         reset_torch(settings.threads)
         forget_peak(self.device)
@@ -61,8 +61,7 @@ class Session:
             )
         view = data.view(job.config.data.view)
         self._view = view
-        # The curve is read over legal points where the policy is: a net trained on them alone was never told of the
-        # others.
+        # The curve is read over legal points where the policy is: a net trained on them alone learnt nothing of others.
         self._reading = Reading(legal_only=job.config.evaluation.legal_only)
         extras = extras_of(job.config)
         if self._reading.legal_only and "illegal" not in extras:
@@ -76,7 +75,8 @@ class Session:
             self._progress_rows = data.subset(
                 settings.progress_view, settings.progress_positions, settings.progress_seed
             ).rows
-        self._lines, notes = [], {}
+        self._lines: list[dict] = []
+        notes: dict = {}
         if directory.checkpoint.exists():
             state, notes = checkpoint.unpack(directory.checkpoint, job.id)
             self.trainer.load_state(state)
@@ -243,9 +243,8 @@ class Session:
 
     def _checkpoint(self) -> None:
         with self.clock.aside():
-            (
-                self.trainer.train_nats(),
-                self.trainer.train_loss(),
-            )  # raise Diverged: weights that are no numbers must not replace those that are
+            # These raise Diverged: weights that are no numbers must not replace those that are.
+            self.trainer.train_nats()
+            self.trainer.train_loss()
             data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

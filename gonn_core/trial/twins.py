@@ -72,8 +72,8 @@ def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
 
 def _has_snapshots(job: Job, twin: TrialDirectory) -> bool:
     training = job.config.training
-    asked = [*job.run.snapshots, *(request.samples for request in job.run.evaluations if request.samples)]
-    return twin.snapshots().keys() >= set(snapshot_points(training.samples, training.batch_size, asked))
+    requested = [*job.run.snapshots, *(request.samples for request in job.run.evaluations if request.samples)]
+    return twin.snapshots().keys() >= set(snapshot_points(training.samples, training.batch_size, requested))
 
 
 def _copy(job: Job, directory: TrialDirectory, lease: Lease, twin: TrialDirectory, result: dict) -> dict:
@@ -85,6 +85,7 @@ def _copy(job: Job, directory: TrialDirectory, lease: Lease, twin: TrialDirector
         directory.write(f"snapshots/{samples}.safetensors", checkpoint.pack(job.id, tensors, notes), lease)
     directory.write_metrics(twin.metrics(), lease)
     recorded = twin.config()
+    assert recorded is not None  # written before any result
     tree = {
         **{name: value for name, value in recorded.items() if name != "format"},
         "id": job.id,

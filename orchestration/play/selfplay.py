@@ -11,7 +11,7 @@ from gonn_core.files.whole import write_bytes
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.engines.pool import EnginePool, side_by_side
-from gonn_core.play.selfplay import play_game, selfplay_sgf, start_of
+from gonn_core.play.engines.selfplay import play_game, selfplay_sgf, start_of
 from orchestration.console import notes, output
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.play.progress import GameCount

@@ -20,7 +20,7 @@ def open_games(path: Path):
     """The position store of an archive or folder of games, built once per test process."""
     folder = tempfile.mkdtemp(prefix="gonn-planes-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return build.prepare_store([build.Source(path)], Path(folder))
+    return build.prepare_store([build.GameSource(path)], Path(folder))
 
 
 class Known(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
 from gonn_core.go.points import SYMMETRY
-from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 from tests.features.configs import GO_NN
 from tests.features.helpers import make_set, turned
 from tests.features.stores import known_planes
@@ -43,7 +43,7 @@ SGF = "(;SZ[19]PB[a]PW[b]AB[aa][bb]AW[dd][cc]{more};W[ee];B[];W[ff];B[gg];W[hh];
 def history(tmp_path, more=""):
     """Points (0 = first line) of the four history planes of each row of a small game, -1 for an empty plane."""
     (tmp_path / "game.sgf").write_text(SGF.replace("{more}", more))
-    store = prepare_store([Source(tmp_path)], tmp_path / "stores")
+    store = prepare_store([GameSource(tmp_path)], tmp_path / "stores")
     planes, _ = make_set(GO_NN, plane_source(store), np.arange(len(store)))
     first = plane_names(GO_NN).index("history_1")
     return [[int(plane.argmax()) // 20 if plane.any() else -1 for plane in row[first : first + 4]] for row in planes]

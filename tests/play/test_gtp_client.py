@@ -101,7 +101,7 @@ def test_noise_between_commands_never_blocks():
         ]
     )
     assert [engine.ask("a"), engine.ask("b")] == ["y", "y"]
-    assert len(engine._last_words) <= gtp_client.MOST_REMEMBERED
+    assert len(engine._stderr_tail) <= gtp_client.MOST_REMEMBERED
     engine.close()
 
 

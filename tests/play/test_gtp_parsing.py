@@ -11,7 +11,7 @@ from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point, point_name
 from gonn_core.play.gtp import parsing as gtp_parsing
 from gonn_core.play.gtp.parsing import (
     LONGEST_LINE,
-    Command,
+    GtpCommand,
     GtpError,
     colour,
     number,
@@ -25,13 +25,13 @@ from gonn_core.play.gtp.parsing import (
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        (b"name\n", Command("", "name", [])),
-        (b"12 play b Q16\n", Command("12", "play", ["b", "Q16"])),
-        (b"  7\tplay \t w  pass  # nothing to gain\r\n", Command("7", "play", ["w", "pass"])),
-        (b"na\x00me\x07\x7f\n", Command("", "name", [])),
-        (b"12name\n", Command("", "12name", [])),
-        (b"007 name\n", Command("007", "name", [])),
-        (b"echo \xe9\xa0\x85x\n", Command("", "echo", ["\xe9\xa0\x85x"])),
+        (b"name\n", GtpCommand("", "name", [])),
+        (b"12 play b Q16\n", GtpCommand("12", "play", ["b", "Q16"])),
+        (b"  7\tplay \t w  pass  # nothing to gain\r\n", GtpCommand("7", "play", ["w", "pass"])),
+        (b"na\x00me\x07\x7f\n", GtpCommand("", "name", [])),
+        (b"12name\n", GtpCommand("", "12name", [])),
+        (b"007 name\n", GtpCommand("007", "name", [])),
+        (b"echo \xe9\xa0\x85x\n", GtpCommand("", "echo", ["\xe9\xa0\x85x"])),
         (b"\n", None),
         (b" \t \r\n", None),
         (b"# a comment\n", None),
@@ -58,14 +58,14 @@ def test_a_line_that_is_too_long_is_one_error_and_the_next_is_read():
     stream = io.BytesIO(b"3 play " + b"x" * 3 * LONGEST_LINE + b"\nname\n")
     first, second = read_commands(stream)
     assert first.id == "3" and "lines end at" in first.problem
-    assert second == Command("", "name", [])
+    assert second == GtpCommand("", "name", [])
 
 
 def test_only_a_comment_may_be_longer():
     command, blank, end = read_commands(
         io.BytesIO(b"name # " + b"x" * 2 * LONGEST_LINE + b"\n#" + b"y" * 2 * LONGEST_LINE + b"\nquit")
     )
-    assert command == Command("", "name", []) and blank is None and end == Command("", "quit", [])
+    assert command == GtpCommand("", "name", []) and blank is None and end == GtpCommand("", "quit", [])
 
 
 def test_a_line_of_the_greatest_length_is_taken():

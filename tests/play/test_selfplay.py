@@ -10,8 +10,8 @@ from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point
 from gonn_core.play.engines.client import EngineError, GtpClient
 from gonn_core.play.engines.commands import parse_engine
+from gonn_core.play.engines.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
 from gonn_core.play.openings import Openings, random_setup
-from gonn_core.play.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
 from gonn_core.records.sgf.games import read_game
 from orchestration.cli.command import run
 from tests.paths import FAKE_ENGINE
@@ -117,7 +117,7 @@ def test_what_is_no_engine(text, level, said, monkeypatch):
 
 def test_a_missing_gnugo_names_the_package(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("gonn_core.play.engines.commands._FURTHER_FOLDERS", ())
+    monkeypatch.setattr("gonn_core.play.engines.commands._GAME_FOLDERS", ())
     with pytest.raises(SettingError, match="apt install gnugo"):
         parse_engine("gnugo")
 

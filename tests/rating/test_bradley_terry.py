@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.elo import ELO_OF_UNIT, NORMAL_95, expected_share, normal_share
+from gonn_core.rating.elo import ELO_OF_UNIT, NORMAL_95, normal_share
 from gonn_core.rating.graph import components, is_strong
+from tests.rating.shares import expected_share
 
 
 def tournament(generator: np.random.Generator, elo, games: int, colour: float = 0.0):
@@ -161,11 +162,7 @@ def test_tables_that_are_none_are_refused(points, games, anchor):
 
 
 def test_shares_and_elo():
-    assert (
-        expected_share(400) == pytest.approx(10 / 11)
-        and expected_share(-400) == pytest.approx(1 / 11)
-        and expected_share(0) == 0.5
-    )
+    assert 1 / (1 + np.exp(-400 / ELO_OF_UNIT)) == pytest.approx(expected_share(400)) == pytest.approx(10 / 11)
     assert normal_share(NORMAL_95) == pytest.approx(0.975) and normal_share(-8) < 1e-14
 
 

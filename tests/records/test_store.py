@@ -17,7 +17,7 @@ from gonn_core.files import arrays as array_files
 from gonn_core.go import layout
 from gonn_core.go.points import BLACK, WHITE
 from gonn_core.records import build
-from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game
 from gonn_core.records.store import ARRAYS, MANIFEST, open_store
@@ -27,10 +27,16 @@ from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
 STARTER = ROOT_OF_PROJECT / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
 
 
+def setup_codes(store, game: int) -> np.ndarray:
+    """Setup codes colour*361+point of a game in file order, (S,) int16."""
+    first, count = store.games[game][["setup_first", "setup_count"]]
+    return store.setup[first : first + count]
+
+
 def make(tmp_path, members: dict[str, bytes], scheme="kgs"):
     archive = tmp_path / "games.tar.gz"
     archive.write_bytes(tar_bytes(members, "w:gz"))
-    return prepare_store([Source(archive, scheme)], tmp_path / "stores")
+    return prepare_store([GameSource(archive, scheme)], tmp_path / "stores")
 
 
 def point(name: str) -> int:
@@ -65,7 +71,7 @@ def test_rows_of_a_game(tmp_path):
     assert [stones(store, row, BLACK) for row in range(4)] == [{point("dp"), point("pp")}] * 4
     assert stones(store, 3, WHITE) == {point("dd"), point("pd")}
     assert store.game.tolist() == [0] * 4 and store.game_name(0) == "a/game.sgf"
-    assert store.game_setup(0).tolist() == [361 + point("dp"), 361 + point("pp")]
+    assert setup_codes(store, 0).tolist() == [361 + point("dp"), 361 + point("pp")]
     assert [int(game[field]) for field in ("rows", "recorded_moves", "handicap", "year", "black_rank", "white_rank", "winner", "result", "end")] == [
         4, 3, 2, 2010, 2, 6, WHITE, layout.RESULT_RESIGN, layout.COMPLETE]  # fmt: skip
     assert game["komi"] == 0.5 and np.isnan(game["margin"])
@@ -133,18 +139,18 @@ def test_no_usable_game_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(UserError, match="no source files"):
         prepare_store([], tmp_path / "stores")
     with pytest.raises(InputError, match="gone.tar"):
-        prepare_store([Source(tmp_path / "gone.tar")], tmp_path / "stores")
+        prepare_store([GameSource(tmp_path / "gone.tar")], tmp_path / "stores")
 
 
 def test_identity_is_the_contents(tmp_path):
     games = {f"{i}.sgf": numbered_game(i) for i in range(20)}
     for name, suffix, mode in (("one", "tar", "w"), ("two", "tar.xz", "w:xz")):
         (tmp_path / f"{name}.{suffix}").write_bytes(tar_bytes(games, mode))
-    one = prepare_store([Source(tmp_path / "one.tar")], tmp_path / "stores")
-    two = prepare_store([Source(tmp_path / "two.tar.xz")], tmp_path / "stores")
+    one = prepare_store([GameSource(tmp_path / "one.tar")], tmp_path / "stores")
+    two = prepare_store([GameSource(tmp_path / "two.tar.xz")], tmp_path / "stores")
     assert one.digest == two.digest and len(one.digest) == 20 and finished(tmp_path / "stores") == [one.digest]
     (tmp_path / "other.tar").write_bytes(tar_bytes(games | {"3.sgf": numbered_game(99)}))
-    assert prepare_store([Source(tmp_path / "other.tar")], tmp_path / "stores").digest != one.digest
+    assert prepare_store([GameSource(tmp_path / "other.tar")], tmp_path / "stores").digest != one.digest
 
 
 def test_the_same_sources_are_found_without_building(tmp_path, monkeypatch):
@@ -169,16 +175,16 @@ def test_folders_are_sources(tmp_path):
     folder.mkdir()
     for i in range(3):
         (folder / f"{i}.sgf").write_bytes(numbered_game(i))
-    store = prepare_store([Source(folder)], tmp_path / "stores")
+    store = prepare_store([GameSource(folder)], tmp_path / "stores")
     assert [store.game_name(i) for i in range(3)] == ["0.sgf", "1.sgf", "2.sgf"]
     (folder / "3.sgf").write_bytes(numbered_game(3))
-    assert len(prepare_store([Source(folder)], tmp_path / "stores").games) == 4
+    assert len(prepare_store([GameSource(folder)], tmp_path / "stores").games) == 4
 
 
 def test_progress_goes_from_nothing_to_everything(tmp_path):
     (tmp_path / "a.tar").write_bytes(tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(600)}))
     seen = []
-    prepare_store([Source(tmp_path / "a.tar")], tmp_path / "stores", seen.append)
+    prepare_store([GameSource(tmp_path / "a.tar")], tmp_path / "stores", seen.append)
     assert [step.games for step in seen] == [256, 512, 600] and seen[-1].fraction == 1 and seen[-1].rows == 5400
     assert all(a.fraction <= b.fraction for a, b in zip(seen, seen[1:]))
 
@@ -187,7 +193,7 @@ def test_a_truncated_archive_stops_the_build_and_leaves_nothing(tmp_path):
     data = tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(600)}, "w:gz")
     (tmp_path / "cut.tar.gz").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match="cut.tar.gz.*truncated"):
-        prepare_store([Source(tmp_path / "cut.tar.gz")], tmp_path / "stores")
+        prepare_store([GameSource(tmp_path / "cut.tar.gz")], tmp_path / "stores")
     assert finished(tmp_path / "stores") == unfinished(tmp_path / "stores") == []
 
 
@@ -209,10 +215,10 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch, code,
 def test_a_file_size_limit_of_the_system_is_met_the_same_way(tmp_path):
     code = (
         "import sys, resource\nfrom pathlib import Path\n"
-        "from gonn_core.errors import UserError\nfrom gonn_core.records.build import Source, prepare_store\n"
+        "from gonn_core.errors import UserError\nfrom gonn_core.records.build import GameSource, prepare_store\n"
         "import gonn_core.records.batches\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "try: prepare_store([Source(Path(sys.argv[1]))], Path(sys.argv[2]))\n"
+        "try: prepare_store([GameSource(Path(sys.argv[1]))], Path(sys.argv[2]))\n"
         "except UserError as error: print(error)\n"
     )
     made = subprocess.run(
@@ -223,11 +229,11 @@ def test_a_file_size_limit_of_the_system_is_met_the_same_way(tmp_path):
 
 BUILDER = (
     "import sys, os, time\nfrom pathlib import Path\n"
-    "from gonn_core.records.build import Source, prepare_store\n"
+    "from gonn_core.records.build import GameSource, prepare_store\n"
     "def report(step):\n"
     "    print('step', flush=True)\n"
     "    time.sleep(float(sys.argv[3]))\n"
-    "print(prepare_store([Source(Path(sys.argv[1]))], Path(sys.argv[2]), report).digest, flush=True)\n"
+    "print(prepare_store([GameSource(Path(sys.argv[1]))], Path(sys.argv[2]), report).digest, flush=True)\n"
 )
 
 
@@ -251,7 +257,7 @@ def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
     assert not (tmp_path / left[0] / MANIFEST).exists()
     with pytest.raises(InputError, match="no position store"):
         open_store(tmp_path / left[0])
-    store = prepare_store([Source(STARTER)], tmp_path)
+    store = prepare_store([GameSource(STARTER)], tmp_path)
     assert unfinished(tmp_path) == [] and finished(tmp_path) == [store.digest]
     store.verify()
 
@@ -280,7 +286,7 @@ def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
 
     (tmp_path / "x").mkdir()
     monkeypatch.setattr(os, "rename", slow_rename)
-    store = prepare_store([Source(tmp_path / "b.tar")], tmp_path / "stores")
+    store = prepare_store([GameSource(tmp_path / "b.tar")], tmp_path / "stores")
     assert (
         store.digest == made[1]
         and unfinished(tmp_path / "stores") == []
@@ -293,7 +299,7 @@ def test_the_living_are_not_swept(tmp_path):
     try:
         assert process.stdout.readline() == "step\n"
         (tmp_path / "a.tar").write_bytes(tar_bytes({"a.sgf": sgf("B aa")}))
-        prepare_store([Source(tmp_path / "a.tar")], tmp_path)
+        prepare_store([GameSource(tmp_path / "a.tar")], tmp_path)
         assert len(unfinished(tmp_path)) == 1
     finally:
         process.kill()
@@ -305,7 +311,7 @@ def test_a_source_that_changes_while_it_is_read(tmp_path):
     path = tmp_path / "a.tar"
     path.write_bytes(tar_bytes({f"{i}.sgf": numbered_game(i) for i in range(300)}))
     with pytest.raises(InputError, match="changed while it was read"):
-        prepare_store([Source(path)], tmp_path / "stores", lambda _: os.utime(path, (0, 0)))
+        prepare_store([GameSource(path)], tmp_path / "stores", lambda _: os.utime(path, (0, 0)))
     assert finished(tmp_path / "stores") == []
 
 
@@ -344,7 +350,7 @@ def test_verify_finds_a_flipped_bit(tmp_path):
 
 def test_the_starter_games_and_memory(tmp_path):
     """All bundled games are used; a row is 156 bytes; arrays are read-only maps."""
-    store = prepare_store([Source(STARTER)], tmp_path)
+    store = prepare_store([GameSource(STARTER)], tmp_path)
     with tarfile.open(STARTER) as tar:
         games = len(tar.getnames())
     assert games >= 1500
@@ -355,7 +361,7 @@ def test_the_starter_games_and_memory(tmp_path):
     )
     assert isinstance(store.stones, np.memmap) and not store.stones.flags.writeable
     assert store.ladders.any()
-    game = next(g for g in range(games) if store.game_setup(g).size)
+    game = next(g for g in range(games) if setup_codes(store, g).size)
     assert stones(store, store.games[game]["first_row"], BLACK) or stones(store, store.games[game]["first_row"], WHITE)
     assert store.games["result"].tolist().count(layout.RESULT_UNKNOWN) == 0
 
@@ -373,6 +379,6 @@ def test_an_index_that_leads_nowhere_is_written_anew(tmp_path, index):
     (path,) = (tmp_path / "stores" / "index").glob("*.json")
     (tmp_path / "elsewhere").mkdir()
     path.write_text(index)
-    again = prepare_store([Source(tmp_path / "games.tar.gz")], tmp_path / "stores")
+    again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
     assert again.digest == digest and json.loads(path.read_text()) == {"digest": digest}
     assert unfinished(tmp_path / "stores") == []

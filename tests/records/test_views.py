@@ -7,7 +7,7 @@ import pytest
 
 from gonn_core.errors import InputError
 from gonn_core.records import views
-from gonn_core.records.build import Source, prepare_store
+from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.views import (
     SPLITS,
     RowFilter,
@@ -35,7 +35,7 @@ HASHED = {
 def make(tmp_path, *members: bytes):
     archive = tmp_path / "games.tar"
     archive.write_bytes(tar_bytes({f"{i}.sgf": data for i, data in enumerate(members)}))
-    return prepare_store([Source(archive)], tmp_path / "stores")
+    return prepare_store([GameSource(archive)], tmp_path / "stores")
 
 
 def game(number, year=2010, extra=""):

@@ -1,4 +1,4 @@
-"""GTP engines as opponents: processes, their boards, players made of them.
+"""GTP engines as opponents: their processes and boards, players made of them, their games with themselves.
 
-Imports `play.game`.
+Imports play and go.
 """

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
+from typing import IO
 
 from gonn_core.errors import printable
 
@@ -48,7 +49,7 @@ class GtpClient:
         """`argv`: program and arguments, run as they are. `timeout`: seconds per command unless `ask` says
         otherwise."""
         self.argv, self.timeout = tuple(argv), timeout
-        self._number, self._pending, self._last_words = 0, bytearray(), bytearray()
+        self._number, self._pending, self._stderr_tail = 0, bytearray(), bytearray()
         self._ending = threading.Lock()
         self._ended = False
         try:
@@ -65,9 +66,7 @@ class GtpClient:
         except OSError as error:
             self._ended = True
             raise EngineCrashed(f"{printable(self.argv[0])}: cannot be started ({error.strerror or error})") from None
-        self._in, self._out, self._err = (
-            pipe.fileno() for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
-        )
+        self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes())
         for fd in (self._in, self._out, self._err):
             os.set_blocking(fd, False)
         self._selector = selectors.DefaultSelector()
@@ -101,10 +100,9 @@ class GtpClient:
             raise EngineTimeout(f"{self._called()}: no answer to {command!r} within {seconds:g} s") from None
         except _Broken as broken:
             self.kill()
-            words = printable(bytes(self._last_words).decode("utf-8", "replace").strip()[-200:])
-            raise EngineCrashed(
-                f"{self._called()}: {broken} at {command!r}" + (f": {words}" if words else "")
-            ) from None
+            complaint = printable(bytes(self._stderr_tail).decode("utf-8", "replace").strip()[-200:])
+            problem = f"{self._called()}: {broken} at {command!r}"
+            raise EngineCrashed(f"{problem}: {complaint}" if complaint else problem) from None
 
     def close(self) -> None:
         """Asks the engine to quit, gives it a moment, and kills what is left of its process group. Safe to call
@@ -138,8 +136,13 @@ class GtpClient:
     def _release(self) -> None:
         """Gives the pipes back; only for the thread that asks."""
         self._selector.close()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for pipe in self._pipes():
             pipe.close()
+
+    def _pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+        process = self._process
+        assert process.stdin and process.stdout and process.stderr  # all three were asked for
+        return process.stdin, process.stdout, process.stderr
 
     def _called(self) -> str:
         return printable(" ".join(self.argv), 120)
@@ -182,7 +185,7 @@ class GtpClient:
             data = b""
         if fd == self._err:
             if data:
-                self._last_words = (self._last_words + data)[-MOST_REMEMBERED:]
+                self._stderr_tail = (self._stderr_tail + data)[-MOST_REMEMBERED:]
             else:
                 self._selector.unregister(fd)  # closed, which an engine may do
         elif data:

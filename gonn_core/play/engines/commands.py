@@ -1,8 +1,8 @@
 """Command lines of GTP engines: what a user writes -> a program that is there, with its arguments.
 
-gnugo, gnugo:5          GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
-'any GTP command'       as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each game
-
+gnugo, gnugo:5      GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
+'any GTP command'   as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each
+                    game
 """
 
 import os
@@ -14,7 +14,7 @@ from gonn_core.errors import SettingError
 
 GNUGO_LEVEL = 10
 """GNU Go's own default, and the published opponent."""
-_FURTHER_FOLDERS = ("/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homebrew/bin")
+_GAME_FOLDERS = ("/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homebrew/bin")
 """Where programs are looked for beside PATH: Debian puts games where the PATH of many accounts does not look."""
 _INSTALL = {"gnugo": "install it: apt install gnugo"}
 SEED = "{seed}"
@@ -32,7 +32,7 @@ class Engine:
     @property
     def seeded(self) -> bool:
         """Whether each game has a seed, and thus a process, of its own."""
-        return any(SEED in word for word in self.command)
+        return any(SEED in argument for argument in self.command)
 
     @property
     def level_text(self) -> str:
@@ -41,8 +41,8 @@ class Engine:
 
     def argv(self, seed: int) -> list[str]:
         """What is started for a game. Raises SettingError for a program that is not there."""
-        words = [word.replace(SEED, str(seed)) for word in self.command]
-        return [find_program(words[0]), *words[1:]]
+        program, *arguments = (argument.replace(SEED, str(seed)) for argument in self.command)
+        return [find_program(program), *arguments]
 
 
 def parse_engine(text: str, level: int | None = None) -> Engine:
@@ -53,20 +53,20 @@ def parse_engine(text: str, level: int | None = None) -> Engine:
             raise SettingError("engine", text, "GNU Go with what is no level, or with two", "gnugo, gnugo:1 … gnugo:10")
         return _gnugo(int(number) if number else GNUGO_LEVEL if level is None else level)
     try:
-        words = shlex.split(text)
+        command = shlex.split(text)
     except ValueError as error:
         raise SettingError("engine", text, f"cannot be split into words ({str(error).lower()})") from None
-    if not words:
+    if not command:
         raise SettingError("engine", text, "no command", "gnugo, gnugo:LEVEL or a GTP command")
     if level is not None:
         raise SettingError("level", level, "this engine has none that is known here", "an option in its own command")
-    find_program(words[0])
-    return Engine(tuple(words))
+    find_program(command[0])
+    return Engine(tuple(command))
 
 
 def find_program(name: str) -> str:
     """Path of a program, on PATH or where games are installed. Raises SettingError."""
-    folders = os.pathsep.join([os.environ.get("PATH") or os.defpath, *_FURTHER_FOLDERS])
+    folders = os.pathsep.join([os.environ.get("PATH") or os.defpath, *_GAME_FOLDERS])
     path = shutil.which(name, path=folders)
     if path is None:
         raise SettingError(
@@ -79,7 +79,5 @@ def _gnugo(level: int) -> Engine:
     if not 1 <= level <= 10:
         raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
     find_program("gnugo")
-    words = (
-        f"gnugo --mode gtp --level {level} --chinese-rules --positional-superko --forbid-suicide --seed {SEED}".split()
-    )
-    return Engine(tuple(words), level)
+    rules = ("--chinese-rules", "--positional-superko", "--forbid-suicide")
+    return Engine(("gnugo", "--mode", "gtp", "--level", str(level), *rules, "--seed", SEED), level)

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import TypeVar
 
 from gonn_core.errors import printable
 from gonn_core.play.engines.board import EngineBoard, NoPoint
 from gonn_core.play.engines.client import EngineCrashed, EngineTimeout
 from gonn_core.play.engines.pool import EnginePool
 from gonn_core.play.game import Game
+
+T = TypeVar("T")
 
 MOST_RESTARTS = 1
 """Fresh starts of an engine within one game."""
@@ -41,12 +44,12 @@ class EnginePlayer:
         """The points of stones that it calls dead at the end of a game. Raises EngineError."""
         return self._asking(lambda board: board.status(game, "dead"))
 
-    def _asking(self, ask: Callable):
+    def _asking(self, ask: Callable[[EngineBoard], T]) -> T:
         while True:
             try:
                 if self._board is None:
                     self._board = EngineBoard(self._lent.enter_context(self._pool.lend(self._seed)))
-                return self._answer(ask)
+                return _answer(self._board, ask)
             except (EngineCrashed, EngineTimeout):
                 self._lent.close()
                 self._board = None
@@ -54,9 +57,10 @@ class EnginePlayer:
                     raise
                 self._restarts += 1
 
-    def _answer(self, ask: Callable):
-        try:
-            return ask(self._board)
-        except NoPoint as error:
-            self._board.client.kill()  # who knows what it has played
-            raise EngineCrashed(f"no move: {printable(str(error), 40)}") from None
+
+def _answer(board: EngineBoard, ask: Callable[[EngineBoard], T]) -> T:
+    try:
+        return ask(board)
+    except NoPoint as error:
+        board.client.kill()  # who knows what it has played
+        raise EngineCrashed(f"no move: {printable(str(error), 40)}") from None

@@ -3,7 +3,7 @@ seed."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -39,10 +39,10 @@ class EnginePool:
         finally:
             with self._lock:
                 self._lent.discard(client)
-                kept = client.running and not self._engine.seeded and not self._closed
-                if kept:
+                serves_again = client.running and not self._engine.seeded and not self._closed
+                if serves_again:
                     self._idle.append(client)
-            if not kept:
+            if not serves_again:
                 client.close()
 
     def close(self) -> None:
@@ -93,14 +93,17 @@ def side_by_side(
     `stopped` is asked about twice a second; once it says so, or work raised (which is raised here), or the caller left,
     `abort` is called, which has to make the work under way end soon.
     """
-    numbers, running, over = iter(numbers), set(), False
+    queue = iter(numbers)
+    running: set[Future[T]] = set()
+    over = False
     with ThreadPoolExecutor(workers) as pool:
         try:
             while not stopped():
                 while len(running) < workers and not over:
-                    number = next(numbers, None)
-                    over = number is None
-                    if not over:
+                    number = next(queue, None)
+                    if number is None:
+                        over = True
+                    else:
                         running.add(pool.submit(work, number))
                 if not running:
                     return

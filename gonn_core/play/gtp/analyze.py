@@ -36,8 +36,8 @@ def analyze_commands(session: GtpSession) -> dict[str, Verb]:
 
     def analyze(color: str, *interval: str) -> str:
         mover = colour(color)
-        for each in interval:
-            number(each)
+        for value in interval:
+            number(value)
         probabilities = session.policy(mover)
         return Held("\n" + variations(np.where(session.game.legal_points(mover), probabilities, 0)))
 
@@ -62,8 +62,8 @@ def heat_map(probabilities: np.ndarray, mover: int) -> str:
     if labels:
         lines.append("LABEL " + " ".join(labels))
     best = np.argsort(-probabilities, kind="stable")[:_LISTED]
-    words = " ".join(f"{point_name(int(p))} {100 * probabilities[p]:.1f}%" for p in best)
-    return "\n".join([*lines, f"TEXT {'Black' if mover == BLACK else 'White'}: {words}"])
+    text = " ".join(f"{point_name(int(p))} {100 * probabilities[p]:.1f}%" for p in best)
+    return "\n".join([*lines, f"TEXT {'Black' if mover == BLACK else 'White'}: {text}"])
 
 
 def variations(probabilities: np.ndarray) -> str:

@@ -24,7 +24,7 @@ def command_table(session: GtpSession, name: str, version: str) -> dict[str, Ver
         **analyze_commands(session),
     }
     table["list_commands"] = Verb("", lambda: "\n".join(table))
-    table["known_command"] = Verb("NAME", lambda asked: "true" if asked in table else "false")
+    table["known_command"] = Verb("NAME", lambda command: "true" if command in table else "false")
     return table
 
 
@@ -109,12 +109,14 @@ def _time_commands() -> dict[str, Verb]:
     """Clocks are read and forgotten: a net answers at once."""
 
     def time_settings(main: str, byo_yomi: str, stones: str) -> str:
-        for each in (main, byo_yomi, stones):
-            number(each)
+        for value in (main, byo_yomi, stones):
+            number(value)
         return ""
 
     def time_left(color: str, seconds: str, stones: str) -> str:
-        colour(color), number(seconds), number(stones)
+        colour(color)
+        number(seconds)
+        number(stones)
         return ""
 
     return {

@@ -6,12 +6,15 @@ moves, level 10 for clean-up; here one engine does both at the level of its comm
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from gonn_core.play.engines.board import EngineBoard, NoPoint
 from gonn_core.play.engines.client import EngineCrashed, EngineError, GtpClient
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.game import Game
 from gonn_core.play.gtp.parsing import GtpError
+
+T = TypeVar("T")
 
 
 class Guard:
@@ -40,16 +43,16 @@ class Guard:
         """Its result of the game, such as `B+3.5`."""
         return self._asking(lambda board: board.ask(game, "final_score"))
 
-    def _asking(self, ask: Callable):
+    def _asking(self, ask: Callable[[EngineBoard], T]) -> T:
         """Its answer. An engine that dies is started and asked once more; after a time-out only at the next
         question."""
-        for trial in (1, 2):
+        for attempt in (1, 2):
             try:
                 if not self._board.client.running:
                     self._start()
                 return ask(self._board)
             except EngineCrashed as error:
-                if trial == 2:
+                if attempt == 2:
                     raise GtpError(f"guard: {error}") from None
             except EngineError as error:
                 raise GtpError(f"guard: {error}") from None

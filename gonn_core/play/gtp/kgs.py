@@ -15,8 +15,8 @@ def kgs_commands(session: GtpSession) -> dict[str, Verb]:
     def time_settings(system: str, *numbers: str) -> str:
         if len(numbers) != _CLOCKS.get(system.lower()):
             raise GtpError("syntax error")
-        for each in numbers:
-            number(each)
+        for value in numbers:
+            number(value)
         return ""
 
     def genmove_cleanup(color: str) -> str:

@@ -1,4 +1,4 @@
-"""Lines and arguments of the Go Text Protocol (version 2, draft 2): bytes -> `Command`, words -> colours, points,
+"""Lines and arguments of the Go Text Protocol (version 2, draft 2): bytes -> `GtpCommand`, words -> colours, points,
 numbers.
 
 Input is untrusted: lines are bounded, control characters dropped, what an error repeats of it is made printable.
@@ -23,7 +23,7 @@ class GtpError(Exception):
     """A command that fails; its text goes to the controller as `? text`."""
 
 
-class Command(NamedTuple):
+class GtpCommand(NamedTuple):
     """One line of the controller."""
 
     id: str
@@ -34,7 +34,7 @@ class Command(NamedTuple):
     """Why the line is no command; its name is then empty."""
 
 
-def read_commands(stream: BinaryIO) -> Iterator[Command | None]:
+def read_commands(stream: BinaryIO) -> Iterator[GtpCommand | None]:
     """The commands of a stream until its end, each as soon as its line is there; None for an empty line or a
     comment."""
     while line := stream.readline(LONGEST_LINE + 1):
@@ -45,21 +45,21 @@ def read_commands(stream: BinaryIO) -> Iterator[Command | None]:
         yield parse_line(line, too_long)
 
 
-def parse_line(line: bytes, too_long: bool = False) -> Command | None:
+def parse_line(line: bytes, too_long: bool = False) -> GtpCommand | None:
     """The command of a line, or of the beginning of one that is too long; None for an empty line or a comment."""
     text = line.translate(None, _CONTROL).decode("latin-1").replace("\t", " ")
     text, comment, _ = text.partition("#")
-    words = [word for word in text.split(" ") if word]  # str.split() alone would also split at characters above 127
-    number = words[0] if words and re.fullmatch("[0-9]+", words[0]) else ""
+    tokens = [token for token in text.split(" ") if token]  # str.split() alone would also split at characters above 127
+    number = tokens[0] if tokens and re.fullmatch("[0-9]+", tokens[0]) else ""
     if number and (len(number) > len(str(LARGEST_INTEGER)) or int(number) > LARGEST_INTEGER):
-        return Command("", "", [], f"identity numbers end at {LARGEST_INTEGER}")
+        return GtpCommand("", "", [], f"identity numbers end at {LARGEST_INTEGER}")
     if too_long and not comment:
-        return Command(number, "", [], f"lines end at {LONGEST_LINE} bytes")
+        return GtpCommand(number, "", [], f"lines end at {LONGEST_LINE} bytes")
     if number:
-        words = words[1:]
-        if not words:
-            return Command(number, "", [], "command missing")
-    return Command(number, words[0], words[1:]) if words else None
+        tokens = tokens[1:]
+        if not tokens:
+            return GtpCommand(number, "", [], "command missing")
+    return GtpCommand(number, tokens[0], tokens[1:]) if tokens else None
 
 
 def colour(word: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import BinaryIO, NamedTuple
 
 from gonn_core.errors import printable
-from gonn_core.play.gtp.parsing import Command, GtpError, read_commands
+from gonn_core.play.gtp.parsing import GtpCommand, GtpError, read_commands
 
 
 class Verb(NamedTuple):
@@ -20,10 +20,10 @@ class Verb(NamedTuple):
 
     def takes(self, count: int) -> bool:
         """True when the command can have that many arguments."""
-        words = self.usage.split()
-        if any(word.endswith("…") for word in words):
+        names = self.usage.split()
+        if any(name.endswith("…") for name in names):
             return True
-        return sum(not word.startswith("[") for word in words) <= count <= len(words)
+        return sum(not name.startswith("[") for name in names) <= count <= len(names)
 
 
 class Quit(Exception):
@@ -58,7 +58,7 @@ def serve(commands: BinaryIO, answers: BinaryIO, table: Mapping[str, Verb]) -> N
         return  # the controller left without a word
 
 
-def _answer(command: Command, table: Mapping[str, Verb]) -> tuple[bool, str, bool]:
+def _answer(command: GtpCommand, table: Mapping[str, Verb]) -> tuple[bool, str, bool]:
     """Whether the command succeeded, its answer, and whether the loop ends."""
     if command.problem:
         return False, command.problem, False

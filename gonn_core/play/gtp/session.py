@@ -95,11 +95,9 @@ class GtpSession:
         dead = self._dead()
         if status == "dead":
             return dead
-        return (
-            frozenset(np.flatnonzero(colours_of(self.game.stones()) != EMPTY).tolist()) - dead
-            if status == "alive"
-            else frozenset()
-        )
+        if status == "alive":
+            return frozenset(np.flatnonzero(colours_of(self.game.stones()) != EMPTY).tolist()) - dead
+        return frozenset()
 
     def score(self) -> str:
         """The result if the game ended here, such as `B+3.5`, by area, less dead stones; `0` for a draw."""

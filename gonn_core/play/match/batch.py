@@ -15,10 +15,10 @@ from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, point_name
 from gonn_core.play.draws import game_draws
 from gonn_core.play.kernels import play_moves
-from gonn_core.play.match.record import GameLine
+from gonn_core.play.match.record import GameLine, Side
 from gonn_core.play.net_player import CHUNK, NetPlayer
 from gonn_core.play.openings import Openings
-from gonn_core.play.rows import Table, begin, game_moves, make_table, mover
+from gonn_core.play.rows import GameTable, begin, game_moves, make_table, mover
 from gonn_core.play.rules import Rules
 from gonn_core.play.scoring import area, cleanup, result_text
 from gonn_core.play.sgf import game_sgf
@@ -44,9 +44,9 @@ class MatchTerms(NamedTuple):
         return cls(Rules(**match["rules"]), Openings(**match["openings"]), match["seed"], names)
 
 
-def black_of(number: int) -> str:
+def black_of(number: int) -> Side:
     """Who has Black in a game: A in even games, B in odd ones."""
-    return "AB"[number % 2]
+    return "A" if number % 2 == 0 else "B"
 
 
 def play_games(
@@ -77,11 +77,11 @@ class _Hall:
     """The places at which games are played, and who waits where for a move."""
 
     def __init__(self, terms: MatchTerms, places: int, numbers: Iterator[int]):
-        self.table: Table = make_table(places, terms.rules.most_moves)
+        self.table: GameTable = make_table(places, terms.rules.most_moves)
         self.draws = np.zeros((places, terms.rules.most_moves))
         self._terms, self._numbers = terms, numbers
         self._number = [-1] * places
-        self._waiting = {"A": deque(), "B": deque()}
+        self._waiting: dict[str, deque[int]] = {"A": deque(), "B": deque()}
         for place in range(places):
             self.seat_next(place)
 

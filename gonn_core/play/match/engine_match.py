@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gonn_core.play.engines.pool import EnginePool, side_by_side
 from gonn_core.play.match.batch import MatchTerms, black_of
 from gonn_core.play.match.record import GameLine, MatchRecord
 from gonn_core.play.match.referee import referee
-from gonn_core.play.match.seats import GUARD_LEVEL, GuardedSeat, NetSeat, Seat
+from gonn_core.play.match.seats import GUARD_LEVEL, GuardedSeat, Judge, NetSeat, Seat
 from gonn_core.play.match.spec import NetSpec, load_player
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.play.rules import Rules
@@ -37,8 +37,8 @@ class Entrant(Protocol):
     def seat(self, seed: int, rules: Rules, game: int, attempt: int) -> AbstractContextManager[Seat]:
         """A seat for one game of the match with that seed."""
 
-    def judge(self) -> bool:
-        """Whether its seats know dead stones."""
+    def judges(self) -> bool:
+        """Whether its seats know dead stones: each is then a Judge."""
 
     def close(self) -> None:
         """Ends its processes; games under way fail."""
@@ -56,7 +56,7 @@ class EngineEntrant:
         """See Entrant. An attempt has an engine seed of its own: one that crashed would crash again."""
         return EnginePlayer(self._pool, engine_seed(seed, game, attempt))
 
-    def judge(self) -> bool:
+    def judges(self) -> bool:
         """See Entrant."""
         return self.identity["name"] in _KNOWS_DEAD_STONES
 
@@ -87,7 +87,7 @@ class NetEntrant:
             with EnginePlayer(self._guards, engine_seed(seed, game, attempt)) as guard:
                 yield GuardedSeat(net, guard)
 
-    def judge(self) -> bool:
+    def judges(self) -> bool:
         """See Entrant."""
         return self._guards is not None
 
@@ -161,8 +161,8 @@ def _play_one(entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, a
             side: stack.enter_context(entrant.seat(terms.seed, terms.rules, number, attempt))
             for side, entrant in entrants.items()
         }
-        judges = [seats[side] for side, entrant in entrants.items() if entrant.judge()]
-        line, game = referee(number, seats, terms.rules, setup, to_move, judges[0] if judges else None)
+        judges = (cast(Judge, seats[side]) for side, entrant in entrants.items() if entrant.judges())
+        line, game = referee(number, seats, terms.rules, setup, to_move, next(judges, None))
     black, white = (terms.names[black_of(number + turn)] for turn in (0, 1))
     return line, game_sgf(
         game.moves, terms.rules.komi, line.result, black, white, f"game {number}", setup, to_move, line.reason

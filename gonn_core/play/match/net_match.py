@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
+from typing import cast
 
 from gonn_core.play.match.batch import MatchTerms, play_games
 from gonn_core.play.match.record import GameLine, MatchRecord
 from gonn_core.play.match.spec import NetSpec, load_player
 
-KEPT_SECONDS = 2.0
+FLUSH_SECONDS = 2.0
 """Games that end within so long of each other are put on disk together."""
 
 
@@ -40,30 +42,31 @@ def play_nets(
     terms = MatchTerms.of(record.match, names)
     with ExitStack() as stack:
         shares = [missing[first::workers] for first in range(min(workers, len(missing)))]
-        pipes = [stack.enter_context(_Worker(specs, share, terms)).pipe for share in shares]
-        waiting, flush_at = [], time.monotonic() + KEPT_SECONDS
+        pipes: list[Connection] = [stack.enter_context(_GamesProcess(specs, share, terms)).pipe for share in shares]
+        waiting: list[tuple[GameLine, bytes]] = []
+        flush_at = time.monotonic() + FLUSH_SECONDS
         while pipes and not stopped():
-            for pipe in connection.wait(pipes, 0.5):
+            for pipe in cast(list[Connection], connection.wait(pipes, 0.5)):
                 try:
-                    said = pipe.recv()
+                    message = pipe.recv()
                 except (EOFError, OSError):
                     raise WorkerDied(
                         "a process that played games was killed; the same command goes on from here"
                     ) from None
-                if said is None:
+                if message is None:
                     pipes.remove(pipe)
-                elif isinstance(said, Exception):
-                    raise said
+                elif isinstance(message, Exception):
+                    raise message
                 else:
-                    waiting.append(said)
+                    waiting.append(message)
             if waiting and (not pipes or time.monotonic() >= flush_at):
                 with writing():
                     record.append(waiting)
                 yield from (line for line, _ in waiting)
-                waiting, flush_at = [], time.monotonic() + KEPT_SECONDS
+                waiting, flush_at = [], time.monotonic() + FLUSH_SECONDS
 
 
-class _Worker:
+class _GamesProcess:
     """The driver's side of a process that plays its share of the games; the process is killed on leaving."""
 
     def __init__(self, specs: Mapping[str, NetSpec], numbers: Sequence[int], terms: MatchTerms):
@@ -81,7 +84,7 @@ class _Worker:
                 os.environ["OMP_NUM_THREADS"] = before
         theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
 
-    def __enter__(self) -> "_Worker":
+    def __enter__(self) -> "_GamesProcess":
         return self
 
     def __exit__(self, *error) -> None:
@@ -110,5 +113,7 @@ def _play(pipe, specs: dict[str, NetSpec], numbers: list[int], terms: MatchTerms
 
 def _end_with_driver() -> None:
     """Leave when the driver is gone, killed or not: nothing would come of these games."""
-    connection.wait([parent_process().sentinel])
+    driver = parent_process()
+    assert driver is not None  # this is a process that `_GamesProcess` started
+    connection.wait([driver.sentinel])
     os._exit(1)

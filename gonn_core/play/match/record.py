@@ -25,6 +25,8 @@ from gonn_core.play.rules import Rules
 from gonn_core.settings.strict import Strict
 
 FORMAT = 1
+Side = Literal["A", "B"]
+End = Literal["passes", "resign", "illegal", "timeout", "crash", "length"]
 _MATCH = ("id", "players", "rules", "openings", "seed")
 
 
@@ -33,12 +35,12 @@ class GameLine(Strict):
 
     game: int
     """Its number, from 0; Black is A in even games, B in odd ones."""
-    black: Literal["A", "B"]
-    winner: Literal["A", "B"] | None
+    black: Side
+    winner: Side | None
     """None for a drawn or voided game."""
     result: str
     """As in SGF: `B+3.5`, `W+R`, `0`, `Void`."""
-    end: Literal["passes", "resign", "illegal", "timeout", "crash", "length"]
+    end: End
     moves: int
     unsettled: tuple[str, ...] = ()
     """Points that are nobody's for certain at the end, where that was asked."""
@@ -82,9 +84,10 @@ class MatchRecord:
     def __init__(self, folder: Path | str):
         """An existing one, for reading. Raises InputError when there is none, or when it is damaged."""
         self.folder = Path(folder)
-        self.match = read_record(self.folder / "match.json", FORMAT, _MATCH)
-        if self.match is None:
+        match = read_record(self.folder / "match.json", FORMAT, _MATCH)
+        if match is None:
             raise InputError(self.folder, "no match (no match.json)")
+        self.match = match
 
     @property
     def id(self) -> str:
@@ -94,17 +97,17 @@ class MatchRecord:
     def lines(self) -> list[GameLine]:
         """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises
         InputError."""
-        found = []
+        lines = []
         for number, line in enumerate(self._whole_lines(), 1):
             try:
-                found.append(GameLine.model_validate_json(line))
+                lines.append(GameLine.model_validate_json(line))
             except ValidationError as error:
                 first = error.errors()[0]
                 raise InputError(
                     self.folder / "games.jsonl",
                     f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})",
                 ) from None
-        return found
+        return lines
 
     def games(self) -> dict[int, GameLine]:
         """Number -> its game that counts; of none that was only voided."""

@@ -7,7 +7,7 @@ from gonn_core.play.engines.board import RESIGN
 from gonn_core.play.engines.client import EngineError, EngineTimeout
 from gonn_core.play.game import Game
 from gonn_core.play.match.batch import black_of
-from gonn_core.play.match.record import GameLine
+from gonn_core.play.match.record import End, GameLine, Side
 from gonn_core.play.match.seats import Judge, Seat
 from gonn_core.play.rules import Rules
 from gonn_core.play.scoring import area, benson_cleanup, result_text
@@ -31,7 +31,7 @@ def referee(
     sides = {BLACK: black_of(number), WHITE: black_of(number + 1)}
 
     def line(
-        end: str, result: str, winner: str | None, unsettled: frozenset[int] = frozenset(), reason: str = ""
+        end: End, result: str, winner: Side | None, unsettled: frozenset[int] = frozenset(), reason: str = ""
     ) -> GameLine:
         names = tuple(map(point_name, sorted(unsettled)))
         return GameLine(
@@ -65,9 +65,9 @@ def referee(
                 reason=f"{sides[colour]} plays {point_name(move)}: {reason}",
             ), game
         game.play(move, colour)
-    dead, unsettled, end = frozenset(), frozenset(), "length"
+    dead: frozenset[int] = frozenset()
+    unsettled: frozenset[int] = frozenset()
     if game.over:
-        end = "passes"
         dead, unsettled = benson_cleanup(game)
         if judge is not None:
             try:
@@ -77,7 +77,7 @@ def referee(
     black, white = area(game.stones(), dead)
     margin = black - white - rules.komi
     winner = None if margin == 0 else sides[BLACK if margin > 0 else WHITE]
-    return line(end, result_text(margin), winner, unsettled), game
+    return line("passes" if game.over else "length", result_text(margin), winner, unsettled), game
 
 
 def _judged(game: Game, judge: Judge, dead: frozenset[int], unsettled: frozenset[int]) -> frozenset[int]:

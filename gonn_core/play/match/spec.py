@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import torch
 from pydantic import ValidationError
@@ -13,11 +14,10 @@ from gonn_core.errors import SettingError
 from gonn_core.evaluation.identity import weights_digest
 from gonn_core.play.choice import Choice
 from gonn_core.play.net_player import CHUNK, NetPlayer
-from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.weights import load_net
+from gonn_core.trial.weights import load_net, trained_samples
 
 _TRIAL = re.compile(r"[0-9a-f]{3,16}")
-_HOW = "TRIAL[@samples][,choice=…][,history=…][,symmetries=8][,passing=…], gnugo[:LEVEL] or a GTP command"
+_PLAYERS = "TRIAL[@samples][,choice=…][,history=…][,symmetries=8][,passing=…], gnugo[:LEVEL] or a GTP command"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> 
     elif name and not text.strip().startswith("@"):
         return EngineSpec(text.strip())
     else:
-        raise SettingError("player", text, "names no player", _HOW)
+        raise SettingError("player", text, "names no player", _PLAYERS)
     if at and not (samples.isascii() and samples.isdigit() and int(samples)):
         raise SettingError("player", text, "after @ stands the number of samples")
     return NetSpec(directory, int(samples) if at else None, parse_choice(options, text))
@@ -66,7 +66,7 @@ def parse_player(text: str, find_trial: Callable[[str], Path] | None = None) -> 
 def parse_choice(options: list[str], text: str) -> Choice:
     """The choice that `options` such as `history=none` make; `choice` is its kind. Raises SettingError naming the
     option and its values."""
-    values = {}
+    values: dict[str, str | int] = {}
     for option in options:
         key, equals, value = option.strip().partition("=")
         name = "kind" if key == "choice" else key
@@ -78,11 +78,13 @@ def parse_choice(options: list[str], text: str) -> Choice:
             raise SettingError("player", text, f"{key} is given twice")
         values[name] = int(value) if name == "symmetries" and value.isascii() and value.isdigit() else value
     try:
-        return Choice(**values)
+        return Choice.model_validate(values)
     except ValidationError as error:
-        name = error.errors()[0]["loc"][0]
-        key, valid = ("choice" if name == "kind" else name), Choice.model_fields[name].annotation.__args__
-        raise SettingError(key, values[name], f"not possible for player {text}", valid) from None
+        name = str(error.errors()[0]["loc"][0])
+        valid = get_args(Choice.model_fields[name].annotation)
+        raise SettingError(
+            "choice" if name == "kind" else name, values[name], f"not possible for player {text}", valid
+        ) from None
 
 
 def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
@@ -93,7 +95,7 @@ def load_player(spec: NetSpec, chunk: int = CHUNK) -> tuple[NetPlayer, dict]:
         raise SettingError(
             "player", spec.directory.name, "this net's weights are not finite numbers: its training has diverged"
         )
-    samples = spec.samples if spec.samples is not None else TrialDirectory(spec.directory).result()["samples"]
+    samples = trained_samples(spec.directory) if spec.samples is None else spec.samples
     identity = {
         "kind": "net",
         "trial": trial_id(config),

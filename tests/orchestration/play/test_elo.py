@@ -11,7 +11,6 @@ import pytest
 from gonn_core.errors import SettingError
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.match.spec import NetSpec
-from gonn_core.rating.elo import expected_share
 from gonn_core.rating.matches import load_match
 from orchestration.cli import command as cli
 from orchestration.play.elo import command as elo
@@ -22,6 +21,7 @@ from orchestration.workspace import Workspace
 from reports.play.ladder import read_ladder
 from tests.play.made_trials import untrained_trial
 from tests.rating.made_matches import ENGINE, game, net, write_match
+from tests.rating.shares import expected_share
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
 

@@ -51,7 +51,7 @@ def play_game(engine: GtpClient, start: Start) -> tuple[list[tuple[int, int]], s
     for stone, of in start.setup.items():
         board.play(stone, of)
         engine.ask(f"play {_NAMES[of]} {point_name(stone)}")
-    moves = []
+    moves: list[tuple[int, int]] = []
     while len(moves) < MOST_MOVES:
         answer = engine.ask(f"genmove {_NAMES[colour]}", GENMOVE_SECONDS).lower()
         if answer == "resign":
