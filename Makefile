@@ -4,10 +4,10 @@ PYTHON ?= python3
 export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS A B GAMES LEVEL
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
-IN_PARALLEL = --numprocesses auto --dist loadgroup
+IN_PARALLEL = --numprocesses auto
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR"
 
-.PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync lint test test-quick test-cards
+.PHONY: help setup ablation match elo rate lr-search plan queue list show data import report status stop clean ui sync lint test test-quick test-system test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
@@ -48,9 +48,11 @@ sync: ## rebuild MLflow's records from the trial directories
 	$(GO) sync
 lint: ## rules, formatting and types: ruff check, ruff format --check, mypy
 	$(GO) lint
-test: ## the whole test suite
-	$(GO) test $(IN_PARALLEL)
+test: ## the test suite; what needs Ray, servers or killed processes is in test-system
+	$(GO) test $(IN_PARALLEL) --dist worksteal -m "not system and not cards"
 test-quick: ## the test suite without its slow tests
-	$(GO) test $(IN_PARALLEL) -m "not slow"
+	$(GO) test $(IN_PARALLEL) --dist worksteal -m "not slow and not system and not cards"
+test-system: ## tests that kill processes, start Ray and servers
+	$(GO) test $(IN_PARALLEL) --dist loadgroup -m system
 test-cards: ## a study of every enhancement on the smoke budget, some 25 minutes
 	$(GO) test -m cards

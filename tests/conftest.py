@@ -10,6 +10,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background jobs ignore Ctrl-C and their children inherit that; tests that send it to a child need the
     # ordinary way.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "600")  # a busy machine takes its time to start a cluster
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process per core: threads would only wait for each other
 
@@ -25,16 +26,8 @@ def pytest_xdist_auto_num_workers(config):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Tests marked `cards` take a quarter of an hour: they run only when asked for (`make test-cards`), whatever else
-    is selected.
-
-    Slow tests follow each other in one process, with the others of their files, whose studies they share: they start
-    clusters and servers, which should not all run at once.
-    """
+    is selected."""
     if "cards" not in (config.option.markexpr or ""):
         left_out = [item for item in items if item.get_closest_marker("cards")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    for item in items:
-        if item.path in slow:
-            item.add_marker(pytest.mark.xdist_group("slow"))

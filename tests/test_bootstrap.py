@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import ROOT
+from tests.waiting import PATIENCE
 
 APT = "venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv\n"
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -238,6 +239,6 @@ def test_two_commands_at_once_install_once(tree):
         for _ in range(2)
     ]
     for process in started:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     assert [process.returncode for process in started] == [0, 0]
     assert len((tree / "pip.log").read_text().splitlines()) == 2  # torch, then the rest

@@ -4,16 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
+from tests.waiting import PATIENCE
 
 STUDY = ("ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--runner", "local")
 """A study of two trials, one after the other on a machine with one core."""
-PATIENCE = 400
 
 
 def workspace(folder: Path) -> Path:
@@ -42,12 +40,3 @@ def gonn(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str
     process = start(home, *arguments, **environment)
     out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
-
-
-def until(condition: Callable[[], object], process: subprocess.Popen | None = None) -> None:
-    """Wait for something to happen while a process runs."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert process is None or process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it does not get on"
-        time.sleep(0.02)

@@ -46,7 +46,7 @@ def run_fake(job, on_progress) -> dict:
             sys.stdout.flush()
             os._exit(7)
         case "hangs once" if attempt == 1:
-            time.sleep(60)
+            time.sleep(1000)
         case "short once" | "too large" | "steady":
             _on_a_gpu(
                 job, on_progress, short=job.run.commit == "too large" or job.run.commit == "short once" and attempt == 1

@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orchestration.tracking.tracker import ENVIRONMENT
+from tests.waiting import PATIENCE, wait_until
 
 
 def free_port() -> int:
@@ -51,10 +51,10 @@ class Server:
         self._process = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=words, stderr=words, start_new_session=True
         )
-        until = time.monotonic() + 240
-        while not self._answers():
-            assert self._process.poll() is None and time.monotonic() < until, (self.folder / "server.log").read_text()
-            time.sleep(0.2)
+        try:
+            wait_until(self._answers, self._process, pause=0.1)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{(self.folder / 'server.log').read_text()}") from None
 
     def kill(self) -> None:
         """SIGKILL to it and its workers."""
@@ -66,7 +66,7 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
             connection.request("GET", "/health")
             return connection.getresponse().status == 200
         except OSError:

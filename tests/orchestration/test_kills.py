@@ -25,16 +25,18 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.run import run_trial
 from orchestration.runners.ray_tune import RayRunner
-from tests.orchestration.commands import STUDY, gonn, start, until, workspace
+from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import PATIENCE, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 TIMES = ("samples_per_s", "seconds")
 """Ends of the names of metrics that no two runs have in common."""
 
 
+@pytest.mark.xdist_group("ray")
 def test_a_worker_of_ray_is_killed(tmp_path):
     config = tiny_config(training__samples=4000)
     whole, cut = (
@@ -90,6 +92,7 @@ def records(uri: str) -> dict[tuple[str, str], object]:
     return found
 
 
+@pytest.mark.xdist_group("server")
 @pytest.mark.parametrize(
     "store",
     [
@@ -107,9 +110,9 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
     ):
         address = {"MLFLOW_TRACKING_URI": f"http://user:secret@127.0.0.1:{server.port}"}
         study = start(home, *STUDY, **address)
-        until(lambda: any(name == "metric nats" for _, name in _seen(server)), study)
+        wait_until(lambda: any(name == "metric nats" for _, name in _seen(server)), study)
         server.kill()
-        out, err = study.communicate(timeout=400)
+        out, err = study.communicate(timeout=PATIENCE)
         assert study.returncode == 0 and "2/2 trials done" in out, out + err
         (line,) = [line for line in err.splitlines() if line.startswith("MLflow: ")]
         assert line.startswith(f"MLflow: cannot use http://***@127.0.0.1:{server.port} (") and line.endswith(

@@ -153,7 +153,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     (tmp_path / "driver.py").write_text(DRIVER)
     command = [

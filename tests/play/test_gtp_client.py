@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,12 @@ import pytest
 from gonn_core.play.engines import client as gtp_client
 from gonn_core.play.engines.client import CommandFailed, EngineCrashed, EngineTimeout, GtpClient
 from tests.paths import FAKE_ENGINE
+from tests.waiting import PATIENCE, wait_until
 
 FAKE = FAKE_ENGINE
 
 
-def fake(*words, timeout=20.0):
+def fake(*words, timeout=PATIENCE):
     return GtpClient([sys.executable, "-S", str(FAKE), *words], timeout)
 
 
@@ -29,14 +29,6 @@ def gone(pid):
         if fields[2] == str(pid) and fields[0] != "Z":
             return False
     return True
-
-
-def wait_until_gone(pid):
-    for _ in range(100):
-        if gone(pid):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_answers_come_without_status_and_number():
@@ -70,11 +62,11 @@ def test_a_command_is_one_line():
     ],
 )
 def test_what_is_no_gtp_ends_the_engine(does, said):
-    engine = fake("at=1", f"does={does}", timeout=5.0)
+    engine = fake("at=1", f"does={does}")
     pid = engine._process.pid
     with pytest.raises(EngineCrashed, match=said):
         engine.ask("genmove black")
-    assert wait_until_gone(pid)
+    wait_until(lambda: gone(pid))
     with pytest.raises(EngineCrashed, match="not running"):
         engine.ask("name")
     engine.close()
@@ -86,7 +78,7 @@ def test_an_engine_that_does_not_answer_is_killed_with_its_children(does):
     assert engine.ask("name") == "Fake"
     with pytest.raises(EngineTimeout, match="within 0.2 s"):
         engine.ask("genmove black", timeout=0.2)
-    assert wait_until_gone(engine._process.pid)
+    wait_until(lambda: gone(engine._process.pid))
     engine.close()
 
 
@@ -111,7 +103,7 @@ def test_an_engine_that_ignores_quit_is_killed(monkeypatch):
     pid = engine._process.pid
     engine.close()
     engine.close()
-    assert wait_until_gone(pid)
+    wait_until(lambda: gone(pid))
 
 
 def test_killed_from_another_thread():

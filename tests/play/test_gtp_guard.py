@@ -11,12 +11,13 @@ from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.gtp.guard import Guard
 from tests.play.gtp_board import FixedPlayer, send, session
+from tests.waiting import PATIENCE
 
 SCRIPT = Path(__file__).parent / "fake_guard.py"
 
 
 @contextmanager
-def guarded(*words, passing="guard", timeout=20):
+def guarded(*words, passing="guard", timeout=PATIENCE):
     """A session with the fake guard, and what the guard has on its board as a function."""
     guard = Guard(Engine((sys.executable, "-S", str(SCRIPT), *words), "fake"), seed=1, timeout=timeout)
     try:
@@ -101,7 +102,7 @@ def test_what_is_no_move_of_its_is_said():
 
 def test_what_is_no_engine_is_refused():
     with pytest.raises(EngineError):
-        Guard(Engine((sys.executable, "-c", "pass"), "nothing"), seed=1, timeout=20)
+        Guard(Engine((sys.executable, "-c", "pass"), "nothing"), seed=1, timeout=PATIENCE)
 
 
 def test_the_rule_needs_a_guard():

@@ -17,6 +17,7 @@ import pytest
 from gonn_core.play.gtp.commands import command_table
 from tests.paths import ROOT
 from tests.play.gtp_board import session
+from tests.waiting import PATIENCE
 
 SCRIPT = Path(__file__).parent / "sabaki_controller.js"
 MODULES = [
@@ -35,7 +36,7 @@ def drive(*engine: str) -> dict:
         pytest.skip("npm install @sabaki/gtp, and NODE_PATH=its node_modules")
     environment = {**os.environ, "NODE_PATH": os.pathsep.join(map(str, MODULES)), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [node, SCRIPT, *engine], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+        [node, SCRIPT, *engine], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

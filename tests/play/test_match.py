@@ -17,6 +17,7 @@ from gonn_core.play.openings import Openings
 from gonn_core.play.rules import Rules
 from gonn_core.records.sgf.games import read_game
 from tests.paths import FAKE_ENGINE
+from tests.waiting import PATIENCE
 
 FAKE = FAKE_ENGINE
 NAMES = {"A": "one", "B": "other"}
@@ -38,7 +39,7 @@ def entrants():
     """Entrants made by name from engines; ended after the test."""
     made = {}
 
-    def make(a, b, timeout=20.0):
+    def make(a, b, timeout=PATIENCE):
         made.update(A=EngineEntrant(a, timeout), B=EngineEntrant(b, timeout))
         return made
 

@@ -17,6 +17,7 @@ from gonn_core.play.rules import MOST_MOVES, Rules
 from gonn_core.play.scoring import area, result_text
 from tests.boards import parse_board
 from tests.paths import FAKE_ENGINE
+from tests.waiting import PATIENCE
 
 FAKE = FAKE_ENGINE
 RULES = Rules()
@@ -44,7 +45,7 @@ def play(a, b, number=0, setup=None, to_move=BLACK, judge=None, rules=RULES):
     return referee(number, {"A": a, "B": b}, rules, setup or {}, to_move, judge)
 
 
-def pool(*words, seeded=False, timeout=20.0):
+def pool(*words, seeded=False, timeout=PATIENCE):
     seed = ("seed={seed}",) if seeded else ()
     return EnginePool(Engine((sys.executable, "-S", str(FAKE), *words, *seed)), timeout)
 
@@ -206,7 +207,10 @@ def test_engines_play_a_whole_game():
     [("refuse", "crash"), ("nonsense", "crash"), ("crash", "crash"), ("hang", "timeout"), ("junk", "crash")],
 )
 def test_an_engine_that_keeps_failing(does, end):
-    with pool("at=2", f"does={does}", timeout=0.5) as engines, EnginePlayer(engines, 1) as bad:
+    with (
+        pool("at=2", f"does={does}", timeout=0.5 if does == "hang" else PATIENCE) as engines,
+        EnginePlayer(engines, 1) as bad,
+    ):
         line, _ = play(bad, Scripted("Q1", "R1", "S1", "T1"))
     assert (line.end, line.void) == (end, True)
     assert line.moves == (

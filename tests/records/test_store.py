@@ -23,6 +23,7 @@ from gonn_core.records.sgf.games import read_game
 from gonn_core.records.store import ARRAYS, MANIFEST, open_store
 from tests.paths import ROOT as ROOT_OF_PROJECT
 from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
+from tests.waiting import PATIENCE
 
 STARTER = ROOT_OF_PROJECT / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
 
@@ -247,7 +248,7 @@ def builder(stores, pause) -> subprocess.Popen:
 
 
 def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
-    process = builder(tmp_path, 60)
+    process = builder(tmp_path, 1000)
     assert process.stdout.readline() == "step\n"
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -264,7 +265,7 @@ def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
 
 def test_two_builds_at_once_make_one_store(tmp_path):
     processes = [builder(tmp_path, 0.3) for _ in range(2)]
-    out = [process.communicate(timeout=120)[0].split() for process in processes]
+    out = [process.communicate(timeout=PATIENCE)[0].split() for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert out[0][-1] == out[1][-1] and finished(tmp_path) == [out[0][-1]] and unfinished(tmp_path) == []
     assert sorted(len(words) for words in out)[0] == 1  # one built, the other waited and found it
@@ -295,7 +296,7 @@ def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
 
 
 def test_the_living_are_not_swept(tmp_path):
-    process = builder(tmp_path, 60)
+    process = builder(tmp_path, 1000)
     try:
         assert process.stdout.readline() == "step\n"
         (tmp_path / "a.tar").write_bytes(tar_bytes({"a.sgf": sgf("B aa")}))

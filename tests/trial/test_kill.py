@@ -15,7 +15,9 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.system
 SAMPLES = 4000
 
 
@@ -47,21 +49,13 @@ def start(job, folder):
     )
 
 
-def wait_for(condition, process, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it does not get on"
-        time.sleep(0.005)
-
-
 def test_kill_at_random_moments(undisturbed, tmp_path):
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
     chance = random.Random(5)
     for reached in (500, 2000, 3000):
         process = start(job, tmp_path)
-        wait_for(lambda: any(line["samples"] >= reached for line in directory.metrics()), process)
+        wait_until(lambda: any(line["samples"] >= reached for line in directory.metrics()), process)
         time.sleep(chance.random() * 0.1)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -77,7 +71,7 @@ def test_two_processes_with_one_job(undisturbed, tmp_path):
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
     processes = [start(job, tmp_path) for _ in range(2)]
-    texts = [process.communicate(timeout=120) for process in processes]
+    texts = [process.communicate(timeout=PATIENCE) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], texts
     results = [json.loads(out.splitlines()[-1]) for out, _ in texts]
     assert results[0] == results[1] and results[0]["state"] == "done"
@@ -89,7 +83,7 @@ def test_the_one_who_waits_goes_on_when_the_first_is_killed(undisturbed, tmp_pat
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
     process = start(job, tmp_path)
-    wait_for(lambda: directory.checkpoint.exists(), process)
+    wait_until(lambda: directory.checkpoint.exists(), process)
 
     def tell(event):
         if event["event"] == "waiting":
@@ -107,9 +101,9 @@ def test_sigterm_pauses(undisturbed, tmp_path):
     job = long_job(tmp_path, 1000.0)
     directory = TrialDirectory(tmp_path / job.id)
     process = start(job, tmp_path)
-    wait_for(lambda: directory.metrics(), process)
+    wait_until(lambda: directory.metrics(), process)
     process.terminate()
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     if process.returncode == 0:
         pytest.skip("it was done before it heard the signal")
     assert process.returncode == 130 and json.loads(out)["state"] == "paused", err

@@ -16,6 +16,7 @@ from gonn_core.trial import lease as lease_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, live_holder
 from gonn_core.trial.process import Process, _started, _started_by_ps, is_alive, this_process
+from tests.waiting import PATIENCE, wait_until
 
 
 def plant(folder, process, heartbeat=None):
@@ -37,16 +38,14 @@ def test_held_then_free(tmp_path):
 
 
 def test_a_dead_process_is_replaced_at_once(tmp_path):
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
     started = this_process()._replace(pid=child.pid)
     process = started._replace(started=_started(child.pid))
     plant(tmp_path, process)
     with pytest.raises(LeaseHeld):
         Lease.take(tmp_path)
     child.kill()
-    deadline = time.monotonic() + 10
-    while is_alive(process) and time.monotonic() < deadline:
-        time.sleep(0.01)  # dead, perhaps a zombie still
+    wait_until(lambda: not is_alive(process))  # dead, perhaps a zombie still
     Lease.take(tmp_path).release()
     child.wait()
 
@@ -87,10 +86,9 @@ def test_the_heart_beats(tmp_path, monkeypatch):
     monkeypatch.setattr(lease_module, "HEARTBEAT_SECONDS", 0.01)
     lease = Lease.take(tmp_path)
     os.utime(tmp_path / "lease.json", (0, 0))
-    deadline = time.monotonic() + 10
-    while (tmp_path / "lease.json").stat().st_mtime < 1 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert time.time() - (tmp_path / "lease.json").stat().st_mtime < 10
+    before = time.time()
+    wait_until(lambda: (tmp_path / "lease.json").stat().st_mtime > 1)
+    assert (tmp_path / "lease.json").stat().st_mtime > before - 10
     lease.release()
 
 
@@ -127,9 +125,9 @@ def test_of_several_processes_one_wins_a_take_over(tmp_path):
     processes = [context.Process(target=take_and_tell, args=(tmp_path, barrier, results)) for _ in range(4)]
     for process in processes:
         process.start()
-    outcomes = sorted(results.get(timeout=30) for _ in processes)
+    outcomes = sorted(results.get(timeout=PATIENCE) for _ in processes)
     for process in processes:
-        process.join(30)
+        process.join(PATIENCE)
     assert outcomes == ["lost", "lost", "lost", "won"]
 
 

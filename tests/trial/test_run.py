@@ -19,6 +19,7 @@ from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost
 from gonn_core.trial.run import TrialFailed, run_trial
 from gonn_core.trial.weights import load_net
 from tests.trial.helpers import assert_same_trial, starter_data, tiny_config, tiny_job
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +282,7 @@ def test_the_one_who_waits_takes_the_result(tmp_path):
 
     one = threading.Thread(target=lambda: results.append(run_trial(job, first)))
     one.start()
-    begun.wait(60)
+    begun.wait(PATIENCE)
     results.append(run_trial(job, second))
     one.join()
     assert results[0] == results[1]
@@ -295,7 +296,7 @@ def test_the_one_who_waits_is_told_of_the_failure(tmp_path):
 
     def fail(event):
         begun.set()
-        waiting.wait(60)
+        waiting.wait(PATIENCE)
         raise ZeroDivisionError("in the first")
 
     def first():
@@ -304,7 +305,7 @@ def test_the_one_who_waits_is_told_of_the_failure(tmp_path):
 
     one = threading.Thread(target=first)
     one.start()
-    begun.wait(60)
+    begun.wait(PATIENCE)
     with pytest.raises(TrialFailed, match="in the first"):
         run_trial(job, lambda event: waiting.set())
     one.join()

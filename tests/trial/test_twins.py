@@ -1,7 +1,6 @@
 """Trials that only read the policy differently: trained once, evaluated each in its own way."""
 
 import threading
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from gonn_core.trial.run import run_trial
 from gonn_core.trial.twins import plainest_first, twins
 from gonn_core.trial.weights import load_net
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import wait_until
 
 
 def read_as(job, **reading):
@@ -112,8 +112,7 @@ def test_a_plainer_twin_at_work_is_waited_for(tmp_path, never_train):
     lease = Lease.take(directory.path)
 
     def finish():
-        while not events:
-            time.sleep(0.02)
+        wait_until(lambda: events)
         (directory.path / "kept").rename(directory.path / "result.json")
         lease.release()
 

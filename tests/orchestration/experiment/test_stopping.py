@@ -21,9 +21,10 @@ from orchestration.runners.base import Outcome
 from orchestration.runners.local import LocalRunner
 from orchestration.workspace import Workspace
 from tests.orchestration.fakes import fake_job
-from tests.orchestration.runners.test_local import RUN_FAKE, attempts, wait_for
+from tests.orchestration.runners.test_local import RUN_FAKE, attempts
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -148,8 +149,8 @@ def undisturbed(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("runner", ["lone trial", "ray", "local"])
+@pytest.mark.system
+@pytest.mark.parametrize("runner", ["lone trial", pytest.param("ray", marks=pytest.mark.xdist_group("ray")), "local"])
 def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturbed, workspace, tmp_path, runner):
     job = tiny_job(
         workspace.runs, tiny_config(training__samples=SAMPLES), progress_points=32
@@ -159,7 +160,7 @@ def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturb
     if runner == "lone trial":
         command = [sys.executable, "-m", "gonn_core.trial", str(tmp_path / "job.json")]
     else:
-        engine = {"ray": "ray_runner import RayRunner", "local": "local_runner import LocalRunner"}[runner]
+        engine = {"ray": "ray_tune import RayRunner", "local": "local import LocalRunner"}[runner]
         command = [
             sys.executable,
             "-c",
@@ -167,9 +168,9 @@ def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturb
         ]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_for(lambda: bool(directory.metrics()), 120)
-            assert stop(None) == 0
-            _, said = process.communicate(timeout=120)
+            wait_until(directory.metrics, process)
+            assert stop(None, PATIENCE) == 0
+            _, said = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert process.returncode in (1, 130), said
@@ -184,7 +185,7 @@ from pathlib import Path
 from gonn_core.trial.job import read_job
 from orchestration.experiment.stopping import StoppableRunner
 from orchestration.workspace import Workspace
-from orchestration.{engine} as Engine
+from orchestration.runners.{engine} as Engine
 if __name__ == "__main__":
     StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study").run([read_job(Path({job!r}))], 1, lambda event: None)
 """

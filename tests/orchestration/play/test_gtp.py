@@ -10,6 +10,7 @@ import pytest
 from orchestration.cli import command as cli
 from tests.paths import ROOT
 from tests.play.made_trials import untrained_trial
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def home(tmp_path_factory) -> Path:
 def engine(home: Path, commands: str, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "orchestration.cli", "gtp", *options], input=commands, cwd=ROOT, env={**os.environ, "GONN_HOME": str(home), "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
 
 
@@ -80,5 +81,5 @@ def test_standard_output_is_the_protocols_alone():
         "answers.write(b'= answer')\n"
         "answers.flush()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and done.stdout == "= answer" and done.stderr.split() == ["stray", "stray", "too"]

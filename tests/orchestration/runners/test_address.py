@@ -16,6 +16,7 @@ from orchestration.cli import command as cli
 from orchestration.runners.ray_cluster import address_of, check_nodes, node_problem, shipped, token_in
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, starter_data, tiny_config, tiny_job
+from tests.waiting import PATIENCE
 
 
 def test_where_the_address_comes_from(monkeypatch):
@@ -91,7 +92,7 @@ def run_and_tell(job: Job, on_progress) -> dict:
     return run_trial(job, on_progress)
 
 
-SAMPLES, PATIENCE = 8000, 400
+SAMPLES = 8000
 
 DRIVER = """
 import json, os, sys
@@ -123,7 +124,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.xdist_group("ray")
 @pytest.mark.skipif(not Path("/proc").exists(), reason="several nodes on one machine: Linux alone")
 def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an_undisturbed_run(tmp_path):
     import json

@@ -161,7 +161,9 @@ def gpu_jobs(folder, behaviours):
     return [job.model_copy(update={"run": job.run.model_copy(update={"device": "auto"})}) for job in jobs]
 
 
-@pytest.mark.parametrize("runner", [LocalRunner, pytest.param(RayRunner, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "runner", [LocalRunner, pytest.param(RayRunner, marks=[pytest.mark.system, pytest.mark.xdist_group("ray")])]
+)
 def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_beside_them(tmp_path, one_gpu, runner):
     jobs, events = gpu_jobs(tmp_path, ["short once", "steady", "short once", "steady", "too large"]), []
     outcomes = runner(function=RUN_FAKE).run(jobs, 4, events.append)

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from orchestration.runners.base import Places, places
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
 from tests.paths import ROOT
+from tests.waiting import PATIENCE, alive, wait_until
 
 RUN_FAKE = "tests.orchestration.fakes:run_fake"
 
@@ -87,20 +87,6 @@ def test_a_killed_worker_fails_no_other_trial_and_its_own_is_retried_once(tmp_pa
     ]
 
 
-def wait_for(condition, seconds=20):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "timed out"
-        time.sleep(0.05)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_their_driver_and_the_same_command_carries_on(tmp_path, how):
@@ -116,12 +102,12 @@ if __name__ == "__main__":
         [sys.executable, "-c", command], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     files = [tmp_path / job.id / "attempts" for job in jobs]
-    wait_for(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
+    wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files), driver)
     workers = [int(attempts(tmp_path, job)[0][0]) for job in jobs]
     assert all(map(alive, workers))
     driver.send_signal(how)
-    driver.wait(20)
-    wait_for(lambda: not any(map(alive, workers)))
+    driver.wait(PATIENCE)
+    wait_until(lambda: not any(map(alive, workers)))
     outcomes, _ = run(jobs)
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
 

@@ -14,11 +14,14 @@ from orchestration.runners import ray_scratch
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_tune import RayRunner
 from tests.orchestration.fakes import fake_job
-from tests.orchestration.runners.test_local import RUN_FAKE, alive, attempts, wait_for
+from tests.orchestration.runners.test_local import RUN_FAKE, attempts
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
+from tests.waiting import PATIENCE, alive, wait_until
 
 
+@pytest.mark.system
+@pytest.mark.xdist_group("ray")
 def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd, monkeypatch):
     folders, make = [], tempfile.mkdtemp
     monkeypatch.setattr(
@@ -51,13 +54,16 @@ def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd
     assert not Path("~/ray_results").expanduser().exists() and not Path("~/.ray").expanduser().exists()
 
 
+@pytest.mark.system
+@pytest.mark.xdist_group("ray")
 def test_a_trial_is_paused_when_told_so(tmp_path):
     jobs = [fake_job(tmp_path, 0, "goes on until told"), fake_job(tmp_path, 1)]
     outcomes = RayRunner(function=RUN_FAKE).run(jobs, 1, lambda event: event["event"] != "tick")
     assert [outcome.state for outcome in outcomes] == ["paused", "done"]
 
 
-@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.xdist_group("ray")
 def test_both_runners_give_equal_weights(tmp_path):
     configs = [
         tiny_config(training__init_seed=seed, training__data_seed=seed, net__activation=kind)
@@ -73,9 +79,15 @@ def test_both_runners_give_equal_weights(tmp_path):
         assert_same_trial(tmp_path / "local" / outcome.trial, tmp_path / "ray" / outcome.trial)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
-@pytest.mark.parametrize("runner", ["local_runner import LocalRunner", "ray_runner import RayRunner"])
+@pytest.mark.parametrize(
+    "runner",
+    [
+        pytest.param("local import LocalRunner", id="local"),
+        pytest.param("ray_tune import RayRunner", id="ray", marks=pytest.mark.xdist_group("ray")),
+    ],
+)
 def test_a_killed_driver_leaves_no_worker_and_the_same_command_gives_the_uninterrupted_weights(tmp_path, runner):
     whole = tiny_job(tmp_path / "whole", tiny_config(training__samples=8000))
     LocalRunner().run([whole], 1, lambda event: None)
@@ -85,25 +97,25 @@ def test_a_killed_driver_leaves_no_worker_and_the_same_command_gives_the_uninter
 import os
 from pathlib import Path
 from gonn_core.trial.job import read_job
-from orchestration.{runner} as Runner
+from orchestration.runners.{runner} as Runner
 if __name__ == "__main__":
     for outcome in Runner().run([read_job(Path({str(tmp_path / "job.json")!r}))], 1, lambda event: None):
         print(outcome.state)
 """
     folder = TrialDirectory(tmp_path / "cut" / job.id)
     driver = subprocess.Popen([sys.executable, "-c", command], cwd=ROOT)
-    wait_for(lambda: folder.checkpoint.exists() and folder.state() == "running", 60)
+    wait_until(lambda: folder.checkpoint.exists() and folder.state() == "running", driver, progress=folder.metrics)
     worker = holder(folder)
     driver.send_signal(signal.SIGKILL)
-    driver.wait(20)
-    wait_for(lambda: not alive(worker))
+    driver.wait(PATIENCE)
+    wait_until(lambda: not alive(worker))
     assert folder.state() == "paused"
-    done = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=90)
+    done = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("done\n", "")
     assert_same_trial(tmp_path / "whole" / job.id, tmp_path / "cut" / job.id)
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_killed_worker_is_replaced_and_the_weights_are_the_uninterrupted_ones(tmp_path):
     config = tiny_config(training__samples=8000)
     whole, cut = tiny_job(tmp_path / "whole", config), tiny_job(tmp_path / "cut", config, checkpoint_seconds=0.1)

@@ -102,7 +102,7 @@ def test_a_trial_of_a_filter_alone(gonn, folder):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_study_of_filters_runs_and_shares_the_ordinary_control(gonn, folder):
     data = ["--data", str(folder / "all.tar"), "--budget", "smoke", "--seeds", "1", "--runner", "local", "--no-track"]
     status, out, err = gonn("ablate", "exclude_handicap,minimum_year", *data, "--base", "gonn-b5")

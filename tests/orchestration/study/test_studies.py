@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,9 @@ import pytest
 from gonn_core.trial.directory import TrialDirectory
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, starter_data
+from tests.waiting import PATIENCE, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.system, pytest.mark.xdist_group("studies")]
 CARDS = ("parametric_relu", "stem_kernel_5x5")
 
 
@@ -41,7 +41,7 @@ def start(home: Path, *arguments: str) -> subprocess.Popen:
 
 def gonn(home: Path, *arguments: str) -> tuple[int, str, str]:
     process = start(home, *arguments)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 
@@ -70,7 +70,7 @@ def home(tmp_path_factory) -> Path:
     """Two studies of one base, run by two commands at the same time."""
     folder = workspace(tmp_path_factory.mktemp("home"))
     commands = [start(folder, *ablate(card)) for card in CARDS]
-    told = [command.communicate(timeout=300) for command in commands]
+    told = [command.communicate(timeout=PATIENCE) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], told
     for card, (out, err) in zip(CARDS, told):
         (folder / f"{card}.out").write_text(out)
@@ -182,14 +182,6 @@ def test_reports_can_be_thrown_away(home):
     assert {path.name for path in folder.iterdir()} == names and contents(home / "runs") == before
 
 
-def wait_for(condition, process, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "it does not get on"
-        time.sleep(0.01)
-
-
 def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
     """A checkpoint of another version, then a killed worker, then a killed command, each followed by the same
     command."""
@@ -214,10 +206,10 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
 
     directory.checkpoint.unlink()
     command = start(elsewhere, *ablate("parametric_relu"))
-    wait_for(lambda: len(directory.metrics()) >= 2, command)
+    wait_until(lambda: len(directory.metrics()) >= 2, command)
     worker = json.loads((directory.path / "lease.json").read_text())["process"]["pid"]
     os.kill(worker, signal.SIGKILL)
-    wait_for(lambda: len(directory.config()["sessions"]) == 2, command)  # another process has taken it up
+    wait_until(lambda: len(directory.config()["sessions"]) == 2, command)  # another process has taken it up
     code, status, _ = gonn(elsewhere, "status")
     assert (
         code == 0
@@ -227,9 +219,7 @@ def test_kill_9_of_a_trial_and_of_the_command(home, tmp_path):
     command.kill()
     out, _ = command.communicate()
     assert "killed by SIGKILL" in out
-    time_out = time.monotonic() + 20
-    while directory.state() == "running" and time.monotonic() < time_out:
-        time.sleep(0.05)
+    wait_until(lambda: directory.state() != "running")
     assert directory.state() == "paused"
     status = gonn(elsewhere, "status")[1]
     assert "running" not in status and re.search(r" done  paused\n\S+ +1/2 +1 *\n", status)

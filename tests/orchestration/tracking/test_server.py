@@ -5,8 +5,6 @@ A real MLflow server answers behind a switch. The same with real trials is in te
 test_postgres.py.
 """
 
-import time
-
 import pytest
 
 from orchestration.tracking import tracker as tracking
@@ -14,8 +12,9 @@ from orchestration.tracking.tracker import Tracker
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.servers import Server, Switch, running
 from tests.orchestration.tracking.test_tracker import REPORT, study
+from tests.waiting import wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.system, pytest.mark.xdist_group("server")]
 TRIALS = ("c0", "t0")
 AGAIN = "MLflow: its records are written again, nothing is missing"
 
@@ -53,13 +52,6 @@ def info(request):
 def finish(root) -> None:
     for trial in TRIALS:
         write_trial(root / "runs" / trial, "done")
-
-
-def until(condition, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it does not get on"
-        time.sleep(0.01)
 
 
 def content(server, info) -> dict:
@@ -109,10 +101,10 @@ def test_what_a_server_missed_is_written_by_sync(server, switch, info, expected,
     track.study_started(info)
     with track.following(0.02):
         write_trial(tmp_path / "runs" / "c0", "running", points=1)
-        until(lambda: track._written)
+        wait_until(lambda: track._written)
         switch.mode = mode
         finish(tmp_path)
-        until(lambda: said)
+        wait_until(lambda: said)
     assert not track.study_finished(info, REPORT)
     assert (
         len(said) == 1
@@ -133,10 +125,10 @@ def test_a_server_that_comes_back_gets_what_it_missed(server, switch, info, expe
     track.study_started(info)
     with track.following(0.02):
         write_trial(tmp_path / "runs" / "c0", "running", points=1)
-        until(lambda: said)
+        wait_until(lambda: said)
         finish(tmp_path)
         switch.mode = "on"
-        until(lambda: len(said) == 2)
+        wait_until(lambda: len(said) == 2)
     assert said[1] == AGAIN and track.study_finished(info, REPORT) and len(said) == 2
     assert content(server, info) == expected
 
@@ -149,7 +141,7 @@ def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, mon
     switch.mode = "hangs"
     track.study_started(info)
     with track.following(0.02):
-        until(switch.heard.is_set)
+        wait_until(switch.heard.is_set)
         finish(tmp_path)
     assert not track.study_finished(info, REPORT)
     assert said == [

@@ -7,7 +7,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.uri import redacted, tracking_uri
 from tests.orchestration.fakes import config_tree, positions, write_trial
 from tests.paths import ROOT
+from tests.waiting import PATIENCE, wait_until
 
 REPORT = StudyReport(
     "| arm | nats |\n|---|---|\n| control | 2.531 |",
@@ -181,10 +181,7 @@ def test_following_polls_in_the_background(root):
     track.study_started(study())
     with track.following(0.02):
         write_trial(root / "runs" / "c0", "running")
-        for _ in range(1000):
-            if noted(root):
-                break
-            time.sleep(0.02)
+        wait_until(lambda: noted(root))
     assert "control s0" in noted(root)
 
 
@@ -262,7 +259,7 @@ assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
         )
         for _ in range(2)
     ]
-    assert [writer.communicate(timeout=90)[0] for writer in writers] == ["", ""]
+    assert [writer.communicate(timeout=PATIENCE)[0] for writer in writers] == ["", ""]
     runs = runs_of(root)
     assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 3
     history = runs["client"].get_metric_history(runs["control s0"].info.run_id, "nats")

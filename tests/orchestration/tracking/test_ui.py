@@ -23,6 +23,7 @@ from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study
 from tests.paths import ROOT
+from tests.waiting import PATIENCE
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
@@ -52,7 +53,8 @@ def test_the_view_starts_with_nats_over_samples():
     ) < 5000
 
 
-@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.xdist_group("server")
 def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     for trial in ("c0", "t0"):
@@ -76,7 +78,7 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
             assert json.load(answer)["experiment"]["name"] == study().id
     finally:
         server.send_signal(signal.SIGTERM)  # as Ctrl-C does
-        assert server.wait(20) == 0
+        assert server.wait(PATIENCE) == 0
     with socket.create_server(("127.0.0.1", port)):
         pass
     assert not os.environ.get("MLFLOW_TRACKING_URI")
