@@ -103,7 +103,9 @@ def evaluate(
             # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
             if not bool(torch.isfinite(logits).all()):
                 raise NotFinite("the net's logits are not finite numbers: its training has diverged")
-            for stored, found in zip(scores, score(logits / len(reading.symmetries), upright.targets, illegal)):
+            for stored, found in zip(
+                scores, score(logits / len(reading.symmetries), upright.targets, illegal), strict=True
+            ):
                 stored[start : start + BATCH] = found.cpu().numpy()
             if on_batch:
                 on_batch(min(start + BATCH, len(rows)))

@@ -7,6 +7,8 @@ norms, activations, softmax, pooling, chain maxima, scans along diagonals, the s
 1 % at width 192, more in narrow nets.
 """
 
+from typing import Protocol, runtime_checkable
+
 from torch import nn
 
 from gonn_core.config import NetConfig
@@ -14,7 +16,13 @@ from gonn_core.go.points import POINTS
 from gonn_core.nets.factors import STEM_CENTER
 from gonn_core.nets.init import ShapesOnly
 from gonn_core.nets.parts.board import STONES
+from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.nets.registry import make_net
+
+
+@runtime_checkable
+class _CountsMultiplyAdds(Protocol):
+    def multiply_adds(self) -> int: ...
 
 
 def count_parameters(net: NetConfig, planes: int) -> int:
@@ -23,12 +31,8 @@ def count_parameters(net: NetConfig, planes: int) -> int:
 
 
 def trainable_parameters(module: nn.Module) -> int:
-    """Free numbers that training can move. A module whose parameters are tied to each other says how many in
-    `free_parameters()`."""
-    if hasattr(module, "free_parameters"):
-        return module.free_parameters()
-    own = sum(values.numel() for values in module.parameters(recurse=False))
-    return own + sum(trainable_parameters(child) for child in module.children())
+    """Free numbers that training can move; what is tied is one parameter."""
+    return sum(values.numel() for values in module.parameters())
 
 
 def multiply_adds(net: NetConfig, planes: int) -> int:
@@ -39,13 +43,12 @@ def multiply_adds(net: NetConfig, planes: int) -> int:
 def _multiply_adds(module: nn.Module, prefix: str) -> int:
     """Of one module; one that knows better than its parameters' shapes tell says so in `multiply_adds()`, its children
     included."""
-    if hasattr(module, "multiply_adds"):
+    if isinstance(module, _CountsMultiplyAdds):
         return module.multiply_adds()
     total = 0
     for name, values in module.named_parameters(recurse=False):
-        if (
-            values.dim() == 4 and prefix + name != STEM_CENTER
-        ):  # a kernel: applied at every point; the stem's centre is part of another
+        if values.dim() == 4 and prefix + name != STEM_CENTER:
+            # a kernel: applied at every point; the stem's centre is part of another
             total += POINTS * values.numel() * getattr(module, "kernel_uses", 1)
         elif values.dim() == 2:  # a matrix: applied once to the pooled statistics
             total += values.numel()
@@ -63,7 +66,7 @@ def training_flops_per_sample(net: NetConfig, planes: int) -> int:
     return 3 * flops_per_sample(net, planes)
 
 
-def _skeleton(net: NetConfig, planes: int):
+def _skeleton(net: NetConfig, planes: int) -> PolicyNet:
     """The net without its weights, on planes of which the first two are the stones'."""
     names = (*STONES, *(f"plane_{i}" for i in range(2, planes)))[:planes]
     return make_net(net, names, ShapesOnly())

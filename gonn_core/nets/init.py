@@ -50,7 +50,7 @@ class Draws:
     def __init__(self, init_seed: int):
         self.init_seed = init_seed
 
-    def he(self, name: str, shape: tuple[int, ...], fan_in: int, part: str = "") -> np.ndarray:
+    def he(self, name: str, shape: tuple[int, ...], fan_in: float, part: str = "") -> np.ndarray:
         """Float64 array of `shape`: truncated normal times sqrt(2 / fan_in) (He; spec: GoNN 2.6) for `part` of the
         tensor `name`."""
         sigma = np.sqrt(2.0 / fan_in)
@@ -64,25 +64,28 @@ class Draws:
         return values.reshape(shape)
 
 
-class ShapesOnly:
+class ShapesOnly(Draws):
     """Stands in for `Draws` where only shapes matter (counting parameters): zeros."""
 
-    init_seed = 0
+    def __init__(self) -> None:
+        super().__init__(0)
 
-    def he(self, name: str, shape: tuple[int, ...], fan_in: int, part: str = "") -> np.ndarray:
+    def he(self, name: str, shape: tuple[int, ...], fan_in: float, part: str = "") -> np.ndarray:
         return np.zeros(shape)
 
 
-def block_kernel(draws, name: str, rows: int, columns: int, center_init: float) -> torch.nn.Parameter:
-    """A block's 3x3 kernel (rows, columns, 3, 3): He, plus `center_init` times a 1x1 He draw on the centre tap (spec:
-    GoNN 2.6).
+def block_kernel(
+    draws: Draws, name: str, *, in_channels: int, out_channels: int, center_init: float
+) -> torch.nn.Parameter:
+    """A block's 3x3 kernel (out_channels, in_channels, 3, 3): He, plus `center_init` times a 1x1 He draw on the
+    centre tap (spec: GoNN 2.6).
 
     The extra has a name of its own, so with and without it the other taps, and the base draw of the centre, are the
     same.
     """
-    kernel = draws.he(name, (rows, columns, 3, 3), 9 * columns)
+    kernel = draws.he(name, (out_channels, in_channels, 3, 3), 9 * in_channels)
     if center_init:
-        kernel[:, :, 1, 1] += center_init * draws.he(f"{name}.center", (rows, columns), columns)
+        kernel[:, :, 1, 1] += center_init * draws.he(f"{name}.center", (out_channels, in_channels), in_channels)
     return parameter(kernel)
 
 

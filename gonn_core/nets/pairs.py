@@ -22,7 +22,10 @@ def equal_start_share(first: TrialConfig, second: TrialConfig) -> float:
             continue
         if name.startswith("stem.") and not name.endswith(".bias"):
             planes = [plane for plane in nets[0].plane_names if plane in nets[1].plane_names]
-            a, b = (tensor[:, [net.plane_names.index(plane) for plane in planes]] for tensor, net in zip((a, b), nets))
-        overlap = tuple(slice(min(sizes)) for sizes in zip(a.shape, b.shape))
+            a, b = (
+                tensor[:, [net.plane_names.index(plane) for plane in planes]]
+                for tensor, net in zip((a, b), nets, strict=True)
+            )
+        overlap = tuple(slice(min(sizes)) for sizes in zip(a.shape, b.shape, strict=True))
         equal += int(torch.count_nonzero(a[overlap] == b[overlap]))
     return equal / larger

@@ -59,7 +59,7 @@ class AdamW:
         for group in self._adam.param_groups:
             group["lr"] = rate
         self._adam.step()
-        for (parameter, factor), old in zip(self._scaled, before):
+        for (parameter, factor), old in zip(self._scaled, before, strict=True):
             parameter.copy_(old + factor * (parameter - old))
 
     def state(self) -> dict[str, torch.Tensor]:

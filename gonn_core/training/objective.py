@@ -50,7 +50,7 @@ class Objective:
             losses = self._losses(net, part, batch, samples)
             losses.total.backward()
             done.append(Losses(losses.total.detach(), losses.nats))
-        return Losses(*(torch.stack(values).sum() for values in zip(*done)))
+        return Losses(*(torch.stack(values).sum() for values in zip(*done, strict=True)))
 
     def _losses(self, net: nn.Module, part: Batch, whole: Batch, samples: int) -> Losses:
         """The part's share of the whole batch's mean losses."""

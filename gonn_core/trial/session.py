@@ -17,7 +17,6 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
-from gonn_core.nets.parts.normalise import set_normalisation
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
 from gonn_core.training.environment import choose_device, describe_device, reset_torch
@@ -81,8 +80,8 @@ class Session:
             state, notes = checkpoint.unpack(directory.checkpoint, job.id)
             self.trainer.load_state(state)
             self._lines = [line for line in directory.metrics() if line["samples"] <= self.trainer.samples]
-        else:
-            set_normalisation(self.trainer.net, job.config.features, plane_source(data.store), view.rows)
+        elif self.trainer.net.normalise is not None:
+            self.trainer.net.normalise.measure(job.config.features, plane_source(data.store), view.rows)
         self.clock = Clock(**notes)
         self._record(recorded)
 

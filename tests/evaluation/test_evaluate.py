@@ -78,7 +78,7 @@ def test_a_diverged_net_has_no_scores(maker, rows):
 def test_known_bets(maker, rows):
     store = starter_data().store
     scores = evaluate(OpponentsLastMove(), maker, rows, "full")
-    for row, nats, rank in zip(rows.astype(int), scores.nats, scores.rank):
+    for row, nats, rank in zip(rows.astype(int), scores.nats, scores.rank, strict=True):
         last = store.moves[row - 1, MOVE] if not store.moves[row, 3] & 2 else -1
         bet, move = ((last - 1) % 361 if last >= 0 else -1), store.moves[row, MOVE]
         total = 361 if bet < 0 else 360 + math.exp(5)

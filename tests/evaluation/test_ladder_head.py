@@ -55,7 +55,10 @@ def knowing(suite):
 
 def test_the_ladder_planes_are_the_answer(suite, knowing):
     asked = ~np.isnan(knowing.works)
-    assert asked.sum() > 10 and {case.group for case, each in zip(suite.cases, asked) if each} <= {CAPTURE, RUN}
+    assert asked.sum() > 10 and {case.group for case, each in zip(suite.cases, asked, strict=True) if each} <= {
+        CAPTURE,
+        RUN,
+    }
     assert (knowing.works[asked] > 0.99).all() and (knowing.fails[asked] < 0.01).all()
     assert (np.isnan(knowing.fails) == ~asked).all()
 
@@ -91,7 +94,9 @@ def test_answers_are_kept_and_shown(suite, knowing, tmp_path):
     policies = np.zeros((len(shown), 361))
     path.write_bytes(stored.pack(suite, given, policies, knowing))
     answers = stored.ProbeAnswers(about, path)
-    assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(answers.ladder_head, knowing))
+    assert all(
+        np.array_equal(one, other, equal_nan=True) for one, other in zip(answers.ladder_head, knowing, strict=True)
+    )
     assert answers.laddered("laddertarget")[point("O3")] > 0.99
     rows = {row.key: row.cells for row in ladder_head_table(answers, "a trial").rows}
     assert rows["all"]["right"].value == 1 and rows["all"]["cases"].value == sum(

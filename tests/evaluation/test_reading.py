@@ -70,7 +70,7 @@ def slow_logits(net, maker, rows, symmetry=0):
 def slow_scores(logits, moves, left_out):
     """nats, rank, entropy and squared error, each as its definition reads."""
     found = []
-    for row, move, out in zip(logits, moves, left_out):
+    for row, move, out in zip(logits, moves, left_out, strict=True):
         shares = np.array([0.0 if out[p] else math.exp(row[p] - row.max()) for p in range(POINTS)])
         shares /= shares.sum()
         rank = sum(
@@ -80,11 +80,11 @@ def slow_scores(logits, moves, left_out):
         found.append(
             (-math.log(shares[move]), rank, entropy, sum((shares[p] - (p == move)) ** 2 for p in range(POINTS)))
         )
-    return [np.array(each) for each in zip(*found)]
+    return [np.array(each) for each in zip(*found, strict=True)]
 
 
 def assert_close(scores, expected):
-    for name, found, wanted in zip(scores._fields, scores, expected):
+    for name, found, wanted in zip(scores._fields, scores, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=3e-4, atol=1e-6, err_msg=name)
 
 
@@ -92,7 +92,7 @@ def assert_close(scores, expected):
 def illegal(store, rows):
     """(N, 361) bool: stones, and the simple-ko point."""
     found = np.array([occupied(store, row) for row in rows])
-    for left_out, ko in zip(found, store.moves[rows, KO]):
+    for left_out, ko in zip(found, store.moves[rows, KO], strict=True):
         left_out[ko] |= ko >= 0
     assert not found[np.arange(len(rows)), store.moves[rows, MOVE]].any()  # whatever was played is legal
     return found
@@ -111,7 +111,7 @@ def test_legal_only_is_renormalising_by_hand(net, maker, rows, store, illegal):
     assert_close(scores, slow_scores(logits, store.moves[rows, MOVE], illegal))
     plain = evaluate(net, maker, rows, "full")
     shares = torch.softmax(torch.from_numpy(logits), 1).numpy()
-    lost = np.log([1 - row[out].sum() for row, out in zip(shares, illegal)])
+    lost = np.log([1 - row[out].sum() for row, out in zip(shares, illegal, strict=True)])
     np.testing.assert_allclose(scores.nats, plain.nats + lost, rtol=1e-4)
     assert (scores.rank <= plain.rank).all() and (scores.rank < plain.rank).any()
 

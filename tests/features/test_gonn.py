@@ -26,7 +26,7 @@ NO_LADDERS = np.zeros(6, np.uint64)
 def _planes(drawing, mover=BLACK, ladders=NO_LADDERS):
     """(26, 361) planes of a drawn position, by name."""
     *store, rows = position_rows([Position(bitboards(parse_board(drawing)), mover, ladders=ladders)])
-    return dict(zip(PLANE_NAMES, make(store, rows)[0][0]))
+    return dict(zip(PLANE_NAMES, make(store, rows)[0][0], strict=True))
 
 
 def _points(plane):
@@ -168,7 +168,7 @@ def _store_of(games):
     """(store arrays, the rows that hold a position) of replayed games."""
     replayed = oracles.replay(games)
     written = np.concatenate(
-        [np.arange(first, first + count) for first, count in zip(replayed.row_offsets, replayed.rows)]
+        [np.arange(first, first + count) for first, count in zip(replayed.row_offsets, replayed.rows, strict=True)]
     )
     return (replayed.stones, replayed.ladders, replayed.moves), written
 
@@ -180,7 +180,7 @@ def _starter_store():
 def _assert_equals_the_slow_twin(store, written, count):
     rng = np.random.default_rng(1)
     rows, keep = rng.choice(written, count, replace=False), rng.integers(0, 6, count)
-    slow = np.stack([slow_planes_of_row(*store, int(row), k) for row, k in zip(rows, keep)])
+    slow = np.stack([slow_planes_of_row(*store, int(row), k) for row, k in zip(rows, keep, strict=True)])
     assert np.array_equal(make(store, rows, keep=keep)[0], slow)
 
 
@@ -238,7 +238,7 @@ def test_golden_planes():
 def _arguments():
     *store, rows = position_rows([Position(np.zeros(12, np.uint64), BLACK, ladders=NO_LADDERS)] * 2)
     return dict(
-        zip(("stones", "ladders", "moves"), store),
+        zip(("stones", "ladders", "moves"), store, strict=True),
         rows=rows,
         symmetries=np.zeros(2, np.uint8),
         keep=np.zeros(2, np.uint8),

@@ -14,7 +14,7 @@ def _play(*games):
     """Store arrays of games given as texts like "B Q16, W D4, B pass"; `setup` codes may come first in a pair."""
     built = []
     for text in games:
-        colours, names = zip(*(move.split() for move in text.split(", ")))
+        colours, names = zip(*(move.split() for move in text.split(", ")), strict=True)
         moves = [PASS if name == "pass" else point(name) for name in names]
         sides = [BLACK if colour == "B" else WHITE for colour in colours]
         built.append(Game(np.zeros(0, np.int16), np.array(moves, np.int16), np.array(sides, np.uint8)))

@@ -18,7 +18,7 @@ def ladder_planes(drawing, mover=BLACK, ko=-1):
     planes, _ = make_set(CAZENAVE, plane_source(arrays), arrays.rows)
     return {
         name.removeprefix("ladder_"): set(np.flatnonzero(plane).tolist())
-        for name, plane in zip(plane_names(CAZENAVE), planes[0])
+        for name, plane in zip(plane_names(CAZENAVE), planes[0], strict=True)
         if name.startswith("ladder_")
     }
 

@@ -57,7 +57,7 @@ def test_planes_come_out_with_mean_zero_and_deviation_one_and_constant_ones_as_t
 
 def test_grand_mean_of_the_15_planes():
     """The published numbers agree with each other: 0.154 and x2.77 are those of the set with three liberty planes."""
-    published = dict(zip(plane_names(GO_NN), PUBLISHED))
+    published = dict(zip(plane_names(GO_NN), PUBLISHED, strict=True))
     for side in ("own", "opponent"):
         published[f"{side}_liberties_3_or_more"] = (
             published[f"{side}_liberties_3"] + published[f"{side}_liberties_4_or_more"]
@@ -83,8 +83,8 @@ def test_means_on_kgs_games_resemble_the_published_ones():
         pytest.skip(f"no {oracles.KGS_GAMES.name} beside the repository")
     store = open_games(oracles.KGS_GAMES)
     rows = np.flatnonzero(store.moves[:, FLAGS] & LAST == 0)
-    means = dict(zip(plane_names(GO_NN), plane_means(GO_NN, plane_source(store), rows)))
-    ratios = {name: means[name] / value for name, value in zip(plane_names(GO_NN), PUBLISHED)}
+    means = dict(zip(plane_names(GO_NN), plane_means(GO_NN, plane_source(store), rows), strict=True))
+    ratios = {name: means[name] / value for name, value in zip(plane_names(GO_NN), PUBLISHED, strict=True)}
     rare = {"ko", *(name for name in ratios if name.startswith("captures"))}
     assert all(0.75 < ratio < 1.35 for name, ratio in ratios.items() if name not in rare)
     assert all(0.5 < ratios[name] < 2.0 for name in rare)

@@ -49,7 +49,7 @@ def assert_equals_the_slow_twin(features, source, rows, keep):
     planes, _ = make_set(features, source, rows, keep=keep)
     for j, row in enumerate(rows):
         slow = slow_set(features, source, int(row), min(int(keep[j]), features.history))
-        for name, plane in zip(plane_names(features), planes[j]):
+        for name, plane in zip(plane_names(features), planes[j], strict=True):
             assert set(np.flatnonzero(plane).tolist()) == slow.get(name, set()), (name, int(row))
 
 

@@ -149,7 +149,7 @@ def test_what_two_arms_share_starts_equal():
 
     plain, with_boards = FeatureConfig(), FeatureConfig(past_boards=3, history=0)
     stems = [
-        dict(zip(plane_names(f), build_net(TINY, plane_names(f), 0).stem.kernel.detach().unbind(1)))
+        dict(zip(plane_names(f), build_net(TINY, plane_names(f), 0).stem.kernel.detach().unbind(1), strict=True))
         for f in (plain, with_boards)
     ]
     shared = stems[0].keys() & stems[1].keys()

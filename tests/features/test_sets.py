@@ -81,7 +81,7 @@ def test_every_field_of_every_set_has_valid_values():
 
 def every_configuration(name):
     fields = VALID[name]
-    chosen = (dict(zip(fields, values)) for values in itertools.product(*fields.values()))
+    chosen = (dict(zip(fields, values, strict=True)) for values in itertools.product(*fields.values()))
     return [
         FeatureConfig(set=name, **values)
         for values in chosen
@@ -144,7 +144,7 @@ def test_what_stands_beyond_the_edge():
 
     def padded(**change):
         features = CLARK.model_copy(update=change)
-        return [name for name, value in zip(plane_names(features), padding(features)) if value]
+        return [name for name, value in zip(plane_names(features), padding(features), strict=True) if value]
 
     assert padded(edge="none") == [] and padded() == ["edge"]
     assert padded(edge="as_opponent") == ["opponent_liberties_3_or_more"]

@@ -51,7 +51,7 @@ def is_censored(store, row):
 def test_illegal_points_are_stones_and_the_ko_point(store):
     kos = np.flatnonzero(store.moves[:, KO] >= 0)[:10]
     rows = np.concatenate([kos, kos + 1])
-    for row, illegal in zip(rows, made(store, rows, "illegal")):
+    for row, illegal in zip(rows, made(store, rows, "illegal"), strict=True):
         expected = set(np.flatnonzero(colours_of(store.stones[row]))) | (
             {int(store.moves[row, KO])} if store.moves[row, KO] >= 0 else set()
         )
@@ -60,7 +60,7 @@ def test_illegal_points_are_stones_and_the_ko_point(store):
 
 def test_ladders_are_the_stones_of_laddered_chains(store, rows):
     rows = rows[::8]
-    for row, laddered in zip(rows, made(store, rows, "ladders")):
+    for row, laddered in zip(rows, made(store, rows, "ladders"), strict=True):
         board = colours_of(store.stones[row])
         assert set(np.flatnonzero(laddered)) == {p for p in points_of(store.ladders[row]) if board[p] != EMPTY}
         assert set(np.flatnonzero(laddered)) <= ladder_states(board.tolist()) or store.moves[row, KO] >= 0
@@ -70,7 +70,7 @@ def test_ladders_are_the_stones_of_laddered_chains(store, rows):
 def test_future_moves(store, rows, further):
     targets = Targets(store, ("future",) * further).make(rows, np.zeros(len(rows), np.uint8))["future"]
     assert targets.shape == (len(rows), further)
-    for row, found in zip(rows, targets):
+    for row, found in zip(rows, targets, strict=True):
         expected = [
             int(store.moves[at, MOVE]) if at < end_of(store, row) else -1 for at in range(row + 1, row + 1 + further)
         ]
@@ -78,7 +78,7 @@ def test_future_moves(store, rows, further):
 
 
 def test_next_occupants(store, rows):
-    for row, found in zip(rows, made(store, rows, "next_occupant")):
+    for row, found in zip(rows, made(store, rows, "next_occupant"), strict=True):
         if is_censored(store, row):
             assert (found == -1).all()
             continue
@@ -93,7 +93,7 @@ def test_next_occupants(store, rows):
 
 def test_removal_times(store, rows):
     upper = [1, 2, 4, 8, 16, 32]
-    for row, found in zip(rows, made(store, rows, "removal_time")):
+    for row, found in zip(rows, made(store, rows, "removal_time"), strict=True):
         if is_censored(store, row):
             assert (found == -1).all()
             continue
@@ -141,7 +141,7 @@ def test_ownership_is_the_movers_view_of_the_end(store, rows):
     owners = certain_owners(
         np.asarray(store.stones), np.array([end_of(store, row) for row in rows]), np.ones(len(rows), bool)
     )
-    for row, found, owned in zip(rows, made(store, rows, "ownership"), owners):
+    for row, found, owned in zip(rows, made(store, rows, "ownership"), owners, strict=True):
         game = store.games[store.game[row]]
         expected = np.full(POINTS, -1)
         if game["result"] == RESULT_COUNTED and game["end"] == COMPLETE:

@@ -148,7 +148,7 @@ def load_oracle(path) -> Oracle:
 def sample_rows(rows: Rows) -> np.ndarray:
     """Indices of the rows that an oracle has: a move played that is no pass."""
     used = np.zeros(len(rows.moves), bool)
-    for first, count in zip(rows.row_offsets, rows.rows):
+    for first, count in zip(rows.row_offsets, rows.rows, strict=True):
         used[first : first + count] = True
     return np.flatnonzero(used & (rows.moves[:, MOVE] >= 0))
 

@@ -25,7 +25,7 @@ def assert_equal_to_fresh_searches(rows) -> int:
     """Compares every row; returns how many there were."""
     work = make_workspace()
     compared = 0
-    for first, count in zip(rows.row_offsets, rows.rows):
+    for first, count in zip(rows.row_offsets, rows.rows, strict=True):
         for row in range(first, first + count):
             fresh = ladder_bits(rows.stones[row], int(rows.moves[row, KO]), work)
             assert (fresh == rows.ladders[row]).all(), f"row {row}\n{draw(colours_of(rows.stones[row]))}"

@@ -190,7 +190,7 @@ def test_games_in_a_batch_do_not_touch_each_other():
         alone = replay([game])
         span = slice(together.row_offsets[g], together.row_offsets[g] + together.rows[g])
         assert (alone.rows[0], alone.ends[0]) == (together.rows[g], together.ends[g])
-        for one, other in zip(alone[:3], together[:3]):
+        for one, other in zip(alone[:3], together[:3], strict=True):
             assert (one[: alone.rows[0]] == other[span]).all()
 
 

@@ -30,7 +30,7 @@ def test_equals_torch(shape, memory_format):
     x = x.contiguous(memory_format=memory_format)
     slopes = torch.rand(shape[1], generator=generator) - 0.5
     own, reference = both(x, slopes, torch.randn(shape, generator=generator))
-    for a, b in zip(own, reference):
+    for a, b in zip(own, reference, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
     assert own[0].is_contiguous(memory_format=memory_format)
 

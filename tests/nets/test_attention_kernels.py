@@ -31,7 +31,9 @@ def test_values_and_gradients(bias, factor):
     torch.testing.assert_close(made, slow.float(), rtol=1e-5, atol=1e-5)
     weight = torch.randn(SHAPE)
     for fast, true in zip(
-        torch.autograd.grad((made * weight).sum(), given), torch.autograd.grad((slow * weight).sum(), given)
+        torch.autograd.grad((made * weight).sum(), given),
+        torch.autograd.grad((slow * weight).sum(), given),
+        strict=True,
     ):
         torch.testing.assert_close(fast, true, rtol=1e-4, atol=1e-5)
 

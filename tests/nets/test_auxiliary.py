@@ -47,7 +47,7 @@ def test_every_weight_has_a_head():
 
 
 def test_off_means_absent():
-    assert not hasattr(net_with(), "auxiliary")
+    assert net_with().auxiliary is None
     assert {
         name.split(".")[1]
         for name, _ in net_with("value", "ladders").named_parameters()

@@ -118,7 +118,7 @@ def test_near_counts_both_colours_and_autocast_does_not_matter():
     with torch.autocast("cpu", torch.bfloat16):
         assert torch.equal(boards_of(*boards).near, near)
     points = np.arange(361)
-    for colours, found in zip(boards, near.flatten(1)):
+    for colours, found in zip(boards, near.flatten(1), strict=True):
         stones = np.flatnonzero(colours)
         distance = abs(points[:, None] // 19 - stones // 19) + abs(points[:, None] % 19 - stones % 19)
         assert found.tolist() == (distance <= 3).any(1).tolist()

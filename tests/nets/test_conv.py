@@ -43,7 +43,7 @@ def clark_planes(*boards) -> torch.Tensor:
     """(N, 8, 19, 19): stones by liberties as far as a test needs it: the stones' places alternate over the planes of
     their side."""
     planes = np.zeros((len(boards), 8, 361), np.float32)
-    for planes_of, colours in zip(planes, boards):
+    for planes_of, colours in zip(planes, boards, strict=True):
         for side, colour in enumerate((BLACK, WHITE)):
             for place, point in enumerate(np.flatnonzero(colours == colour)):
                 planes_of[3 * side + place % 3, point] = 1
@@ -246,7 +246,7 @@ def test_initial_weights(tied):
 
 def test_fan_in_is_sqrt_half_of_he():
     he, fan_in = (clark(conv(layers=SMALL, head="full", init=init)) for init in ("he", "fan_in"))
-    for a, b in zip(he.parameters(), fan_in.parameters()):
+    for a, b in zip(he.parameters(), fan_in.parameters(), strict=True):
         torch.testing.assert_close(b * 2**0.5, a)
 
 

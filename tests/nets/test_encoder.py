@@ -206,17 +206,13 @@ def test_full_smolgen_is_its_definition():
         y = F.layer_norm(y, y.shape[-1:], norm.gamma, norm.beta, 1e-3)
     bias = torch.einsum("nhg,gp->nhp", y.reshape(2, 2, 3), net.smolgen.kernel).reshape(2, 2, 361, 361)
     torch.testing.assert_close(
-        layer(x, net.smolgen.maps()), slow_layer(layer, x.double(), bias.double()).float(), rtol=1e-4, atol=1e-5
+        layer(x, net.smolgen.to_logits()), slow_layer(layer, x.double(), bias.double()).float(), rtol=1e-4, atol=1e-5
     )
 
 
 def test_relative_smolgen_depends_on_offsets_alone():
     net = built(encoder(smolgen="relative"))
-    logits = (
-        net.smolgen.logits(torch.randn(1, 2, 3), net.smolgen.maps())[0, 0]
-        .unflatten(0, (SIZE, SIZE))
-        .unflatten(2, (SIZE, SIZE))
-    )
+    logits = net.smolgen.to_logits()(torch.randn(1, 2, 3))[0, 0].unflatten(0, (SIZE, SIZE)).unflatten(2, (SIZE, SIZE))
     assert logits[3, 4, 10, 2] == logits[5, 9, 12, 7] == logits[0, 2, 7, 0]
     assert logits[3, 4, 10, 2] != logits[3, 4, 10, 3]
 

@@ -68,11 +68,13 @@ def test_channels_last_equals_contiguous(variant):
     nets = [built(VARIANTS[variant]), built(VARIANTS[variant]).to(memory_format=torch.channels_last)]
     planes = random_planes()
     moves = torch.tensor([5, 60, 180, 360])
-    logits = [net(x) for net, x in zip(nets, (planes, planes.contiguous(memory_format=torch.channels_last)))]
+    logits = [
+        net(x) for net, x in zip(nets, (planes, planes.contiguous(memory_format=torch.channels_last)), strict=True)
+    ]
     torch.testing.assert_close(logits[0], logits[1], rtol=1e-4, atol=1e-4)
     for outputs in logits:
         F.cross_entropy(outputs, moves).backward()
-    for (name, a), b in zip(nets[0].named_parameters(), nets[1].parameters()):
+    for (name, a), b in zip(nets[0].named_parameters(), nets[1].parameters(), strict=True):
         assert (a.grad - b.grad).norm() < 0.01 * a.grad.norm(), (
             name
         )  # a rounding may move an activation across its kink

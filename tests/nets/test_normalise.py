@@ -8,7 +8,7 @@ from gonn_core.config import TrialConfig, parse_config
 from gonn_core.features.normalisation import SAMPLE, measured, per_plane, plane_means
 from gonn_core.features.sets import plane_names
 from gonn_core.features.source import plane_source
-from gonn_core.nets.parts.normalise import Normalise, set_normalisation
+from gonn_core.nets.parts.normalise import Normalise
 from gonn_core.nets.registry import FAMILIES, trial_net
 from tests.features.configs import GO_NN
 from tests.features.stores import open_games, sample_rows
@@ -63,16 +63,15 @@ def test_chains_are_those_of_the_raw_planes():
 def test_a_new_net_is_set_from_the_training_rows(starter):
     source, rows = starter
     features = GO_NN.model_copy(update={"normalisation": "per_plane"})
-    holder = torch.nn.Module()
-    holder.normalise = Normalise(len(plane_names(features)))
-    set_normalisation(holder, features, source, rows)
+    normalise = Normalise(len(plane_names(features)))
+    normalise.measure(features, source, rows)
     expected = per_plane(
         plane_means(features, source, rows[np.arange(SAMPLE) * len(rows) // SAMPLE] if len(rows) > SAMPLE else rows)
     )
-    assert holder.normalise.shift.flatten().tolist() == expected.shift.tolist()
-    assert holder.normalise.scale.flatten().tolist() == expected.scale.tolist()
+    assert normalise.shift.flatten().tolist() == expected.shift.tolist()
+    assert normalise.scale.flatten().tolist() == expected.scale.tolist()
     constant = plane_names(features).index("ones")
-    assert holder.normalise(torch.ones(1, len(expected.shift), 19, 19))[0, constant].unique().tolist() == [1.0]
+    assert normalise(torch.ones(1, len(expected.shift), 19, 19))[0, constant].unique().tolist() == [1.0]
 
 
 def test_the_sample_is_evenly_spaced_and_whole_where_rows_are_few(starter):
@@ -86,6 +85,4 @@ def test_the_sample_is_evenly_spaced_and_whole_where_rows_are_few(starter):
 
 
 def test_without_it_nothing_is_set():
-    net = trial_net(config("gonn", "none"))
-    set_normalisation(net, config("gonn", "none").features, None, None)
-    assert not hasattr(net, "normalise")
+    assert trial_net(config("gonn", "none")).normalise is None

@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
-from gonn_core.nets.gonn.blocks import GlobalBlock, ResidualBlock
-from gonn_core.nets.gonn.head import PolicyHead
-from gonn_core.nets.gonn.stem import Stem
+from gonn_core.nets.gonn.blocks import GlobalBlock, PreactivationBlock
+from gonn_core.nets.gonn.head import GonnPolicyHead
+from gonn_core.nets.gonn.stem import GonnStem
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.nets.parts.pooling import PooledBias, pool_board
@@ -32,23 +32,23 @@ def close(a, b):
 @pytest.mark.parametrize("size", [3, 5])
 def test_stem_centre_kernel_is_a_second_convolution(size):
     names = ("a", "b", "c")
-    stem = Stem(Draws(0), "stem", StemConfig(kernel=size, center_kernel=True), WIDTH, names)
+    stem = GonnStem(Draws(0), "stem", StemConfig(kernel=size, center_kernel=True), WIDTH, names)
     planes = random_planes(2, 3)
-    plain = Stem(Draws(0), "stem", StemConfig(kernel=size), WIDTH, names)
+    plain = GonnStem(Draws(0), "stem", StemConfig(kernel=size), WIDTH, names)
     close(stem(planes), plain(planes) + F.conv2d(planes, stem.center))
     stem(planes).square().sum().backward()
     close(stem.center.grad[:, :, 0, 0], stem.kernel.grad[:, :, size // 2, size // 2])
 
 
 def test_ordinary_block():
-    block, x = ResidualBlock(Draws(0), "blocks.1", NET), trunk_values()
+    block, x = PreactivationBlock(Draws(0), "blocks.1", NET), trunk_values()
     slopes = torch.full((WIDTH,), 0.2)
     y = F.conv2d(F.prelu(normalised(x), slopes), block.conv1, padding=1)
     close(block(x), x + F.conv2d(F.prelu(normalised(y), slopes), block.conv2, padding=1))
 
 
 def test_dilated_block():
-    block, x = ResidualBlock(Draws(0), "blocks.2", NET, dilated=4, dilation=3), trunk_values()
+    block, x = PreactivationBlock(Draws(0), "blocks.2", NET, dilated=4, dilation=3), trunk_values()
     slopes = torch.full((WIDTH,), 0.2)
     y = F.prelu(normalised(x), slopes)
     y = torch.cat((F.conv2d(y, block.conv1[:8], padding=1), F.conv2d(y, block.conv1[8:], padding=3, dilation=3)), 1)
@@ -58,11 +58,11 @@ def test_dilated_block():
 @pytest.mark.parametrize("dilated", [4, WIDTH])
 def test_dilation_one_is_the_ordinary_block(dilated):
     x = trunk_values()
-    close(ResidualBlock(Draws(0), "b", NET, dilated, dilation=1)(x), ResidualBlock(Draws(0), "b", NET)(x))
+    close(PreactivationBlock(Draws(0), "b", NET, dilated, dilation=1)(x), PreactivationBlock(Draws(0), "b", NET)(x))
 
 
 def test_all_rows_may_be_dilated():
-    block, x = ResidualBlock(Draws(0), "b", NET, dilated=WIDTH, dilation=2), trunk_values()
+    block, x = PreactivationBlock(Draws(0), "b", NET, dilated=WIDTH, dilation=2), trunk_values()
     y = F.conv2d(F.prelu(normalised(x), torch.full((WIDTH,), 0.2)), block.conv1, padding=2, dilation=2)
     assert block(x).shape == y.shape == x.shape
 
@@ -96,7 +96,9 @@ def test_a_constant_channel_has_a_gradient():
 def test_pooled_bias_by_hand():
     """Two channels, in inference mode with running statistics 0 and 1 - epsilon: the norm changes nothing."""
     net = NetConfig(activation="relu")
-    bias = PooledBias(Draws(0), "pooled", net, ("mean", "max"), channels=2, out=1, fan_in=2, scale=1.0).eval()
+    bias = PooledBias(
+        Draws(0), "pooled", net, statistics=("mean", "max"), in_channels=2, out_channels=1, fan_in=2, scale=1.0
+    ).eval()
     bias.norm.variance.fill_(1 - 1e-3)
     with torch.no_grad():
         bias.matrix.copy_(torch.tensor([[1.0, 10.0, 100.0, 1000.0]]))  # mean a, mean b, max a, max b
@@ -108,7 +110,7 @@ def test_pooled_bias_by_hand():
 @pytest.mark.parametrize("pooling, statistics", [("none", 0), ("mean_max", 2), ("mean_max_stdev", 3)])
 def test_head(pooling, statistics):
     net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(pooling=pooling))
-    head, t = PolicyHead(Draws(0), "head", net), trunk_values()
+    head, t = GonnPolicyHead(Draws(0), "head", net), trunk_values()
     z = F.conv2d(t, head.conv, padding=1)
     if statistics:
         pooled = F.relu(normalised(F.conv2d(t, head.pooled_conv, padding=1))).flatten(2)
@@ -123,7 +125,7 @@ def test_head(pooling, statistics):
 
 def test_head_with_relu():
     net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(activation="relu"))
-    head, t = PolicyHead(Draws(0), "head", net), trunk_values()
+    head, t = GonnPolicyHead(Draws(0), "head", net), trunk_values()
     z = normalised(F.conv2d(t, head.conv, padding=1))
     assert head.out.shape == (1, 4, 5, 5)
     close(head(t), F.conv2d(F.relu(z), head.out, padding=2).reshape(3, 361))

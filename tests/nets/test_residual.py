@@ -18,6 +18,7 @@ from gonn_core.settings.training import OptimiserConfig
 
 ALL_PLANES = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
 NAMES = plane_names(ALL_PLANES)
+CHANNELS = len(NAMES)
 KINDS = list(BLOCKS)
 
 
@@ -29,7 +30,7 @@ def built(names=NAMES, seed=0, **settings):
     return build_net(residual_net(**settings), names, seed)
 
 
-def planes(count=3, channels=len(NAMES), seed=0):
+def planes(count=3, channels=CHANNELS, seed=0):
     return (torch.rand(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed)) < 0.3).float()
 
 

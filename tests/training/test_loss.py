@@ -48,7 +48,7 @@ def test_mean_over_the_batch():
 
 def test_squared_error_sums_over_points_and_averages_over_the_batch():
     rows, targets = logits(5, 361), torch.tensor([0, 17, 360, 17, 200])
-    slow = [slow_squared_error(row, target) for row, target in zip(rows, targets.tolist())]
+    slow = [slow_squared_error(row, target) for row, target in zip(rows, targets.tolist(), strict=True)]
     assert squared_error(rows, targets, "none").tolist() == pytest.approx(slow, rel=1e-5)
     assert squared_error(rows, targets).item() == pytest.approx(sum(slow) / 5, rel=1e-5)
     assert squared_error(rows.bfloat16(), targets).dtype == torch.float32

@@ -96,7 +96,11 @@ def test_planes_are_weighted_and_nats_are_of_the_next_move(weights, factors):
     moves = (batch.targets, *batch.extras["future"].T)
     loss = trainer.step(batch).item()
     assert loss == pytest.approx(
-        sum(f * squared_error(policies[:, k], move).item() for k, (f, move) in enumerate(zip(factors, moves))), rel=1e-6
+        sum(
+            f * squared_error(policies[:, k], move).item()
+            for k, (f, move) in enumerate(zip(factors, moves, strict=True))
+        ),
+        rel=1e-6,
     )
     assert trainer.train_loss() == pytest.approx(loss)
     assert trainer.train_nats() == pytest.approx(cross_entropy(policies[:, 0], batch.targets).item(), rel=1e-6)

@@ -65,7 +65,7 @@ def test_the_trainers_rate_is_the_halved_one():
     for batch in real_batches(trainer.config, 12):
         losses.append(trainer.step(batch).item())
         rates.append(trainer.rate)
-    halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k])) for k in range(12)]
+    halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k], strict=True)) for k in range(12)]
     assert halvings[-1] >= 2
     assert rates == pytest.approx([0.1 * 0.5**n for n in halvings])
 

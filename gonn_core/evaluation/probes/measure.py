@@ -56,7 +56,8 @@ def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
     finally:
         net.train(training)
     pairs = [
-        _best(case, policy, next(twins) if case.twin is not None else None) for case, policy in zip(suite.cases, own)
+        _best(case, policy, next(twins) if case.twin is not None else None)
+        for case, policy in zip(suite.cases, own, strict=True)
     ]
     return Answers(*np.array(pairs, np.float32).reshape(-1, 3).T)
 

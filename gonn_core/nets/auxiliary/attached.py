@@ -1,14 +1,16 @@
 """The auxiliary heads of a trial's net: those that have a weight, under `net.auxiliary`."""
 
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import nn
 
 from gonn_core.config import TrialConfig
 from gonn_core.nets.auxiliary import heads
+from gonn_core.nets.init import Draws
 
-HEADS: dict[str, Callable[..., nn.Module]] = {
+HEADS: dict[str, Callable[..., heads.AuxiliaryHead]] = {
     "ladders": heads.Ladders,
     "next_occupant": heads.NextOccupant,
     "removal_time": heads.RemovalTime,
@@ -25,7 +27,7 @@ class AuxiliaryHeads(nn.ModuleDict):
     """Heads by name, parameters `auxiliary.<name>.…`. Off means absent: no weights that decay, nothing in the
     checkpoint."""
 
-    def __init__(self, config: TrialConfig, body_width: int, draws):
+    def __init__(self, config: TrialConfig, body_width: int, draws: Draws):
         weights = config.training.auxiliary.model_dump()
         gamma = config.net.norm_gamma
         super().__init__(
@@ -39,7 +41,7 @@ class AuxiliaryHeads(nn.ModuleDict):
         policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
         expected.
         """
-        return {name: head.loss(body, batch) for name, head in self.items()}
+        return {name: cast(heads.AuxiliaryHead, head).loss(body, batch) for name, head in self.items()}
 
 
 def wants_heads(config: TrialConfig) -> bool:

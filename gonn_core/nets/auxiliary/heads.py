@@ -12,21 +12,30 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gonn_core.nets.init import constant, parameter
+from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.norm import BatchNorm
 
 OUT_SCALE = 0.5
 """Last maps start at half of a He draw (spec: GoNN 3.3; for the others ours)."""
 
 
-class Dense(nn.Module):
-    """The same map at each point, (N, W, 19, 19) -> (N, rows, 361), or of vectors (N, W) -> (N, rows); always in
+class Float32Dense(nn.Module):
+    """The same map at each point, (N, in, 19, 19) -> (N, out, 361), or of vectors (N, in) -> (N, out); always in
     float32."""
 
-    def __init__(self, draws, name: str, rows: int, columns: int, bias: bool = True, scale: float = OUT_SCALE):
+    def __init__(
+        self,
+        draws: Draws,
+        name: str,
+        *,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        scale: float = OUT_SCALE,
+    ):
         super().__init__()
-        self.kernel = parameter(scale * draws.he(f"{name}.kernel", (rows, columns), columns))
-        self.bias = constant(rows, 0.0) if bias else None
+        self.kernel = parameter(scale * draws.he(f"{name}.kernel", (out_features, in_features), in_features))
+        self.bias = constant(out_features, 0.0) if bias else None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         with torch.autocast(x.device.type, enabled=False):
@@ -35,7 +44,15 @@ class Dense(nn.Module):
             return F.conv2d(x.float(), self.kernel[:, :, None, None], self.bias).flatten(2)
 
 
-class Ladders(nn.Module):
+class AuxiliaryHead(nn.Module):
+    """A head on the body, with its loss."""
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        """Float32 scalar, not weighted: body (N, W, 19, 19), the batch that it was made from."""
+        raise NotImplementedError
+
+
+class Ladders(AuxiliaryHead):
     """Which stones stand in chains that a ladder captures: 3x3 convolution to 24 channels, norm, CReLU, 1x1 convolution
     (spec: GoNN 3.3).
 
@@ -44,7 +61,7 @@ class Ladders(nn.Module):
 
     channels = 24
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.conv = parameter(draws.he(f"{name}.conv", (self.channels, width, 3, 3), 9 * width))
         self.norm = BatchNorm(self.channels, norm_gamma)
@@ -62,13 +79,13 @@ class Ladders(nn.Module):
         return errors.sum(1).mean()
 
 
-class NextOccupant(nn.Module):
+class NextOccupant(AuxiliaryHead):
     """Per point the colour of the next stone to come there: none, own, opponent's. Loss: cross-entropy, mean over the
     points."""
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.out = Dense(draws, f"{name}.out", 3, width)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=3)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
         return F.cross_entropy(
@@ -76,14 +93,14 @@ class NextOccupant(nn.Module):
         ).mean()
 
 
-class RemovalTime(nn.Module):
+class RemovalTime(AuxiliaryHead):
     """Per stone the class of the opponent's turns until its capture. Loss: cross-entropy, mean over the stones."""
 
     classes = 8
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.out = Dense(draws, f"{name}.out", self.classes, width)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=self.classes)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
         targets = batch.extras["removal_time"].long()
@@ -91,30 +108,29 @@ class RemovalTime(nn.Module):
         return (errors.sum(1) / (targets >= 0).sum(1).clamp(min=1)).mean()
 
 
-class OpponentReply(nn.Module):
+class OpponentReply(AuxiliaryHead):
     """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has
     none."""
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.out = Dense(draws, f"{name}.out", 1, width, bias=False)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=1, bias=False)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
         return _move_loss(self.out(body)[:, 0], batch.extras["future"][:, 0])
 
 
-class JointReply(nn.Module):
+class JointReply(AuxiliaryHead):
     """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss
     as `OpponentReply`."""
 
     size = 32
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.query = Dense(draws, f"{name}.query", self.size, width, scale=1.0)
-        self.key = Dense(
-            draws, f"{name}.key", self.size, width, bias=False, scale=1.0
-        )  # its bias would be the same for all points
+        self.query = Float32Dense(draws, f"{name}.query", in_features=width, out_features=self.size, scale=1.0)
+        # a bias of the key would be the same for all points
+        self.key = Float32Dense(draws, f"{name}.key", in_features=width, out_features=self.size, bias=False, scale=1.0)
 
     def forward(self, body: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
         """Logits (N, 361) float32 of the replies to `moves` (N,)."""
@@ -127,12 +143,12 @@ class JointReply(nn.Module):
         return _move_loss(self(body, batch.targets), batch.extras["future"][:, 0])
 
 
-class Ownership(nn.Module):
+class Ownership(AuxiliaryHead):
     """Per point whose it is at the end. Loss: the sigmoid's cross-entropy over the points known, divided by 361."""
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
-        self.out = Dense(draws, f"{name}.out", 1, width)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=1)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
         owner = batch.extras["ownership"]
@@ -141,24 +157,24 @@ class Ownership(nn.Module):
 
 
 class Pooled(nn.Module):
-    """Mean of the body over the board -> hidden layer of 32, ReLU -> rows (our choice: the document names the targets
-    only)."""
+    """Mean of the body over the board -> hidden layer of 32, ReLU -> `outputs` numbers (our choice: the document names
+    the targets only)."""
 
     hidden = 32
 
-    def __init__(self, draws, name: str, width: int, rows: int):
+    def __init__(self, draws: Draws, name: str, width: int, outputs: int):
         super().__init__()
-        self.inner = Dense(draws, f"{name}.inner", self.hidden, width, scale=1.0)
-        self.out = Dense(draws, f"{name}.out", rows, self.hidden)
+        self.inner = Float32Dense(draws, f"{name}.inner", in_features=width, out_features=self.hidden, scale=1.0)
+        self.out = Float32Dense(draws, f"{name}.out", in_features=self.hidden, out_features=outputs)
 
     def forward(self, body: torch.Tensor) -> torch.Tensor:
         return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
 
 
-class Value(nn.Module):
+class Value(AuxiliaryHead):
     """Whether the mover wins. Loss: cross-entropy of two classes; games without a winner, drawn ones too, have none."""
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, 2)
 
@@ -166,12 +182,12 @@ class Value(nn.Module):
         return F.cross_entropy(self.pooled(body), batch.extras["value"], ignore_index=-1, reduction="none").mean()
 
 
-class MovesLeft(nn.Module):
+class MovesLeft(AuxiliaryHead):
     """Moves to the end of the game, in units of 20. Loss: Huber, linear from an error of 10 units on."""
 
     unit, delta = 20.0, 10.0
 
-    def __init__(self, draws, name: str, width: int, norm_gamma: bool):
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, 1)
 

@@ -14,7 +14,7 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.conv.tied import Orbits, pair_symmetries, symmetries
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 
 PUBLISHED_PLANES = 21
 """Planes that the fan-in of the first layer counts, whatever the number of planes present: dropping one leaves the
@@ -29,61 +29,82 @@ weights have 0.01."""
 
 
 def drawn(
-    draws, net: NetConfig, name: str, rows: int, columns: int, cells: int, planes: Sequence[str] | None = None
+    draws: Draws,
+    name: str,
+    net: NetConfig,
+    *,
+    in_channels: int,
+    out_channels: int,
+    cells: int,
+    planes: Sequence[str] | None,
 ) -> np.ndarray:
-    """Initial weights (rows, columns, cells) as `net.conv.init` says; `planes`: names of the columns, where they are
-    the input planes."""
-    fan_in = cells * (columns if planes is None else PUBLISHED_PLANES)
+    """Initial weights (out_channels, in_channels, cells) as `net.conv.init` says; `planes`: names of what comes in,
+    where that are the input planes."""
+    fan_in = cells * (in_channels if planes is None else PUBLISHED_PLANES)
     counted = {"he": fan_in, "fan_in": 2 * fan_in, "normal": 2 * (CUT_DEVIATION / NORMAL_DEVIATION) ** 2}[net.conv.init]
     if planes is None:
-        return draws.he(name, (rows, columns, cells), counted)
-    return np.stack([draws.he(name, (rows, cells), counted, plane) for plane in planes], 1)
+        return draws.he(name, (out_channels, in_channels, cells), counted)
+    return np.stack([draws.he(name, (out_channels, cells), counted, plane) for plane in planes], 1)
 
 
-class Convolution(nn.Module):
-    """(N, columns, s, s) -> (N, rows, side, side), zeros beyond the edge for `padding` points; a bias a channel, or at
-    each point.
+class ConvLayer(nn.Module):
+    """(N, in_channels, s, s) -> (N, out_channels, side, side), zeros beyond the edge for `padding` points; a bias a
+    channel, or at each point.
 
-    Untied: kernel (rows, columns, k, k), bias (rows,) or (rows, side, side). Tied: one number an orbit in place of the
-    last two dimensions.
+    Untied: kernel (out_channels, in_channels, k, k), bias (out_channels,) or (out_channels, side, side). Tied: one
+    number an orbit in place of the last two dimensions.
     """
 
     def __init__(
         self,
-        draws,
+        draws: Draws,
         name: str,
         net: NetConfig,
-        columns: int,
-        rows: int,
-        size: int,
+        *,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
         side: int,
         padding: int,
         point_bias: bool,
-        planes=None,
+        planes: Sequence[str] | None = None,
     ):
         super().__init__()
-        self.padding, self.point_bias, self.size, self.side = padding, point_bias, size, side
-        self.per_point = rows * columns * size**2
-        kernel = drawn(draws, net, f"{name}.kernel", rows, columns, size**2, planes)
-        self.taps = self.points = None
+        self.padding, self.point_bias, self.kernel_size, self.side = padding, point_bias, kernel_size, side
+        self.per_point = out_channels * in_channels * kernel_size**2
+        kernel = drawn(
+            draws,
+            f"{name}.kernel",
+            net,
+            in_channels=in_channels,
+            out_channels=out_channels,
+            cells=kernel_size**2,
+            planes=planes,
+        )
+        self.taps: Orbits | None = None
+        self.points: Orbits | None = None
         if net.conv.tied:
-            self.taps = Orbits(symmetries(size))
+            self.taps = Orbits(symmetries(kernel_size))
             kernel = kernel[:, :, self.taps.first]
             self.points = Orbits(symmetries(side)) if point_bias else None
-        self.kernel = parameter(kernel if net.conv.tied else kernel.reshape(rows, columns, size, size))
-        shape = () if not point_bias else (side, side) if self.points is None else (len(self.points),)
-        self.bias = parameter(np.zeros((rows, *shape)))
+        else:
+            kernel = kernel.reshape(out_channels, in_channels, kernel_size, kernel_size)
+        self.kernel = parameter(kernel)
+        places: tuple[int, ...] = ()
+        if point_bias:
+            places = (side, side) if self.points is None else (len(self.points),)
+        self.bias = parameter(np.zeros((out_channels, *places)))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        kernel = self.kernel
+        kernel: torch.Tensor = self.kernel
         if self.taps is not None:
-            kernel = self.taps.spread(kernel, 2).unflatten(2, (self.size, self.size))
+            kernel = self.taps.spread(kernel, 2).unflatten(2, (self.kernel_size, self.kernel_size))
         if not self.point_bias:
             return F.conv2d(x, kernel, self.bias, padding=self.padding)
         y = F.conv2d(x, kernel, padding=self.padding)
-        bias = (
-            self.bias if self.points is None else self.points.spread(self.bias, 1).unflatten(1, (self.side, self.side))
-        )
+        bias: torch.Tensor = self.bias
+        if self.points is not None:
+            bias = self.points.spread(bias, 1).unflatten(1, (self.side, self.side))
         return y + bias.to(y.dtype)
 
     def multiply_adds(self) -> int:
@@ -92,35 +113,47 @@ class Convolution(nn.Module):
 
 
 class FullLayer(nn.Module):
-    """(N, columns, s, s) -> `units` numbers, each from all inputs: (N, units, 1, 1), or tied as maps (N, units/361, 19,
-    19).
+    """(N, in_channels, side, side) -> `units` numbers, each from all inputs: (N, units, 1, 1), or tied as maps
+    (N, units/361, 19, 19).
 
-    Untied: matrix (units, s², columns), bias (units,). Tied: unit j * maps + m is point j of map m; the weight from
-    input (i, c) to it is that from (g i, c) to (g j, m), so matrix (orbits of pairs (j, i), maps, columns), bias
-    (orbits of points, maps).
+    Untied: matrix (units, side², in_channels), bias (units,). Tied: unit j * maps + m is point j of map m; the weight
+    from input (i, c) to it is that from (g i, c) to (g j, m), so matrix (orbits of pairs (j, i), maps, in_channels),
+    bias (orbits of points, maps).
     """
 
-    def __init__(self, draws, name: str, net: NetConfig, columns: int, units: int, side: int, planes=None):
+    def __init__(
+        self,
+        draws: Draws,
+        name: str,
+        net: NetConfig,
+        *,
+        in_channels: int,
+        units: int,
+        side: int,
+        planes: Sequence[str] | None = None,
+    ):
         super().__init__()
         cells, maps = side**2, units // POINTS
         self.units, self.maps = units, maps
-        self.weights = units * columns * cells
-        matrix = drawn(draws, net, f"{name}.matrix", units, columns, cells, planes)
-        self.pairs = self.points = None
+        self.weights = units * in_channels * cells
+        matrix = drawn(
+            draws, f"{name}.matrix", net, in_channels=in_channels, out_channels=units, cells=cells, planes=planes
+        )
+        self.pairs: Orbits | None = None
+        self.points: Orbits | None = None
         if net.conv.tied:
             self.pairs, self.points = Orbits(pair_symmetries(SIZE, side)), Orbits(symmetries(SIZE))
             outputs, inputs = np.divmod(self.pairs.first, cells)
-            self.matrix = parameter(matrix.reshape(POINTS, maps, columns, cells)[outputs, :, :, inputs])
+            self.matrix = parameter(matrix.reshape(POINTS, maps, in_channels, cells)[outputs, :, :, inputs])
             self.bias = parameter(np.zeros((len(self.points), maps)))
         else:
             self.matrix = parameter(matrix.transpose(0, 2, 1))
             self.bias = parameter(np.zeros(units))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        flat = x.permute(0, 2, 3, 1).flatten(
-            1
-        )  # points before channels: what an orbit's weights are gathered by lies together
-        if self.pairs is None:
+        # points before channels: what an orbit's weights are gathered by lies together
+        flat = x.permute(0, 2, 3, 1).flatten(1)
+        if self.pairs is None or self.points is None:
             return F.linear(flat, self.matrix.flatten(1), self.bias)[:, :, None, None]
         matrix = self.pairs.spread(self.matrix, 0).unflatten(0, (POINTS, -1)).transpose(1, 2).reshape(self.units, -1)
         y = F.linear(flat, matrix, self.points.spread(self.bias, 0).flatten())

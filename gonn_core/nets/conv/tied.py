@@ -39,6 +39,9 @@ class Orbits(nn.Module):
     first: (orbits,) each orbit's first cell. `spread` makes a tensor over cells from one over orbits.
     """
 
+    index: torch.Tensor
+    images: torch.Tensor
+
     def __init__(self, images: np.ndarray):
         super().__init__()
         self.first, index = np.unique(images.min(0), return_inverse=True)

@@ -8,6 +8,7 @@ from gonn_core.go.points import POINTS
 from gonn_core.nets.encoder.attention_kernels import attend
 from gonn_core.nets.encoder.attention_tables import table, table_at_pairs
 from gonn_core.nets.encoder.parts import Dense, factor_not_negative
+from gonn_core.nets.init import Draws
 from gonn_core.settings.encoder_net import EncoderConfig
 
 
@@ -19,14 +20,14 @@ class Attention(nn.Module):
     the weights is not normalised again.
     """
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig, value_scale: float):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig, value_scale: float):
         super().__init__()
         width = encoder.width
         self.heads = encoder.heads
-        self.query = Dense(draws, f"{name}.query", width, width)
-        self.key = Dense(draws, f"{name}.key", width, width)
-        self.value = Dense(draws, f"{name}.value", width, width, scale=value_scale)
-        self.out = Dense(draws, f"{name}.out", width, width, scale=value_scale)
+        self.query = Dense(draws, f"{name}.query", in_features=width, out_features=width)
+        self.key = Dense(draws, f"{name}.key", in_features=width, out_features=width)
+        self.value = Dense(draws, f"{name}.value", in_features=width, out_features=width, scale=value_scale)
+        self.out = Dense(draws, f"{name}.out", in_features=width, out_features=width, scale=value_scale)
         form = encoder.additive_gate
         self.beta = None if form == "none" else table(form, self.heads, 0.0)
         self.gamma = table(form, self.heads, 1.0) if encoder.multiplicative_gate else None

@@ -60,6 +60,7 @@ class CpuAttention(torch.autograd.Function):
             grad_weights = grad[n, h] @ value[n, h].T
             if factor is not None:
                 used = weights * factor[h]
+                assert grad_factor is not None
                 grad_factor[h].addcmul_(grad_weights, weights)
                 grad_weights *= factor[h]
             torch.mm(used.T, grad[n, h], out=grad_value[n, h])

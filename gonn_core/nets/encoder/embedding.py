@@ -9,7 +9,7 @@ from torch import nn
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.parts import factor_not_negative, fan_average
 from gonn_core.nets.gonn.stem import PUBLISHED_PLANES
-from gonn_core.nets.init import constant, parameter
+from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.settings.encoder_net import EncoderConfig
 
 NEIGHBOURHOOD = ((0, 1), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3))
@@ -27,10 +27,10 @@ def arc_codes() -> torch.Tensor:
     return torch.from_numpy(codes - np.eye(POINTS, dtype=np.float32))
 
 
-class Stem(nn.Module):
+class EncoderStem(nn.Module):
     """Planes (N, C, 19, 19) -> (N, 361, width), weights drawn per plane by its name."""
 
-    def __init__(self, draws, name: str, width: int, plane_names: tuple[str, ...]):
+    def __init__(self, draws: Draws, name: str, width: int, plane_names: tuple[str, ...]):
         super().__init__()
         # fans count the published planes, whatever planes there are: dropping one leaves the others' weights as they
         # are
@@ -51,7 +51,9 @@ class ArcCode(nn.Module):
     """What the stem's dense map makes of the points' codes: (361, width), the same for every position, so made once a
     batch."""
 
-    def __init__(self, draws, name: str, width: int):
+    codes: torch.Tensor
+
+    def __init__(self, draws: Draws, name: str, width: int):
         super().__init__()
         self.register_buffer("codes", arc_codes(), persistent=False)
         self.kernel = parameter(
@@ -84,7 +86,7 @@ class PointGate(nn.Module):
 class Embedding(nn.Module):
     """What the stem makes of the planes (N, 361, width) -> tokens, the same shape: gate(relu(x + arc code + bias))."""
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         self.bias = constant(encoder.width, 0.0)
         self.arc_code = ArcCode(draws, f"{name}.arc_code", encoder.width) if encoder.arc_code else None

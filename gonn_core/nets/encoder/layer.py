@@ -9,7 +9,8 @@ from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.attention import Attention
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, square_relu
 from gonn_core.nets.encoder.smolgen import EPSILON as KERAS_EPSILON
-from gonn_core.nets.encoder.smolgen import MAPS, SmolgenCode
+from gonn_core.nets.encoder.smolgen import SmolgenCode, ToLogits
+from gonn_core.nets.init import Draws
 from gonn_core.settings.encoder_net import EncoderConfig
 
 EPSILON = 1e-6
@@ -23,24 +24,25 @@ class EncoderLayer(nn.Module):
     square.
     """
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         width, beta = encoder.width, (8 * encoder.layers) ** -0.25
         self.alpha = (2 * encoder.layers) ** 0.25
         self.process = DepthwiseProcess(draws, f"{name}.process", encoder) if encoder.depthwise else None
         self.smolgen = SmolgenCode(draws, f"{name}.smolgen", encoder) if encoder.smolgen != "none" else None
-        self.logits = None if self.smolgen is None else MAPS[encoder.smolgen].logits
         self.attention = Attention(draws, f"{name}.attention", encoder, beta)
         self.norm1 = LayerNorm(width, EPSILON)
-        self.expand = Dense(draws, f"{name}.expand", width, encoder.ffn, scale=beta)
+        self.expand = Dense(draws, f"{name}.expand", in_features=width, out_features=encoder.ffn, scale=beta)
         self.activation = ACTIVATIONS[encoder.ffn_activation]
-        self.contract = Dense(draws, f"{name}.contract", encoder.ffn, width, scale=beta)
+        self.contract = Dense(draws, f"{name}.contract", in_features=encoder.ffn, out_features=width, scale=beta)
         self.norm2 = LayerNorm(width, EPSILON)
 
-    def forward(self, x: torch.Tensor, maps: torch.Tensor | None) -> torch.Tensor:
-        """maps: what smolgen's shared part made for this batch, None without smolgen."""
+    def forward(self, x: torch.Tensor, to_logits: ToLogits | None) -> torch.Tensor:
+        """to_logits: of smolgen's shared part for this batch, None without smolgen."""
         processed = x if self.process is None else self.process(x)
-        bias = None if self.smolgen is None else self.logits(self.smolgen(processed), maps)
+        bias = None
+        if self.smolgen is not None and to_logits is not None:
+            bias = to_logits(self.smolgen(processed))
         x = self.norm1(self.alpha * x + self.attention(processed, bias))
         return self.norm2(self.alpha * x + self.contract(self.activation(self.expand(x))))
 
@@ -49,10 +51,10 @@ class DepthwiseProcess(nn.Module):
     """Dense map, square ReLU, norm, and a depthwise convolution that starts as the identity; (N, 361, width) -> the
     same shape."""
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         width, side = encoder.width, encoder.depthwise
-        self.dense = Dense(draws, f"{name}.dense", width, width)
+        self.dense = Dense(draws, f"{name}.dense", in_features=width, out_features=width)
         self.norm = LayerNorm(width, KERAS_EPSILON)
         kernel = torch.zeros(width, 1, side, side)
         kernel[:, :, side // 2, side // 2] = 1

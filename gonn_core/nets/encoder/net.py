@@ -6,6 +6,7 @@ weight-decayed.
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -13,42 +14,37 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import SIZE
-from gonn_core.nets.encoder.embedding import Embedding, Stem
+from gonn_core.nets.encoder.embedding import Embedding, EncoderStem
 from gonn_core.nets.encoder.layer import EncoderLayer
 from gonn_core.nets.encoder.parts import Dense
 from gonn_core.nets.encoder.smolgen import MAPS
-from gonn_core.nets.parts.normalise import normalised
+from gonn_core.nets.init import Draws
+from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.settings.encoder_net import EncoderConfig
 
 
-class EncoderNet(nn.Module):
-    """Planes (N, C, 19, 19) float -> logits (N, 361) float32; `plane_names` says what each of the C planes is."""
+class EncoderNet(PolicyNet):
+    """Dense stem, embedding, encoder layers, dense head: nothing here pads, so no edge is looked beyond."""
 
-    def __init__(self, net: NetConfig, plane_names: Sequence[str], draws):
-        super().__init__()
+    def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
+        super().__init__(plane_names)
         encoder = net.encoder
         _check(encoder)
-        self.plane_names = tuple(plane_names)
-        if not self.plane_names or len(set(self.plane_names)) != len(self.plane_names):
-            raise ValueError(f"plane names must be given and distinct: {self.plane_names}")
         self.body_width = encoder.width
-        self.stem = Stem(draws, "stem", encoder.width, self.plane_names)
+        self.stem = EncoderStem(draws, "stem", encoder.width, self.plane_names)
         self.embedding = Embedding(draws, "embedding", encoder)
         self.smolgen = MAPS[encoder.smolgen](draws, "smolgen", encoder) if encoder.smolgen != "none" else None
         self.layers = nn.ModuleDict(
             {str(k): EncoderLayer(draws, f"layers.{k}", encoder) for k in range(1, encoder.layers + 1)}
         )
-        self.head = PolicyHead(draws, "head", encoder)
-
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return self.head(self.tokens(planes))
+        self.head = EncoderPolicyHead(draws, "head", encoder)
 
     def tokens(self, planes: torch.Tensor) -> torch.Tensor:
         """Planes (N, C, 19, 19) -> the last layer's tokens (N, 361, W), normalised."""
-        x = self.embedding(self.stem(normalised(self, planes)))
-        maps = None if self.smolgen is None else self.smolgen.maps()
+        x = self.embedding(self.stem(self.normalised(planes)))
+        to_logits = None if self.smolgen is None else self.smolgen.to_logits()
         for layer in self.layers.values():
-            x = layer(x, maps)
+            x = layer(x, to_logits)
         return x
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:
@@ -60,17 +56,17 @@ class EncoderNet(nn.Module):
         return self.head(body.flatten(2).mT)[:, None]
 
 
-class PolicyHead(nn.Module):
+class EncoderPolicyHead(nn.Module):
     """Tokens (N, 361, W) -> logits (N, 361), float32: dense map, ReLU, dense map to one number.
 
     The last map has no bias: one number added to all points moves no probability.
     """
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         hidden = encoder.policy_hidden or encoder.width
-        self.hidden = Dense(draws, f"{name}.hidden", encoder.width, hidden)
-        self.logit = Dense(draws, f"{name}.logit", hidden, 1, bias=False)
+        self.hidden = Dense(draws, f"{name}.hidden", in_features=encoder.width, out_features=hidden)
+        self.logit = Dense(draws, f"{name}.logit", in_features=hidden, out_features=1, bias=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = F.relu(self.hidden(x))

@@ -1,36 +1,51 @@
 """What an encoder is made of: dense maps applied at every token, layer normalisation, Keras' initial weights (spec:
 other systems 3.2)."""
 
+from collections.abc import Callable
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.go.points import POINTS
-from gonn_core.nets.init import constant, parameter
+from gonn_core.nets.init import Draws, constant, parameter
 
 _CUT_SD = 0.87962566103423978
 """Standard deviation of a standard normal cut at 2 sigma; Keras divides by it, so that a draw has the variance it
 names."""
 
 
-def fan_average(draws, name: str, shape: tuple[int, ...], fans: int, scale: float = 1.0, part: str = ""):
+def fan_average(
+    draws: Draws, name: str, shape: tuple[int, ...], fans: int, scale: float = 1.0, part: str = ""
+) -> np.ndarray:
     """Truncated normal draws of variance 2 scale / fans, fans = fan-in + fan-out (float64 array). Scale 1 is
     Glorot's."""
     return draws.he(name, shape, fans * _CUT_SD**2 / scale, part)
 
 
 class Dense(nn.Module):
-    """(…, inputs) -> (…, outputs): kernel (outputs, inputs) and, unless `bias` is False, a bias that starts at 0.
+    """(…, in_features) -> (…, out_features): kernel (out_features, in_features) and, unless `bias` is False, a
+    bias that starts at 0.
 
     `scale` is that of `fan_average`. `times`: how often a sample applies it, for counting operations.
     """
 
     def __init__(
-        self, draws, name: str, inputs: int, outputs: int, bias: bool = True, scale: float = 1.0, times: int = POINTS
+        self,
+        draws: Draws,
+        name: str,
+        *,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        scale: float = 1.0,
+        times: int = POINTS,
     ):
         super().__init__()
-        self.kernel = parameter(fan_average(draws, f"{name}.kernel", (outputs, inputs), inputs + outputs, scale))
-        self.bias = constant(outputs, 0.0) if bias else None
+        shape = (out_features, in_features)
+        self.kernel = parameter(fan_average(draws, f"{name}.kernel", shape, in_features + out_features, scale))
+        self.bias = constant(out_features, 0.0) if bias else None
         self.times = times
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -58,7 +73,11 @@ def square_relu(x: torch.Tensor) -> torch.Tensor:
     return F.relu(x).square()
 
 
-ACTIVATIONS = {"relu": F.relu, "square_relu": square_relu, "swish": F.silu}
+ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "relu": F.relu,
+    "square_relu": square_relu,
+    "swish": F.silu,
+}
 """By the names in `EncoderConfig`."""
 
 

@@ -5,6 +5,8 @@ full: the code sees all points in their places, and the maps are dense. relative
 know offsets only.
 """
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -12,7 +14,7 @@ from torch import nn
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.attention_tables import OFFSETS, offsets_at_pairs
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, fan_average
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.settings.encoder_net import EncoderConfig
 
 EPSILON = 1e-3
@@ -27,15 +29,21 @@ class SmolgenCode(nn.Module):
     """Tokens (N, 361, width) -> codes (N, heads, code): each point to a few channels, then two dense maps, activations,
     norms."""
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         channels, hidden, self.code = encoder.smolgen_sizes
         self.heads, self.pooled = encoder.heads, encoder.smolgen == "relative"
         self.activation = ACTIVATIONS[encoder.smolgen_activation]
-        self.compress = Dense(draws, f"{name}.compress", encoder.width, channels, bias=False)
-        self.hidden = Dense(draws, f"{name}.hidden", channels if self.pooled else POINTS * channels, hidden, times=1)
+        self.compress = Dense(draws, f"{name}.compress", in_features=encoder.width, out_features=channels, bias=False)
+        self.hidden = Dense(
+            draws,
+            f"{name}.hidden",
+            in_features=channels if self.pooled else POINTS * channels,
+            out_features=hidden,
+            times=1,
+        )
         self.hidden_norm = LayerNorm(hidden, EPSILON)
-        self.codes = Dense(draws, f"{name}.codes", hidden, self.heads * self.code, times=1)
+        self.codes = Dense(draws, f"{name}.codes", in_features=hidden, out_features=self.heads * self.code, times=1)
         self.codes_norm = LayerNorm(self.heads * self.code, EPSILON)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -50,57 +58,66 @@ class SmolgenCode(nn.Module):
         return own + self.heads * self.code * (OFFSETS**2 if self.pooled else POINTS**2)
 
 
-class FullMaps(nn.Module):
-    """Codes (N, heads, code) -> logits (N, heads, 361, 361), by one dense map without bias.
+ToLogits = Callable[[torch.Tensor], torch.Tensor]
+"""Codes (N, heads, code) -> logits (N, heads, 361, 361)."""
+
+
+class SmolgenMaps(nn.Module):
+    """What turns codes into logits, shared by all layers."""
+
+    def to_logits(self) -> ToLogits:
+        """For one batch: what the codes of every layer share is made here, once."""
+        raise NotImplementedError
+
+
+class FullMaps(SmolgenMaps):
+    """Logits by one dense map without bias.
 
     Its kernel is (code, 361 * 361), the long side last: six times as fast to differentiate on a CPU as the other way
     round.
     """
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
         code = encoder.smolgen_sizes[2]
         self.kernel = parameter(fan_average(draws, f"{name}.kernel", (code, POINTS * POINTS), POINTS * POINTS + code))
 
-    def maps(self) -> torch.Tensor:
-        """What `logits` wants of this module; made once a batch, used by all layers."""
-        return self.kernel
-
-    @staticmethod
-    def logits(codes: torch.Tensor, maps: torch.Tensor) -> torch.Tensor:
-        return (codes @ maps).unflatten(2, (POINTS, POINTS))
+    def to_logits(self) -> ToLogits:
+        return lambda codes: (codes @ self.kernel).unflatten(2, (POINTS, POINTS))
 
     def multiply_adds(self) -> int:
         return 0  # counted where a code is made: once a layer
 
 
-class RelativeMaps(nn.Module):
-    """Codes (N, heads, code) -> logits (N, heads, 361, 361): a mixture of `code` templates over the offset from point
-    to point.
+class RelativeMaps(SmolgenMaps):
+    """Logits as a mixture of `code` templates over the offset from point to point.
 
     A template's value at an offset comes from a small net on sines and cosines of the offset's rows, columns, sum and
     difference. Frequencies, in radians a line, go geometrically from pi/18 to pi; weights start as Glorot draws (both
     ours).
     """
 
-    def __init__(self, draws, name: str, encoder: EncoderConfig):
+    features: torch.Tensor
+
+    def __init__(self, draws: Draws, name: str, encoder: EncoderConfig):
         super().__init__()
-        self.hidden = Dense(
-            draws, f"{name}.hidden", 8 * FREQUENCIES, TEMPLATE_HIDDEN, times=0
-        )  # once a batch, whatever its size
-        self.templates = Dense(draws, f"{name}.templates", TEMPLATE_HIDDEN, encoder.smolgen_sizes[2], times=0)
+        # times=0: once a batch, whatever its size
+        self.hidden = Dense(draws, f"{name}.hidden", in_features=8 * FREQUENCIES, out_features=TEMPLATE_HIDDEN, times=0)
+        self.templates = Dense(
+            draws,
+            f"{name}.templates",
+            in_features=TEMPLATE_HIDDEN,
+            out_features=encoder.smolgen_sizes[2],
+            times=0,
+        )
         self.register_buffer("features", _fourier_features(), persistent=False)
 
-    def maps(self) -> torch.Tensor:
-        """Templates (code, 1369)."""
-        return self.templates(F.silu(self.hidden(self.features))).mT
-
-    @staticmethod
-    def logits(codes: torch.Tensor, maps: torch.Tensor) -> torch.Tensor:
-        return offsets_at_pairs((codes @ maps).unflatten(2, (OFFSETS, OFFSETS)))
+    def to_logits(self) -> ToLogits:
+        templates = self.templates(F.silu(self.hidden(self.features))).mT  # (code, 1369)
+        return lambda codes: offsets_at_pairs((codes @ templates).unflatten(2, (OFFSETS, OFFSETS)))
 
 
-MAPS = {"full": FullMaps, "relative": RelativeMaps}
+MAPS: dict[str, type[SmolgenMaps]] = {"full": FullMaps, "relative": RelativeMaps}
 """`smolgen` -> the maps that turn codes into logits."""
 
 

@@ -9,7 +9,7 @@ from torch.autograd.function import once_differentiable
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS
 from gonn_core.nets.gonn.widths import sub_width
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
@@ -23,7 +23,7 @@ class ChainPooling(nn.Module):
     `chain_pooling_init` times a He draw.
     """
 
-    def __init__(self, draws, name: str, net: NetConfig):
+    def __init__(self, draws: Draws, name: str, net: NetConfig):
         super().__init__()
         width = net.trunk.width
         middle = sub_width(width, net.trunk.chain_pooling_share)

@@ -7,7 +7,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.gonn.widths import head_widths
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
 
@@ -15,26 +15,34 @@ OUT_SCALE = 0.5
 """The last convolution starts at half of a He draw (spec: GoNN 2.6)."""
 
 
-class PolicyHead(nn.Module):
+class GonnPolicyHead(nn.Module):
     """t (N, W, 19, 19), normalised and activated -> logits (N, 361), float32, no pass, no legality mask.
 
     z = norm(conv(t) + pooled(pooled_conv(t))); logits = 5x5 convolution of [relu(z), relu(-z)] (CReLU), or of relu(z)
     alone. Without pooling there is neither pooled_conv nor matrix. No kernel here has a centre of its own.
     """
 
-    def __init__(self, draws, name: str, net: NetConfig):
+    def __init__(self, draws: Draws, name: str, net: NetConfig):
         super().__init__()
         width = net.trunk.width
         channels, pooled = head_widths(width, net.head)
         self.conv = parameter(draws.he(f"{name}.conv", (channels, width, 3, 3), 9 * width))
-        self.pooled_conv = self.pooled = None
+        self.pooled_conv: nn.Parameter | None = None
+        self.pooled: PooledBias | None = None
         statistics = STATISTICS[net.head.pooling]
         if statistics:
             self.pooled_conv = parameter(draws.he(f"{name}.pooled_conv", (pooled, width, 3, 3), 9 * width))
             # fan-in is counted as four times two statistics, stdev or not: the shared columns start equal (spec: GoNN
             # 2.6)
             self.pooled = PooledBias(
-                draws, f"{name}.pooled", net, statistics, pooled, channels, fan_in=8 * pooled, scale=1.0
+                draws,
+                f"{name}.pooled",
+                net,
+                statistics=statistics,
+                in_channels=pooled,
+                out_channels=channels,
+                fan_in=8 * pooled,
+                scale=1.0,
             )
         self.norm = BatchNorm(channels, net.norm_gamma)
         self.crelu = net.head.activation == "crelu"
@@ -44,11 +52,13 @@ class PolicyHead(nn.Module):
 
     def channels_to_pool(self, t: torch.Tensor) -> torch.Tensor | None:
         """(N, pooled channels, 19, 19) just before pooling; None without any."""
-        return None if self.pooled is None else self.pooled.channels(F.conv2d(t, self.pooled_conv, padding=1))
+        if self.pooled is None or self.pooled_conv is None:
+            return None
+        return self.pooled.channels(F.conv2d(t, self.pooled_conv, padding=1))
 
     def forward(self, t: torch.Tensor) -> torch.Tensor:
         z = F.conv2d(t, self.conv, padding=1)
-        if self.pooled is not None:
+        if self.pooled is not None and self.pooled_conv is not None:
             z = z + self.pooled(F.conv2d(t, self.pooled_conv, padding=1))
         z = self.norm(z)
         z = F.relu(torch.cat((z, -z), 1) if self.crelu else z)

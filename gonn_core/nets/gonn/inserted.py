@@ -6,6 +6,7 @@ and with them their initial weights. All have `forward(x, boards)`.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from torch import nn
@@ -15,6 +16,7 @@ from gonn_core.nets.gonn.chain_pooling import ChainPooling
 from gonn_core.nets.gonn.ladder_block import LadderBlock
 from gonn_core.nets.gonn.wide import WideBlock
 from gonn_core.nets.gonn.widths import block_at
+from gonn_core.nets.init import Draws
 
 HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
 
@@ -40,13 +42,19 @@ def _chain_pooling(trunk: TrunkConfig) -> list[Insertion]:
     return [Insertion(f"chain_pooling_{number}", depth, ChainPooling) for number, depth in enumerate(depths, 1)]
 
 
+_ORIENTATIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "none": {},
+    "shared": {"wide": ("down", "across")},
+    "split": {"wide_down": ("down",), "wide_across": ("across",)},
+}
+"""`net.trunk.wide_blocks` -> name of each block -> its orientations."""
+
+
 def _wide_blocks(trunk: TrunkConfig) -> list[Insertion]:
     """After block 3 of 4 as published; the split form is two blocks in a row."""
-    orientations = {"none": [], "shared": [("down", "across")], "split": [("down",), ("across",)]}[trunk.wide_blocks]
-    names = ["wide"] if len(orientations) == 1 else ["wide_down", "wide_across"]
     return [
-        Insertion(name, THREE_QUARTERS, lambda draws, name, net, kinds=kinds: WideBlock(draws, name, net, kinds))
-        for name, kinds in zip(names, orientations)
+        Insertion(name, THREE_QUARTERS, partial(WideBlock, orientations=orientations))
+        for name, orientations in _ORIENTATIONS[trunk.wide_blocks].items()
     ]
 
 
@@ -56,14 +64,14 @@ KINDS = (_ladder_block, _chain_pooling, _wide_blocks)
 
 def insertions(trunk: TrunkConfig) -> list[Insertion]:
     """The inserted blocks in the order of the forward pass."""
-    found = [insertion for kind in KINDS for insertion in kind(trunk)]
-    return sorted(found, key=lambda insertion: insertion.depth)  # stable
+    chosen = [insertion for kind in KINDS for insertion in kind(trunk)]
+    return sorted(chosen, key=lambda insertion: insertion.depth)  # stable
 
 
 class InsertedBlocks(nn.ModuleDict):
     """The inserted blocks by name; `after` maps the number of a block to the names of those that follow it."""
 
-    def __init__(self, draws, name: str, net: NetConfig):
+    def __init__(self, draws: Draws, name: str, net: NetConfig):
         chosen = insertions(net.trunk)
         super().__init__(
             {insertion.name: insertion.make(draws, f"{name}.{insertion.name}", net) for insertion in chosen}

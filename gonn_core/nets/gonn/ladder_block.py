@@ -7,7 +7,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.gonn.widths import sub_width
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
@@ -30,7 +30,7 @@ class LadderBlock(nn.Module):
     Exponents and scan are float32 whatever the precision: weights reach exp(19 * 1.5).
     """
 
-    def __init__(self, draws, name: str, net: NetConfig):
+    def __init__(self, draws: Draws, name: str, net: NetConfig):
         super().__init__()
         width = net.trunk.width
         channels = sub_width(width, net.trunk.ladder_share)
@@ -60,10 +60,11 @@ def scan_diagonals(values: torch.Tensor, exponents: torch.Tensor) -> torch.Tenso
     """
     with torch.autocast(values.device.type, enabled=False):
         a, b = (
-            torch.stack([group.flip(axes) for group, axes in zip(x.chunk(4, 1), FLIPS)]) for x in (values, exponents)
+            torch.stack([group.flip(axes) for group, axes in zip(x.chunk(4, 1), FLIPS, strict=True)])
+            for x in (values, exponents)
         )
         scanned = _unskew(_running_mean(_skew(a), _skew(b)))
-        return torch.cat([group.flip(axes) for group, axes in zip(scanned, FLIPS)], 1)
+        return torch.cat([group.flip(axes) for group, axes in zip(scanned, FLIPS, strict=True)], 1)
 
 
 def _running_mean(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

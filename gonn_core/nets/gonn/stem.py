@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import StemConfig
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 
 PUBLISHED_PLANES = 26
 """Planes that the He draw's fan-in counts, whatever the number of planes present: otherwise dropping a plane would
@@ -17,14 +17,14 @@ CENTER_SCALE = 0.3
 """The centre kernel starts at 0.3 of a 1x1 He draw (spec: GoNN 2.6)."""
 
 
-class Stem(nn.Module):
+class GonnStem(nn.Module):
     """Planes (N, C, 19, 19) -> trunk (N, width, 19, 19), weights drawn per plane by its name.
 
     With `center_kernel` a 1x1 kernel is added to the centre tap. Written as a sum of kernels it costs one convolution;
     it is a parameter of its own because the centre then takes two gradients and moves twice as fast.
     """
 
-    def __init__(self, draws, name: str, stem: StemConfig, width: int, plane_names: tuple[str, ...]):
+    def __init__(self, draws: Draws, name: str, stem: StemConfig, width: int, plane_names: tuple[str, ...]):
         super().__init__()
         self.padding = stem.kernel // 2
         shape, fan_in = (width, stem.kernel, stem.kernel), PUBLISHED_PLANES * stem.kernel**2
@@ -39,7 +39,7 @@ class Stem(nn.Module):
             self.center = parameter(np.stack(columns, 1)[:, :, None, None])
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        kernel = self.kernel
+        kernel: torch.Tensor = self.kernel
         if self.center is not None:
             kernel = kernel + F.pad(self.center, (self.padding,) * 4)
         return F.conv2d(planes, kernel, padding=self.padding)

@@ -6,7 +6,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.gonn.widths import sub_width
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
@@ -38,7 +38,7 @@ class WideBlock(nn.Module):
     times 9, as published: the second one is sqrt(3) smaller than its own fan-in would make it.
     """
 
-    def __init__(self, draws, name: str, net: NetConfig, orientations: tuple[str, ...]):
+    def __init__(self, draws: Draws, name: str, net: NetConfig, orientations: tuple[str, ...]):
         super().__init__()
         width = net.trunk.width
         middle = sub_width(width, net.trunk.wide_share)

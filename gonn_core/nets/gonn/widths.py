@@ -15,14 +15,15 @@ def sub_width(width: int, share: str) -> int:
 
 
 def dilated_width(trunk: TrunkConfig) -> int:
-    """Rows of a dilated block's first convolution that are dilated (the last ones); 64 of 192 as published."""
+    """Output channels of a dilated block's first convolution that are dilated (the last ones); 64 of 192 as
+    published."""
     return sub_width(trunk.width, trunk.dilated_share)
 
 
 def pooled_width(trunk: TrunkConfig) -> int:
-    """Rows of a global block's first convolution that are pooled (the last ones); 64 of 192 as published.
+    """Output channels of a global block's first convolution that are pooled (the last ones); 64 of 192 as published.
 
-    Raises SettingError when no ordinary row would be left.
+    Raises SettingError when no ordinary channel would be left.
     """
     pooled = sub_width(trunk.width, trunk.global_share)
     if pooled >= trunk.width:

@@ -15,6 +15,8 @@ class Dropout(nn.Module):
     waits for the device once a pass. Masks on a CPU and on a CUDA device differ.
     """
 
+    passes: torch.Tensor
+
     def __init__(self, share: float, init_seed: int):
         super().__init__()
         self.share, self.init_seed, self._pass = share, init_seed, 0
@@ -33,5 +35,5 @@ class Dropout(nn.Module):
         key = json.dumps([self.init_seed, "dropout", layer, self._pass]).encode()
         seed = int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "little")
         generator = torch.Generator(x.device).manual_seed(seed)
-        kept = torch.empty_like(x).bernoulli_(1 - self.share, generator=generator)
-        return x * kept.div_(1 - self.share)
+        mask = torch.empty_like(x).bernoulli_(1 - self.share, generator=generator)
+        return x * mask.div_(1 - self.share)

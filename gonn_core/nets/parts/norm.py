@@ -15,6 +15,10 @@ class BatchNorm(nn.Module):
     """y = gamma * (x - mean) / sqrt(variance + 0.001) + beta on (N, C, 19, 19); with `gamma` False there is no gamma to
     train."""
 
+    mean: torch.Tensor
+    variance: torch.Tensor
+    unit: torch.Tensor | None
+
     def __init__(self, channels: int, gamma: bool):
         super().__init__()
         self.gamma = constant(channels, 1.0) if gamma else None

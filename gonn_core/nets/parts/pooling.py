@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.init import parameter
+from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.norm import BatchNorm
 
@@ -38,32 +38,36 @@ class PooledBias(nn.Module):
     """Norm and activation, statistics over the board, and a matrix (no bias) that makes of them one number per output
     channel.
 
-    (N, channels, 19, 19) -> (N, out, 1, 1), to be added at every point. `name` is the parameters' prefix. The matrix
-    starts as `scale` times a He draw with `fan_in`; its columns are drawn per statistic, so adding one leaves the
-    others as they are.
+    (N, in_channels, 19, 19) -> (N, out_channels, 1, 1), to be added at every point. `name` is the parameters' prefix.
+    The matrix starts as `scale` times a He draw with `fan_in`; its columns are drawn per statistic, so adding one
+    leaves the others as they are.
     """
 
     def __init__(
         self,
-        draws,
+        draws: Draws,
         name: str,
         net: NetConfig,
+        *,
         statistics: tuple[str, ...],
-        channels: int,
-        out: int,
+        in_channels: int,
+        out_channels: int,
         fan_in: int,
         scale: float,
     ):
         super().__init__()
         self.statistics = statistics
-        self.norm = BatchNorm(channels, net.norm_gamma)
-        self.slopes = make_slopes(net, channels)
-        columns = [scale * draws.he(f"{name}.matrix", (out, channels), fan_in, statistic) for statistic in statistics]
+        self.norm = BatchNorm(in_channels, net.norm_gamma)
+        self.slopes = make_slopes(net, in_channels)
+        columns = [
+            scale * draws.he(f"{name}.matrix", (out_channels, in_channels), fan_in, statistic)
+            for statistic in statistics
+        ]
         self.matrix = parameter(np.concatenate(columns, 1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(pool_board(self.channels(x), self.statistics), self.matrix)[:, :, None, None]
 
     def channels(self, x: torch.Tensor) -> torch.Tensor:
-        """(N, channels, 19, 19) what is pooled."""
+        """(N, in_channels, 19, 19) what is pooled."""
         return activate(self.norm(x), self.slopes)

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from gonn_core.nets.init import constant, parameter
+from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.settings.residual_net import ResidualConfig
 
@@ -24,10 +24,10 @@ SUM_SCALE = 0.3
 times."""
 
 
-class Convolution(nn.Module):
-    """3x3, width to width, as wide as the board."""
+class Convolution3x3(nn.Module):
+    """Width to width, as wide as the board."""
 
-    def __init__(self, draws, name: str, width: int, bias: bool, scale: float = 1.0):
+    def __init__(self, draws: Draws, name: str, width: int, bias: bool, scale: float = 1.0):
         super().__init__()
         self.kernel = parameter(scale * draws.he(f"{name}.kernel", (width, width, 3, 3), 9 * width))
         self.bias = constant(width, 0.0) if bias else None
@@ -36,29 +36,32 @@ class Convolution(nn.Module):
         return F.conv2d(x, self.kernel, self.bias, padding=1)
 
 
-class _Block(nn.Module):
+class CazenaveBlock(nn.Module):
     """The two convolutions, (N, width, 19, 19) -> the same shape; `norms`: names of the norms there are."""
 
     norms: tuple[str, ...] = ()
     adds = True
+    norm1: BatchNorm
+    norm2: BatchNorm
+    norm: BatchNorm
 
-    def __init__(self, draws, name: str, width: int):
+    def __init__(self, draws: Draws, name: str, width: int):
         super().__init__()
         bias = not self.norms
-        self.conv1 = Convolution(draws, f"{name}.conv1", width, bias)
-        self.conv2 = Convolution(draws, f"{name}.conv2", width, bias, SUM_SCALE if self.adds else 1.0)
+        self.conv1 = Convolution3x3(draws, f"{name}.conv1", width, bias)
+        self.conv2 = Convolution3x3(draws, f"{name}.conv2", width, bias, SUM_SCALE if self.adds else 1.0)
         for norm in self.norms:
             self.add_module(norm, BatchNorm(width, gamma=True))
 
 
-class PlainBlock(_Block):
+class PlainBlock(CazenaveBlock):
     adds = False
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(self.conv2(F.relu(self.conv1(x))))
 
 
-class DarkforestBlock(_Block):
+class DarkforestBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
     adds = False
 
@@ -66,33 +69,33 @@ class DarkforestBlock(_Block):
         return self.norm2(F.relu(self.conv2(self.norm1(F.relu(self.conv1(x))))))
 
 
-class ResidualBlock(_Block):
+class ResidualBlock(CazenaveBlock):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(self.conv2(F.relu(self.conv1(x))) + x)
 
 
-class OriginalBlock(_Block):
+class OriginalBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(self.norm2(self.conv2(F.relu(self.norm1(self.conv1(x))))) + x)
 
 
-class IdentityBlock(_Block):
+class IdentityBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.conv2(F.relu(self.norm2(self.conv1(F.relu(self.norm1(x)))))) + x
 
 
-class GoloisBlock(_Block):
+class GoloisBlock(CazenaveBlock):
     norms = ("norm",)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.norm(F.relu(self.conv2(F.relu(self.conv1(x))) + x))
 
 
-BLOCKS: dict[str, type[_Block]] = {
+BLOCKS: dict[str, type[CazenaveBlock]] = {
     "plain": PlainBlock,
     "darkforest": DarkforestBlock,
     "residual": ResidualBlock,

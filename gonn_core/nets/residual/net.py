@@ -15,8 +15,8 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.errors import SettingError
 from gonn_core.go.points import POINTS
-from gonn_core.nets.init import constant, parameter
-from gonn_core.nets.parts.normalise import normalised
+from gonn_core.nets.init import Draws, constant, parameter
+from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.nets.residual.blocks import BLOCKS, tower_end
 
 PUBLISHED_PLANES = 45
@@ -33,7 +33,7 @@ class ResidualStem(nn.Module):
     The 1x1 kernel is added to the centre tap, which costs nothing; it is a parameter of its own. One bias serves both.
     """
 
-    def __init__(self, draws, name: str, width: int, pointwise: bool, plane_names: Sequence[str]):
+    def __init__(self, draws: Draws, name: str, width: int, pointwise: bool, plane_names: Sequence[str]):
         super().__init__()
         kernels = [draws.he(f"{name}.kernel", (width, 5, 5), PUBLISHED_PLANES * 25, plane) for plane in plane_names]
         self.kernel = parameter(np.stack(kernels, 1))
@@ -58,7 +58,7 @@ class OutputConvolution(nn.Module):
     Without a bias: one number for all points of a plane would leave its softmax as it is.
     """
 
-    def __init__(self, draws, name: str, width: int, planes: int):
+    def __init__(self, draws: Draws, name: str, width: int, planes: int):
         super().__init__()
         self.kernel = parameter(OUT_SCALE * draws.he(f"{name}.kernel", (planes, width, 3, 3), 9 * width))
 
@@ -67,18 +67,17 @@ class OutputConvolution(nn.Module):
             return F.conv2d(body.float(), self.kernel, padding=1).flatten(2)
 
 
-class ResidualNet(nn.Module):
-    """Planes (N, C, 19, 19) float -> logits (N, 361) float32; `plane_names` says what each of the C planes is."""
+class ResidualNet(PolicyNet):
+    """Stem, tower of blocks, output convolution."""
 
-    def __init__(self, net: NetConfig, plane_names: Sequence[str], draws, beyond_edge: np.ndarray):
+    def __init__(self, net: NetConfig, plane_names: Sequence[str], draws: Draws, beyond_edge: np.ndarray):
         """As `registry.make_net`. Raises SettingError for planes that go on beyond the edge of the board."""
-        super().__init__()
+        super().__init__(plane_names)
         if beyond_edge.any():
             raise SettingError(
                 "features.edge", "channel or as_opponent", "family residual pads its input with zeros", "none"
             )
         residual = net.residual
-        self.plane_names = tuple(plane_names)
         self.body_width = residual.width
         self.stem = ResidualStem(draws, "stem", residual.width, residual.stem_pointwise, self.plane_names)
         block = BLOCKS[residual.block]
@@ -88,12 +87,9 @@ class ResidualNet(nn.Module):
         self.tower_end = tower_end(residual)
         self.output = OutputConvolution(draws, "output", residual.width, residual.output_planes)
 
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return self.policies(self.body(planes))[:, 0]
-
     def body(self, planes: torch.Tensor) -> torch.Tensor:
         """Planes (N, C, 19, 19) -> what the output convolution reads (N, width, 19, 19)."""
-        x = self.stem(normalised(self, planes))
+        x = self.stem(self.normalised(planes))
         for block in self.blocks.values():
             x = block(x)
         return self.tower_end(x)
