@@ -32,9 +32,12 @@ class Answers(Protocol):
     """What metrics are made from: scores of every position, moves played before it, whether a ko forbids a point
     there."""
 
-    scores: Scores
-    ply: np.ndarray | None
-    ko: np.ndarray | None
+    @property
+    def scores(self) -> Scores: ...
+    @property
+    def ply(self) -> np.ndarray | None: ...
+    @property
+    def ko(self) -> np.ndarray | None: ...
 
 
 Values = Callable[[Answers], np.ndarray | None]
@@ -55,9 +58,9 @@ def trimmed(values: np.ndarray) -> np.ndarray:
     """Linearised mean without the 5 % smallest and the 5 % largest of `values` (N,)."""
     cut = int(TRIMMED * len(values))
     ordered = np.sort(values)
-    kept = ordered[cut : len(values) - cut]
-    clipped = np.clip(values, kept[0], kept[-1])
-    return kept.mean() + (clipped - clipped.mean()) * (len(values) / len(kept))
+    middle = ordered[cut : len(values) - cut]
+    clipped = np.clip(values, middle[0], middle[-1])
+    return middle.mean() + (clipped - clipped.mean()) * (len(values) / len(middle))
 
 
 def median(values: np.ndarray) -> np.ndarray:

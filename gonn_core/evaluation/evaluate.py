@@ -81,7 +81,7 @@ def evaluate(
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
-    scores = Scores(*(np.empty(len(rows), dtype) for dtype in (np.float32, np.uint16, np.float32, np.float32)))
+    arrays = [np.empty(len(rows), dtype) for dtype in (np.float32, np.uint16, np.float32, np.float32)]
     training = net.training
     net.eval()
     starts = range(0, len(rows), BATCH)
@@ -93,23 +93,20 @@ def evaluate(
     host = ahead(on_host, [(start, symmetry) for start in starts for symmetry in reading.symmetries], threads)
     try:
         for start in starts:
-            logits = 0
-            for symmetry in reading.symmetries:
-                batch = maker.on_device(next(host))
-                logits = logits + turned_back(net(batch.planes), symmetry)
-                if symmetry == 0:
-                    upright = batch
+            upright = maker.on_device(next(host))
+            logits = net(upright.planes)
+            for symmetry in reading.symmetries[1:]:
+                logits = logits + turned_back(net(maker.on_device(next(host)).planes), symmetry)
             illegal = upright.extras["illegal"] if reading.legal_only else None
             # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
             if not bool(torch.isfinite(logits).all()):
                 raise NotFinite("the net's logits are not finite numbers: its training has diverged")
-            for stored, found in zip(
-                scores, score(logits / len(reading.symmetries), upright.targets, illegal), strict=True
-            ):
-                stored[start : start + BATCH] = found.cpu().numpy()
+            values = score(logits / len(reading.symmetries), upright.targets, illegal)
+            for whole, part in zip(arrays, values, strict=True):
+                whole[start : start + BATCH] = part.cpu().numpy()
             if on_batch:
                 on_batch(min(start + BATCH, len(rows)))
     finally:
         host.close()
         net.train(training)
-    return scores
+    return Scores(*arrays)

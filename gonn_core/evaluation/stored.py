@@ -60,7 +60,7 @@ class Evaluation:
     @property
     def scores(self) -> Scores:
         """What the net made of every position."""
-        return Scores(*(self._arrays.get(name) for name in Scores._fields))
+        return Scores(**{name: self._arrays[name] for name in Scores._fields if name in self._arrays})
 
     @property
     def reading(self) -> Reading:
@@ -119,10 +119,10 @@ def load_evaluations(trial: Path | str) -> list[Evaluation]:
 
     Raises InputError for a file that is none.
     """
-    found = []
+    evaluations = []
     for path in sorted((Path(trial) / "eval").glob("*.json")):
         summary = read_record(path, FORMAT, _SUMMARY)
         arrays = path.with_suffix(".npz")
         if summary is not None and arrays.exists():
-            found.append(Evaluation(summary, arrays))
-    return found
+            evaluations.append(Evaluation(summary, arrays))
+    return evaluations

@@ -13,9 +13,11 @@ from gonn_core.nets.cost import (
     training_flops_per_sample,
 )
 from gonn_core.nets.factors import decayed, gradient_factors
+from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.nets.registry import build_net, trial_net
 
 __all__ = [
+    "PolicyNet",
     "build_net",
     "count_parameters",
     "decayed",

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 import torch
 
 from gonn_core.config import OptimiserConfig
-from gonn_core.training.optimiser import check_names, clip
+from gonn_core.training.optimiser import Optimiser
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
 
 
-class AdamW:
-    """PyTorch's AdamW on a net's named parameters, with the interface of `optimiser.Sgd`.
+class AdamW(Optimiser):
+    """torch.optim.AdamW, with factors on the steps.
 
     Adam takes the size out of a gradient, so a factor is applied to the step, decay included: as a factor of the rate,
     which it is for `Sgd` too. Decay is decoupled: w -= rate * c * w.
@@ -27,8 +27,7 @@ class AdamW:
         decayed: Collection[str],
         factors: Mapping[str, float | torch.Tensor],
     ):
-        check_names(parameters, decayed, factors)
-        self._parameters, self._clip_norm = dict(parameters), config.clip_norm
+        super().__init__(parameters, config, decayed, factors)
         self._scaled = [
             (parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device))
             for name, factor in factors.items()
@@ -37,28 +36,20 @@ class AdamW:
             {"params": [value for name, value in parameters.items() if name in decayed], "weight_decay": decay},
             {"params": [value for name, value in parameters.items() if name not in decayed], "weight_decay": 0.0},
         ]
-        self._adam = torch.optim.AdamW([group for group in groups if group["params"]], lr=0.0, betas=BETAS, eps=EPSILON)
+        self._torch = torch.optim.AdamW(
+            [group for group in groups if group["params"]], lr=0.0, betas=BETAS, eps=EPSILON
+        )
         for parameter in self._parameters.values():
             # Made here, not by the first step: laid out alike in a new and in a resumed run.
-            self._adam.state[parameter] = {
+            self._torch.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of the last step."""
-        self._adam.zero_grad(set_to_none=True)
-
-    @torch.no_grad()
-    def step(self, rate: float) -> None:
-        """One update from the gradients that `backward` left. A parameter without one stays."""
-        if self._clip_norm:
-            clip(self._parameters.values(), self._clip_norm)
+    def _update(self) -> None:
         before = [parameter.clone() for parameter, _ in self._scaled]
-        for group in self._adam.param_groups:
-            group["lr"] = rate
-        self._adam.step()
+        self._torch.step()
         for (parameter, factor), old in zip(self._scaled, before, strict=True):
             parameter.copy_(old + factor * (parameter - old))
 
@@ -67,14 +58,5 @@ class AdamW:
         return {
             f"{part}.{name}": tensor
             for name, value in self._parameters.items()
-            for part, tensor in self._adam.state[value].items()
+            for part, tensor in self._torch.state[value].items()
         }
-
-    @torch.no_grad()
-    def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take over what `state` returned. Raises ValueError when the names differ."""
-        own = self.state()
-        if set(state) != set(own):
-            raise ValueError(f"moments of other parameters: {sorted(set(state) ^ set(own))}")
-        for name, tensor in state.items():
-            own[name].copy_(tensor)

@@ -7,8 +7,8 @@ import copy
 from collections.abc import Mapping
 
 import torch
-from torch import nn
 
+from gonn_core.nets import PolicyNet
 from gonn_core.settings.training import AveragingConfig
 
 
@@ -20,7 +20,7 @@ class Average:
     state is averaged, the statistics of batch normalisation too; whole numbers (counters) are taken from the newest.
     """
 
-    def __init__(self, config: AveragingConfig, net: nn.Module):
+    def __init__(self, config: AveragingConfig, net: PolicyNet):
         self._config, self._source, self._count = config, net, 0
         self.net = copy.deepcopy(net).eval()
 

@@ -5,8 +5,8 @@ first.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -31,14 +31,14 @@ class Batch(NamedTuple):
     extras: Mapping[str, torch.Tensor] = MappingProxyType({})
 
 
-def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Iterator:
+def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Generator:
     """`map(make, items)`, in order, with `threads` threads working up to two results each ahead of the consumer.
 
     An exception of `make` is raised where its result was due. Closing the iterator waits for work under way and drops
     it.
     """
     with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
-        pending = deque()
+        pending: deque[Future] = deque()
         items = iter(items)
         try:
             for item in items:

@@ -2,23 +2,24 @@
 bit."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 
 from gonn_core.config import TrialConfig
-from gonn_core.nets import decayed, gradient_factors, trial_net
+from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
 from gonn_core.training.adamw import AdamW
 from gonn_core.training.averaging import Average
 from gonn_core.training.batches import Batch
 from gonn_core.training.objective import Objective
-from gonn_core.training.optimiser import Sgd, decay_coefficient
+from gonn_core.training.optimiser import Optimiser, decay_coefficient
 from gonn_core.training.schedule import learning_rate
+from gonn_core.training.sgd import Sgd
 from gonn_core.training.stalling import StallHalving
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
 
-OPTIMISERS = {"sgd": Sgd, "adamw": AdamW}
+OPTIMISERS: dict[str, Callable[..., Optimiser]] = {"sgd": Sgd, "adamw": AdamW}
 """`training.optimiser.kind` -> class."""
 
 
@@ -37,7 +38,8 @@ class Trainer:
         self.config, self.device, self.samples, self.rate = config, device, 0, 0.0
         training = config.training
         net = trial_net(config)
-        self.net = net.to(device=device, memory_format=MEMORY_FORMATS[memory_format]).train()
+        layout = MEMORY_FORMATS[memory_format]
+        self.net: PolicyNet = net.to(device=device, memory_format=layout).train()  # type: ignore[call-overload]
         self._objective = Objective(config, self.net)
         self._optimiser = OPTIMISERS[training.optimiser.kind](
             dict(self.net.named_parameters()),
@@ -54,7 +56,7 @@ class Trainer:
         self._loss_samples = 0
 
     @property
-    def evaluated_net(self) -> torch.nn.Module:
+    def evaluated_net(self) -> PolicyNet:
         """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else
         `net`."""
         return self._average.net if self._average is not None and self._average.begun else self.net
@@ -89,6 +91,11 @@ class Trainer:
     def train_loss(self) -> float | None:
         """The same for the loss that is minimised; None where that is `train_nats`."""
         return None if self._loss_sum is None else self._mean(self._loss_sum)
+
+    def check_finite(self) -> None:
+        """Raises Diverged when a mean of the training losses since the last `forget_loss` is not finite."""
+        self.train_nats()
+        self.train_loss()
 
     def _mean(self, total: torch.Tensor) -> float:
         if not self._loss_samples:

@@ -2,13 +2,14 @@
 weight."""
 
 from contextlib import nullcontext
+from functools import reduce
 from typing import NamedTuple
 
 import torch
-from torch import nn
 
 from gonn_core.config import TrainingConfig, TrialConfig
 from gonn_core.errors import SettingError
+from gonn_core.nets import PolicyNet
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.training.batches import Batch
 from gonn_core.training.loss import LOSSES, cross_entropy, future_counts, future_losses, legal_only, plane_weights
@@ -25,7 +26,7 @@ class Losses(NamedTuple):
 class Objective:
     """The loss of a configuration's net on a batch, by the number of samples that have been seen."""
 
-    def __init__(self, config: TrialConfig, net: nn.Module):
+    def __init__(self, config: TrialConfig, net: PolicyNet):
         """Raises SettingError for settings that cannot work with this net."""
         self._training, self._planes = config.training, config.net.residual.output_planes
         self._weights = {name: weight for name, weight in config.training.auxiliary.model_dump().items() if weight}
@@ -38,7 +39,7 @@ class Objective:
         plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
         return plain and self._planes == 1 and not self._weights
 
-    def backward(self, net: nn.Module, batch: Batch, samples: int) -> Losses:
+    def backward(self, net: PolicyNet, batch: Batch, samples: int) -> Losses:
         """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached."""
         training = self._training
         if training.batch_splits == 1:
@@ -52,18 +53,20 @@ class Objective:
             done.append(Losses(losses.total.detach(), losses.nats))
         return Losses(*(torch.stack(values).sum() for values in zip(*done, strict=True)))
 
-    def _losses(self, net: nn.Module, part: Batch, whole: Batch, samples: int) -> Losses:
+    def _losses(self, net: PolicyNet, part: Batch, whole: Batch, samples: int) -> Losses:
         """The part's share of the whole batch's mean losses."""
         training = self._training
         with torch.autocast(part.planes.device.type, torch.bfloat16, enabled=training.precision == "bf16"):
             body = net.body(part.planes)
             with nullcontext() if training.policy_weight else torch.no_grad():
                 policies = net.policies(body)
-            auxiliary = net.auxiliary.losses(body, policies, part) if self._weights else {}
+            auxiliary = {} if net.auxiliary is None else net.auxiliary.losses(body, policies, part)
         total, nats = self._policy_losses(policies, part, whole, samples)
         if training.policy_weight != 1:
             total = training.policy_weight * total
-        return Losses(sum((weight * auxiliary[name] for name, weight in self._weights.items()), total), nats)
+        for name, weight in self._weights.items():
+            total = total + weight * auxiliary[name]
+        return Losses(total, nats)
 
     def _policy_losses(self, policies: torch.Tensor, part: Batch, whole: Batch, samples: int) -> Losses:
         training, planes = self._training, policies.shape[1]
@@ -80,10 +83,8 @@ class Objective:
                 nats = _scaled(cross_entropy(logits, part.targets), share)
         if planes > 1 and training.policy_weight:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
-            total = sum(
-                weight * loss
-                for weight, loss in zip(plane_weights(training.plane_weights, planes), (total, *later), strict=True)
-            )
+            weights = plane_weights(training.plane_weights, planes)
+            total = reduce(torch.add, (w * loss for w, loss in zip(weights, (total, *later), strict=True)))
         return Losses(total, nats)
 
 
@@ -106,7 +107,7 @@ def _scaled(loss: torch.Tensor, share: float) -> torch.Tensor:
     return loss if share == 1 else share * loss
 
 
-def _check(config: TrialConfig, net: nn.Module, auxiliary: dict[str, float]) -> None:
+def _check(config: TrialConfig, net: PolicyNet, auxiliary: dict[str, float]) -> None:
     training = config.training
     if training.loss_from >= training.samples:
         raise SettingError(

@@ -21,9 +21,8 @@ class StallHalving:
 
     def __init__(self, config: ScheduleConfig, device: torch.device):
         self._window = config.stall_window
-        self._sum = torch.zeros(
-            (), dtype=torch.float64, device=device
-        )  # one look at the device per window, not per step
+        # on the device, so that it is read once per window, not per step
+        self._sum = torch.zeros((), dtype=torch.float64, device=device)
         self._samples = 0
         self._previous = float("inf")
         self._halvings = 0

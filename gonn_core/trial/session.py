@@ -242,8 +242,6 @@ class Session:
 
     def _checkpoint(self) -> None:
         with self.clock.aside():
-            # These raise Diverged: weights that are no numbers must not replace those that are.
-            self.trainer.train_nats()
-            self.trainer.train_loss()
+            self.trainer.check_finite()  # weights that are no numbers must not replace those that are
             data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

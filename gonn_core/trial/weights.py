@@ -3,16 +3,14 @@
 import json
 from pathlib import Path
 
-import torch
-
 from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.errors import InputError, SettingError
-from gonn_core.nets import trial_net
+from gonn_core.nets import PolicyNet, trial_net
 from gonn_core.trial.checkpoint import unpack
 from gonn_core.trial.directory import TrialDirectory
 
 
-def load_net(trial: Path | str, samples: int | None = None) -> tuple[torch.nn.Module, TrialConfig]:
+def load_net(trial: Path | str, samples: int | None = None) -> tuple[PolicyNet, TrialConfig]:
     """The net of a trial in inference mode, on the CPU, and its configuration.
 
     samples: which snapshot; None: the last one of a trial that is done. Raises UserError when there is none, naming
@@ -39,9 +37,7 @@ def trained_samples(trial: Path | str) -> int:
     return result["samples"]
 
 
-def snapshot_net(
-    directory: TrialDirectory, config: TrialConfig, trial: str, samples: int
-) -> tuple[torch.nn.Module, str]:
+def snapshot_net(directory: TrialDirectory, config: TrialConfig, trial: str, samples: int) -> tuple[PolicyNet, str]:
     """The net after `samples` samples, in inference mode on the CPU, and the digest of its weights. Raises SettingError
     naming the snapshots there are."""
     path = directory.snapshots().get(samples)

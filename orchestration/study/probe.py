@@ -78,11 +78,11 @@ def _suite(workspace: Workspace, dataset) -> Suite:
 
 
 def _put(workspace: Workspace, trial: str, suite: Suite) -> ProbeAnswers:
-    from gonn_core.evaluation.probes.answer import put_probes
     from gonn_core.training.environment import reset_torch
+    from gonn_core.trial.probe_answers import answer_probes
 
     reset_torch(1)
-    return put_probes(TrialDirectory(workspace.runs / trial), suite)
+    return answer_probes(TrialDirectory(workspace.runs / trial), suite)
 
 
 def _first_of_arms(study: Study, done: list[str]) -> list[str]:

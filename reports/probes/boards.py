@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from gonn_core.errors import printable
-from gonn_core.evaluation.probes.published import Published
+from gonn_core.evaluation.probes.published import PublishedPosition
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, COLUMNS, EMPTY, SIZE, point_name
 
@@ -19,9 +19,9 @@ _STARS = (3, 9, 15)
 _WOOD, _LINE, _HEAT = "#f3e3c3", "#8a7a5c", "#d62728"
 
 
-def draw_policy(each: Published, policy: np.ndarray, title: str) -> bytes:
+def draw_policy(each: PublishedPosition, policy: np.ndarray, title: str) -> bytes:
     """PNG of a position: stones, last move (ring), ko (square), the policy (361,) in red with the likeliest moves in
-    percent; right moves have a green frame, wrong ones a dark one. Published figures stand below. The same policy gives
+    percent; right moves have a green frame, wrong ones a dark one. PublishedPosition figures stand below. The same policy gives
     the same bytes."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -80,7 +80,7 @@ def _heat(axes, policy: np.ndarray) -> None:
         )
 
 
-def _stones(axes, each: Published) -> None:
+def _stones(axes, each: PublishedPosition) -> None:
     position = each.case.position
     for point, colour in enumerate(Board(position.stones).colours()):
         if colour != EMPTY:
@@ -95,7 +95,7 @@ def _stones(axes, each: Published) -> None:
         )
 
 
-def _frames(axes, each: Published) -> None:
+def _frames(axes, each: PublishedPosition) -> None:
     for moves, colour in ((each.case.right, "#1a8f3c"), (each.case.wrong, "#222222")):
         for move in moves:
             x, y = _place(move)
@@ -104,7 +104,7 @@ def _frames(axes, each: Published) -> None:
             )
 
 
-def _published_lines(each: Published) -> list[str]:
+def _published_lines(each: PublishedPosition) -> list[str]:
     lines = []
     for name, moves in each.pictures.items():
         if moves:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gonn_core.evaluation.probes.published import Published
+from gonn_core.evaluation.probes.published import PublishedPosition
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.go.points import point_name
@@ -57,7 +57,7 @@ def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -
     )
 
 
-def positions_table(answers: ProbeAnswers, positions: tuple[Published, ...]) -> Table:
+def positions_table(answers: ProbeAnswers, positions: tuple[PublishedPosition, ...]) -> Table:
     """One row per test position: the likeliest moves, and the named one beside the published figures."""
     rows = []
     for each in positions:
@@ -83,7 +83,7 @@ def positions_table(answers: ProbeAnswers, positions: tuple[Published, ...]) -> 
     return Table("positions", "Test positions of the documents", columns, tuple(rows))
 
 
-def _published(each: Published, named: list[tuple[int, str]]) -> list[str]:
+def _published(each: PublishedPosition, named: list[tuple[int, str]]) -> list[str]:
     texts = []
     for picture, moves in each.pictures.items():
         if moves:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ablations.published_looks import PublishedChannel
 from gonn_core.config import TrialConfig, parse_config, trial_id
-from gonn_core.evaluation.probes.published import Published, published
+from gonn_core.evaluation.probes.published import PublishedPosition, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from reports.results.nets import MeasuredNet
@@ -26,7 +26,7 @@ class ChannelMaps:
 
     net: MeasuredNet
     trials: tuple[str, ...]
-    positions: tuple[Published, ...]
+    positions: tuple[PublishedPosition, ...]
     maps: np.ndarray
     untrained: np.ndarray
 
@@ -91,7 +91,7 @@ def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> Chan
     return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
 
 
-def _kept_maps(trial: TrialResult, positions: Sequence[Published], folder: Path | None) -> np.ndarray:
+def _kept_maps(trial: TrialResult, positions: Sequence[PublishedPosition], folder: Path | None) -> np.ndarray:
     """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `folder`."""
     names = [each.case.name for each in positions]
     path = kept_path(folder, "maps", code_of("channels"), core_code(), torch_version(), names, weights_key(trial))
@@ -103,7 +103,7 @@ def _kept_maps(trial: TrialResult, positions: Sequence[Published], folder: Path 
     return np.frombuffer(found, "<f4").reshape(2, len(positions), -1, POINTS)
 
 
-def _both(folder: Path, positions: Sequence[Published]) -> np.ndarray:
+def _both(folder: Path, positions: Sequence[PublishedPosition]) -> np.ndarray:
     from gonn_core.nets import trial_net  # torch and numba, only where channels are asked for
     from gonn_core.trial.weights import load_net
 
@@ -116,7 +116,7 @@ def _config(folder) -> TrialConfig:
     return parse_config(TrialDirectory(folder).config()["config"])
 
 
-def _ask(net, config: TrialConfig, positions: Sequence[Published]) -> np.ndarray:
+def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
     """(positions, channels, 361)."""
     from gonn_core.evaluation.probes.measure import on_positions
 

@@ -161,7 +161,7 @@ def test_stored_and_loaded(tmp_path):
         evaluation.position_values("elo")
     (folder / "abc.npz").write_bytes(data[:40])
     with pytest.raises(InputError, match="not a readable evaluation"):
-        load_evaluations(tmp_path)[0].rows
+        _ = load_evaluations(tmp_path)[0].rows
     (folder / "abc.json").write_text('{"format": 2}')
     with pytest.raises(InputError, match="reads format 1"):
         load_evaluations(tmp_path)

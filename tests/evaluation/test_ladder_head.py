@@ -13,10 +13,10 @@ from ablations.schema import Claim
 from gonn_core.config import FeatureConfig
 from gonn_core.evaluation.probes import stored
 from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.ladder_head import asked_of, has_ladder_head, head_answers
+from gonn_core.evaluation.probes.ladder_head import head_answers, ladder_head, ladder_pair
 from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders
 from gonn_core.evaluation.probes.published import published
-from gonn_core.evaluation.probes.scoring import Answers, LadderHead
+from gonn_core.evaluation.probes.scoring import CaseAnswers, LadderHead
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import point
 from gonn_core.nets import trial_net
@@ -73,15 +73,15 @@ def test_the_documents_positions(knowing):
 
 def test_stones_in_question_stand_in_both_positions(suite):
     for case in suite.cases:
-        found = asked_of(case) if case.group in (CAPTURE, RUN) else None
+        found = ladder_pair(case) if case.group in (CAPTURE, RUN) else None
         if found is not None:
             works, fails, stones = found
             assert stones and {id(works), id(fails)} == {id(case.position), id(case.twin)}
 
 
 def test_only_nets_with_the_head_are_asked():
-    assert has_ladder_head(trial_net(tiny_config(training__auxiliary__ladders=0.06)))
-    assert not has_ladder_head(trial_net(tiny_config(training__auxiliary__value=0.1))) and not has_ladder_head(
+    assert ladder_head(trial_net(tiny_config(training__auxiliary__ladders=0.06))) is not None
+    assert not ladder_head(trial_net(tiny_config(training__auxiliary__value=0.1))) and not ladder_head(
         trial_net(tiny_config())
     )
 
@@ -89,7 +89,7 @@ def test_only_nets_with_the_head_are_asked():
 def test_answers_are_kept_and_shown(suite, knowing, tmp_path):
     shown = [each.case.name for each in published()]
     about = {"published": shown, "groups": []}
-    given = Answers(*np.zeros((3, len(suite.cases)), np.float32))
+    given = CaseAnswers(*np.zeros((3, len(suite.cases)), np.float32))
     path = tmp_path / "answers.npz"
     policies = np.zeros((len(shown), 361))
     path.write_bytes(stored.pack(suite, given, policies, knowing))
@@ -121,7 +121,9 @@ def test_a_claim_on_it_is_a_level(suite, knowing, tmp_path):
     shown = [each.case.name for each in published()]
     path = tmp_path / "answers.npz"
     path.write_bytes(
-        stored.pack(suite, Answers(*np.zeros((3, len(suite.cases)), np.float32)), np.zeros((len(shown), 361)), knowing)
+        stored.pack(
+            suite, CaseAnswers(*np.zeros((3, len(suite.cases)), np.float32)), np.zeros((len(shown), 361)), knowing
+        )
     )
     answers = stored.ProbeAnswers({"published": shown, "groups": []}, path)
     found = _probabilities({3: [(SimpleNamespace(id="t"), answers)]}, "laddertarget", point("Q17"), "ladders")

@@ -15,7 +15,7 @@ from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders, escap
 from gonn_core.evaluation.probes.measure import answers
 from gonn_core.evaluation.probes.published import picture_cases, published
 from gonn_core.evaluation.probes.races import races
-from gonn_core.evaluation.probes.scoring import Answers, found, group_score
+from gonn_core.evaluation.probes.scoring import CaseAnswers, found, group_score
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point, point_name
@@ -196,11 +196,11 @@ def test_the_same_games_give_the_same_suite(ladders):
 def test_scores_are_0_by_chance_and_1_for_all():
     cases = [case for case in drawn_suite().cases if case.group == "ko_threats"]
     ones, zeros = np.ones(len(cases), np.float32), np.zeros(len(cases), np.float32)
-    assert group_score(cases, Answers(ones, zeros, ones)).score == 1.0
-    assert group_score(cases, Answers(ones, ones, ones / 2)).score == 0.0
-    assert group_score(cases, Answers(zeros, ones, zeros)).score == -1.0
-    assert found(Answers(np.array([0.2, 0.1, 0.1]), np.array([0.1, 0.2, 0.1]), None)).tolist() == [1, 0, 0.5]
-    assert group_score([published()[0].case], Answers(zeros[:1], zeros[:1], zeros[:1])) is None
+    assert group_score(cases, CaseAnswers(ones, zeros, ones)).score == 1.0
+    assert group_score(cases, CaseAnswers(ones, ones, ones / 2)).score == 0.0
+    assert group_score(cases, CaseAnswers(zeros, ones, zeros)).score == -1.0
+    assert found(CaseAnswers(np.array([0.2, 0.1, 0.1]), np.array([0.1, 0.2, 0.1]), None)).tolist() == [1, 0, 0.5]
+    assert group_score([published()[0].case], CaseAnswers(zeros[:1], zeros[:1], zeros[:1])) is None
 
 
 def test_a_random_net_scores_near_0():
@@ -217,6 +217,6 @@ def test_a_random_net_scores_near_0():
     for group in suite.groups[1:]:
         inside = np.array([case.group == group for case in suite.cases])
         score = group_score(
-            [case for case in suite.cases if case.group == group], Answers(*(each[inside] for each in given))
+            [case for case in suite.cases if case.group == group], CaseAnswers(*(each[inside] for each in given))
         )
         assert abs(score.score) < 0.05, group

@@ -7,7 +7,7 @@ import torch
 
 from gonn_core.config import OptimiserConfig
 from gonn_core.training.adamw import AdamW
-from gonn_core.training.optimiser import Sgd
+from gonn_core.training.sgd import Sgd
 
 CONFIG = OptimiserConfig(kind="adamw")
 

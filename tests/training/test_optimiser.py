@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from gonn_core.config import OptimiserConfig
-from gonn_core.training.optimiser import Sgd, decay_coefficient
+from gonn_core.training.optimiser import decay_coefficient
+from gonn_core.training.sgd import Sgd
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Halving the rate by a script of errors, and where it shows."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -65,7 +67,7 @@ def test_the_trainers_rate_is_the_halved_one():
     for batch in real_batches(trainer.config, 12):
         losses.append(trainer.step(batch).item())
         rates.append(trainer.rate)
-    halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k], strict=True)) for k in range(12)]
+    halvings = [sum(b > a for a, b in pairwise(losses[:k])) for k in range(12)]
     assert halvings[-1] >= 2
     assert rates == pytest.approx([0.1 * 0.5**n for n in halvings])
 

@@ -46,8 +46,6 @@ class Case:
     def turned(self, symmetry: int, swap_colours: bool) -> "Case":
         """The same case under a symmetry (0..7), and with the colours exchanged. Its name says so, its cluster
         stays."""
-        image = SYMMETRY[symmetry]
-        turn = lambda points: tuple(int(image[p]) if p >= 0 else p for p in points)  # noqa: E731
         twin = self.twin and turned_position(self.twin, symmetry, swap_colours)
         name = f"{self.name}-{symmetry}{'w' if swap_colours else 'b'}"
         position = turned_position(self.position, symmetry, swap_colours)
@@ -55,8 +53,8 @@ class Case:
             self,
             name=name,
             position=position,
-            right=turn(self.right),
-            wrong=turn(self.wrong),
+            right=_turned_points(self.right, symmetry),
+            wrong=_turned_points(self.wrong, symmetry),
             twin=twin,
             cluster=self.cluster or self.name,
         )
@@ -72,8 +70,13 @@ def turned_position(position: Position, symmetry: int, swap_colours: bool) -> Po
         colours = np.array([0, WHITE, BLACK], np.uint8)[colours]
         mover = BLACK + WHITE - mover
     ko = int(image[position.ko]) if position.ko >= 0 else -1
-    history = tuple(int(image[p]) if p >= 0 else p for p in position.history)
+    history = _turned_points(position.history, symmetry)
     return Position(stones_of(dict(enumerate(colours.tolist()))), mover, ko, history)
+
+
+def _turned_points(points: Iterable[int], symmetry: int) -> tuple[int, ...]:
+    """Points under a symmetry; what is no point (a pass) stays."""
+    return tuple(int(SYMMETRY[symmetry][p]) if p >= 0 else p for p in points)
 
 
 def stones_of(colours: Mapping[int, int]) -> np.ndarray:
@@ -105,19 +108,15 @@ class Suite:
         """16 hex digits over everything in the cases."""
         digest = hashlib.sha256()
         for case in self.cases:
-            about = [case.name, case.group, case.right, case.wrong, case.distance, case.cluster]
-            digest.update(json.dumps(about).encode())
-            for position in _positions([case]):
-                digest.update(
-                    position.stones.tobytes() + json.dumps([position.mover, position.ko, position.history]).encode()
-                )
+            fields = [case.name, case.group, case.right, case.wrong, case.distance, case.cluster]
+            digest.update(json.dumps(fields).encode())
+            for position in (case.position, case.twin):
+                if position is not None:
+                    digest.update(position.stones.tobytes())
+                    digest.update(json.dumps([position.mover, position.ko, position.history]).encode())
         return digest.hexdigest()[:16]
 
     @property
     def groups(self) -> tuple[str, ...]:
         """Names of the groups, in the order of their first cases."""
         return tuple(dict.fromkeys(case.group for case in self.cases))
-
-
-def _positions(cases: Iterable[Case]) -> list[Position]:
-    return [position for case in cases for position in (case.position, case.twin) if position is not None]

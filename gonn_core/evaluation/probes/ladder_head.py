@@ -6,6 +6,8 @@ that stand in both and that the solver finds laddered in exactly one of them. Ri
 where they are, below where they are not.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 
@@ -16,6 +18,8 @@ from gonn_core.evaluation.probes.scoring import LadderHead
 from gonn_core.features.positions import Position
 from gonn_core.go.board import Board
 from gonn_core.go.points import EMPTY, point
+from gonn_core.nets.policy_net import PolicyNet
+from gonn_core.settings.features import FeatureConfig
 
 PUBLISHED = {
     "laddertarget": {point("O3"): 0.998, point("Q17"): 0.973},
@@ -25,45 +29,55 @@ PUBLISHED = {
 7.2)."""
 
 
-def has_ladder_head(net: torch.nn.Module) -> bool:
-    """Whether the net was trained with one."""
-    return hasattr(net, "auxiliary") and "ladders" in net.auxiliary
+class LadderPair(NamedTuple):
+    """Two positions that differ in one stone, and the stones in both that are laddered in the first alone."""
+
+    works: Position
+    fails: Position
+    stones: list[int]
 
 
-def head_answers(net: torch.nn.Module, features, suite: Suite, shown: list[Position]) -> LadderHead:
+def ladder_head(net: PolicyNet) -> torch.nn.Module | None:
+    """The ladder head of a net; None for a net that was trained without one."""
+    return net.auxiliary["ladders"] if net.auxiliary is not None and "ladders" in net.auxiliary else None
+
+
+def head_answers(net: PolicyNet, features: FeatureConfig, suite: Suite, shown: list[Position]) -> LadderHead:
     """What the ladder head of a net makes of a suite's ladders, and of the positions `shown`; the net is asked in
-    inference mode, on the CPU."""
+    inference mode, on the CPU. Raises ValueError for a net without one."""
     training = net.training
     net.eval()
     try:
-        asked = {number: asked_of(case) for number, case in enumerate(suite.cases) if case.group in (CAPTURE, RUN)}
-        asked = {number: each for number, each in asked.items() if each is not None}
-        probabilities = laddered(
-            net, features, [position for works, fails, _ in asked.values() for position in (works, fails)]
-        )
+        pairs = {number: ladder_pair(case) for number, case in enumerate(suite.cases) if case.group in (CAPTURE, RUN)}
+        telling = {number: pair for number, pair in pairs.items() if pair is not None}
+        positions = [position for pair in telling.values() for position in (pair.works, pair.fails)]
+        probabilities = laddered(net, features, positions)
         maps = laddered(net, features, shown)
     finally:
         net.train(training)
-    found = np.full((2, len(suite.cases)), np.nan, np.float32)
-    for pair, (number, (_, _, stones)) in enumerate(asked.items()):
-        found[:, number] = probabilities[2 * pair : 2 * pair + 2, stones].mean(1)
-    return LadderHead(found[0], found[1], maps)
+    means = np.full((2, len(suite.cases)), np.nan, np.float32)
+    for place, (number, pair) in enumerate(telling.items()):
+        means[:, number] = probabilities[2 * place : 2 * place + 2, pair.stones].mean(1)
+    return LadderHead(means[0], means[1], maps)
 
 
-def laddered(net: torch.nn.Module, features, positions: list[Position]) -> np.ndarray:
+def laddered(net: PolicyNet, features: FeatureConfig, positions: list[Position]) -> np.ndarray:
     """(N, 361) float32: the head's probability at each point that a stone there is laddered."""
-    return on_positions(features, positions, lambda planes: torch.sigmoid(net.auxiliary["ladders"](net.body(planes))))
+    head = ladder_head(net)
+    if head is None:
+        raise ValueError("the net has no ladder head")
+    return on_positions(features, positions, lambda planes: torch.sigmoid(head(net.body(planes))))
 
 
-def asked_of(case: Case) -> tuple[Position, Position, list[int]] | None:
-    """(where it works, where it fails, stones in question) of a pair; None where the solver's planes do not tell the
-    two apart."""
+def ladder_pair(case: Case) -> LadderPair | None:
+    """The pair of a case; None where the solver's planes do not tell the two positions apart."""
+    assert case.twin is not None
     both = set(_stones(case.position)) & set(_stones(case.twin))
     here, there = (both & set(_laddered_stones(position)) for position in (case.position, case.twin))
     if here - there and not there - here:
-        return case.position, case.twin, sorted(here - there)
+        return LadderPair(case.position, case.twin, sorted(here - there))
     if there - here and not here - there:
-        return case.twin, case.position, sorted(there - here)
+        return LadderPair(case.twin, case.position, sorted(there - here))
     return None
 
 

@@ -6,19 +6,22 @@ import numpy as np
 import torch
 
 from gonn_core.evaluation.probes.cases import Case, Suite
-from gonn_core.evaluation.probes.scoring import Answers
+from gonn_core.evaluation.probes.scoring import CaseAnswers
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
 from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SIZE
+from gonn_core.settings.features import FeatureConfig
 
 BATCH = 256
 
 
 @torch.no_grad()
-def on_positions(features, positions: Sequence[Position], ask: Callable[[torch.Tensor], torch.Tensor]) -> np.ndarray:
+def on_positions(
+    features: FeatureConfig, positions: Sequence[Position], ask: Callable[[torch.Tensor], torch.Tensor]
+) -> np.ndarray:
     """(N, 361) float32: what `ask` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each position's
     history shown."""
     rows = position_rows(positions)
@@ -41,12 +44,12 @@ def on_positions(features, positions: Sequence[Position], ask: Callable[[torch.T
     return out
 
 
-def policies(net: torch.nn.Module, features, positions: Sequence[Position]) -> np.ndarray:
+def policies(net: torch.nn.Module, features: FeatureConfig, positions: Sequence[Position]) -> np.ndarray:
     """(N, 361) float32 move probabilities of a net in inference mode on the CPU."""
     return on_positions(features, positions, lambda planes: torch.softmax(net(planes).float(), 1))
 
 
-def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
+def answers(net: torch.nn.Module, features: FeatureConfig, suite: Suite) -> CaseAnswers:
     """What a net in inference mode makes of every case. `right` is 0 where no move is named right."""
     training = net.training
     net.eval()
@@ -59,7 +62,7 @@ def answers(net: torch.nn.Module, features, suite: Suite) -> Answers:
         _best(case, policy, next(twins) if case.twin is not None else None)
         for case, policy in zip(suite.cases, own, strict=True)
     ]
-    return Answers(*np.array(pairs, np.float32).reshape(-1, 3).T)
+    return CaseAnswers(*np.array(pairs, np.float32).reshape(-1, 3).T)
 
 
 def _best(case: Case, policy: np.ndarray, twin: np.ndarray | None) -> tuple[float, float, float]:

@@ -20,7 +20,7 @@ _FILE = Path(__file__).with_name("published.json")
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedPosition:
     """A test position: its case, what it shows, and picture -> point -> probability for the pictures that show a
     policy."""
 
@@ -30,9 +30,9 @@ class Published:
 
 
 @cache
-def published() -> tuple[Published, ...]:
+def published() -> tuple[PublishedPosition, ...]:
     """All test positions, in the order of the document."""
-    found = []
+    positions = []
     for tree in json.loads(_FILE.read_text(encoding="utf-8")):
         mover = {"black": BLACK, "white": WHITE}[tree["to_play"]]
         ko = point(tree["ko"]) if "ko" in tree else -1
@@ -45,10 +45,9 @@ def published() -> tuple[Published, ...]:
         }
         # A move named as wrong is shown; right ones are set against all others, so that one case says no more than its
         # picture.
-        found.append(
-            Published(Case(tree["name"], GROUP, position, right, wrong if not right else ()), tree["what"], pictures)
-        )
-    return tuple(found)
+        case = Case(tree["name"], GROUP, position, right, wrong if not right else ())
+        positions.append(PublishedPosition(case, tree["what"], pictures))
+    return tuple(positions)
 
 
 @cache

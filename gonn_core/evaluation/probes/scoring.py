@@ -19,7 +19,7 @@ METHOD = 1
 """Version of how nets are asked and scored; part of the id of every stored file."""
 
 
-class Answers(NamedTuple):
+class CaseAnswers(NamedTuple):
     """Of each case of a suite, (N,) float32: the greatest probability among the right moves, and among what they are
     set against; and the share."""
 
@@ -48,7 +48,7 @@ class GroupScore(NamedTuple):
     wrong: float
 
 
-def found(given: Answers) -> np.ndarray:
+def found(given: CaseAnswers) -> np.ndarray:
     """(N,) float64: 1 found, 0.5 tie, 0 not found."""
     return (given.right > given.wrong) + 0.5 * (given.right == given.wrong)
 
@@ -59,14 +59,17 @@ def rescaled(values: np.ndarray, chances: np.ndarray) -> np.ndarray:
     return (values - chances) / (1 - chances.mean())
 
 
-def group_score(cases: Sequence[Case], given: Answers) -> GroupScore | None:
+def group_score(cases: Sequence[Case], given: CaseAnswers) -> GroupScore | None:
     """The score of cases; those without a right move do not count. None when none counts."""
     scored = np.array([bool(case.right) for case in cases])
     if not scored.any():
         return None
     chances = np.array([case.chance for case in cases])[scored]
-    kept = Answers(*(each[scored] for each in given))
-    score = float(rescaled(kept.share, chances).mean())
+    answers = CaseAnswers(*(values[scored] for values in given))
     return GroupScore(
-        int(scored.sum()), float(found(kept).mean()), score, float(kept.right.mean()), float(kept.wrong.mean())
+        cases=int(scored.sum()),
+        found=float(found(answers).mean()),
+        score=float(rescaled(answers.share, chances).mean()),
+        right=float(answers.right.mean()),
+        wrong=float(answers.wrong.mean()),
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from gonn_core.errors import InputError
 from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.scoring import METHOD, Answers, LadderHead, found, group_score
+from gonn_core.evaluation.probes.scoring import METHOD, CaseAnswers, LadderHead, found, group_score
 from gonn_core.files.json_files import read_json
 
 FORMAT = 1
@@ -47,7 +47,7 @@ class ProbeAnswers:
 
     def found(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
-        return found(Answers(*(self.arrays[name] for name in Answers._fields)))
+        return found(CaseAnswers(*(self.arrays[name] for name in CaseAnswers._fields)))
 
     def policy(self, case: str) -> np.ndarray:
         """(361,) move probabilities in one of the documents' positions."""
@@ -56,8 +56,8 @@ class ProbeAnswers:
     @property
     def ladder_head(self) -> LadderHead | None:
         """What the net's ladder head said; None for a net without one."""
-        found = [self.arrays.get(_HEAD + name) for name in LadderHead._fields]
-        return None if found[0] is None else LadderHead(*found)
+        arrays = [self.arrays[_HEAD + name] for name in LadderHead._fields if _HEAD + name in self.arrays]
+        return LadderHead(*arrays) if arrays else None
 
     def laddered(self, case: str) -> np.ndarray | None:
         """(361,) probabilities of the ladder head in one of the documents' positions; None for a net without one."""
@@ -70,7 +70,7 @@ def answers_id(weights: str, suite: str) -> str:
     return hashlib.sha256(f"{weights}\n{suite}\nprobes {METHOD}".encode()).hexdigest()[:16]
 
 
-def pack(suite: Suite, given: Answers, policies: np.ndarray, head: LadderHead | None = None) -> bytes:
+def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, head: LadderHead | None = None) -> bytes:
     """Content of the .npz file; policies (P, 361) of the documents' positions, which are the suite's first cases; head:
     of a net with a ladder head."""
     buffer = io.BytesIO()
@@ -89,23 +89,24 @@ def pack(suite: Suite, given: Answers, policies: np.ndarray, head: LadderHead | 
     return buffer.getvalue()
 
 
-def summarise(suite: Suite, given: Answers, weights: str, samples: int, published: list[str]) -> dict:
+def summarise(suite: Suite, given: CaseAnswers, weights: str, samples: int, published: list[str]) -> dict:
     """The JSON file of a set of answers."""
     groups = []
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
-        score = group_score(
-            [case for case in suite.cases if case.group == name], Answers(*(each[inside] for each in given))
-        )
+        cases = [case for case in suite.cases if case.group == name]
+        score = group_score(cases, CaseAnswers(*(values[inside] for values in given)))
         groups.append({"name": name, **(score._asdict() if score else {"cases": 0})})
-    about = {
+    return {
         "format": FORMAT,
         "id": answers_id(weights, suite.digest),
         "method": METHOD,
         "weights": weights,
         "suite": suite.digest,
+        "samples": samples,
+        "published": published,
+        "groups": groups,
     }
-    return {**about, "samples": samples, "published": published, "groups": groups}
 
 
 def to_json(summary: dict) -> bytes:

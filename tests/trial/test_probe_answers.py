@@ -6,13 +6,13 @@ import pytest
 from ablations.study import Contrast
 from gonn_core.errors import UserError
 from gonn_core.evaluation.probes import stored
-from gonn_core.evaluation.probes.answer import put_probes, stored_answers
 from gonn_core.evaluation.probes.published import GROUP, published
-from gonn_core.evaluation.probes.scoring import Answers
+from gonn_core.evaluation.probes.scoring import CaseAnswers
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
+from gonn_core.trial.probe_answers import answer_probes, stored_answers
 from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
 from reports.probes.effects import group_effects, probability_effect
@@ -28,18 +28,18 @@ def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
     directory = TrialDirectory(tmp_path / job.id)
     directory.create()
     with pytest.raises(UserError, match="not trained to the end yet"):
-        put_probes(directory, drawn_suite())
+        answer_probes(directory, drawn_suite())
     run_trial(job)
     assert stored_answers(directory, drawn_suite()) is None
-    answers = put_probes(directory, drawn_suite())
+    answers = answer_probes(directory, drawn_suite())
     assert [group["name"] for group in answers.summary["groups"]] == list(drawn_suite().groups)
     assert answers.arrays["policies"].shape == (18, POINTS)
     assert answers.policy("lastmove").sum() == pytest.approx(1, abs=1e-5)
     assert not (answers.policy("lastmove") == answers.policy("nolastmove")).all(), (
         "history is shown in one of the two only"
     )
-    monkeypatch.setattr("gonn_core.evaluation.probes.answer.load_net", None)
-    assert put_probes(directory, drawn_suite()).summary == answers.summary
+    monkeypatch.setattr("gonn_core.trial.probe_answers.load_net", None)
+    assert answer_probes(directory, drawn_suite()).summary == answers.summary
     shown = groups_table(answers, "Probes")
     assert [row.cells["cases"].text for row in shown.rows if row.key.endswith(("eyes", "races"))] == ["256", "192"]
     assert {row.key for row in positions_table(answers, published()).rows} >= {"chainpool2", "dilated3"}
@@ -58,7 +58,7 @@ def answer(made, arm, move_share, found_share, seed_shift=0.0):
         )
         eyes = np.array([case.group == "long_chain_eyes" for case in suite.cases])
         right = np.where(eyes & (np.arange(len(suite.cases)) % 10 < 10 * found_share), 0.9, 0.1).astype(np.float32)
-        given = Answers(right, np.full(len(right), 0.5, np.float32), (right > 0.5).astype(np.float32))
+        given = CaseAnswers(right, np.full(len(right), 0.5, np.float32), (right > 0.5).astype(np.float32))
         result = directory.result()
         summary = stored.summarise(suite, given, result["weights"], result["samples"], [case.name for case in shown])
         with Lease.take(directory.path) as lease:

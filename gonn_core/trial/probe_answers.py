@@ -1,0 +1,49 @@
+"""Put a suite to the net of a finished trial, once: the answers are kept in the trial's directory."""
+
+from gonn_core.errors import InputError
+from gonn_core.evaluation.probes import stored
+from gonn_core.evaluation.probes.cases import Suite
+from gonn_core.evaluation.probes.ladder_head import head_answers, ladder_head
+from gonn_core.evaluation.probes.measure import answers, policies
+from gonn_core.evaluation.probes.published import GROUP
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.lease import Lease
+from gonn_core.trial.weights import load_net
+
+
+def stored_answers(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers | None:
+    """The answers of a finished trial to a suite, None when it was not asked yet. Raises InputError for a trial that is
+    not done."""
+    result = directory.result()
+    if result is None:
+        raise InputError(directory.path, f"not trained to the end yet ({directory.state()})")
+    known = stored.load_answers(directory.path, result["weights"])
+    return next((answers for answers in known if answers.summary["suite"] == suite.digest), None)
+
+
+def answer_probes(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
+    """The answers of a finished trial to a suite, computed on the CPU unless they are there. Raises UserError,
+    LeaseHeld among them."""
+    return stored_answers(directory, suite) or _answered(directory, suite)
+
+
+def _answered(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
+    net, config = load_net(directory.path)
+    case_answers = answers(net, config.features, suite)
+    published = [case for case in suite.cases if case.group == GROUP]
+    if list(suite.cases[: len(published)]) != published:
+        raise ValueError("the documents' positions must be the first cases of a suite")
+    positions = [case.position for case in published]
+    published_policies = policies(net, config.features, positions)
+    head = head_answers(net, config.features, suite, positions) if ladder_head(net) is not None else None
+    result = directory.result()
+    assert result is not None  # load_net and stored_answers read it
+    names = [case.name for case in published]
+    summary = stored.summarise(suite, case_answers, result["weights"], result["samples"], names)
+    arrays = directory.path / "probes" / f"{summary['id']}.npz"
+    with Lease.take(directory.path) as lease:
+        (directory.path / "probes").mkdir(exist_ok=True)
+        # before the summary: who reads that finds both
+        directory.write(f"probes/{arrays.name}", stored.pack(suite, case_answers, published_policies, head), lease)
+        directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
+    return stored.ProbeAnswers(summary, arrays)
