@@ -1,6 +1,5 @@
 """Input planes: named plane sets, made from rows of the position store by kernels.
 
-choices.py                 what each set can be asked for
 sets.py                    names and order of the planes chosen; what stands beyond the edge
 source.py, positions.py    the arrays that planes are made from: a store's, or those of positions in no store
 planes.py                  make_planes, pack_planes: the one way in for all sets

@@ -12,7 +12,7 @@ import numpy as np
 
 from gonn_core.errors import SettingError
 from gonn_core.features import gonn
-from gonn_core.features.choices import problem
+from gonn_core.settings.plane_choices import problem
 
 SIDES = ("own", "opponent")
 

@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gonn_core.features import choices
+from gonn_core.settings import plane_choices
 from gonn_core.settings.strict import Strict
 
 
 class FeatureConfig(Strict):
     """Input planes: which of a system's named planes the net sees. Stone planes are always there in some form.
 
-    What a set cannot do is refused (`gonn_core.features.choices.VALID`), so a set other than gonn must say what it
+    What a set cannot do is refused (`plane_choices.VALID`), so a set other than gonn must say what it
     lacks.
     """
 
@@ -51,6 +51,6 @@ class FeatureConfig(Strict):
 
     @model_validator(mode="after")
     def _set_has_these_planes(self):
-        if found := choices.problem(self):
-            raise ValueError(found)
+        if problem := plane_choices.problem(self):
+            raise ValueError(problem)
         return self
