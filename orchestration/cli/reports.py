@@ -12,9 +12,9 @@ def report(studies):
 
     Of several also a summary; of all also the report over everything, out/report/index.md.
     """
-    from orchestration.reporting import verbs as status
+    from orchestration.reporting.report import write_reports
 
-    status.write_reports(studies)
+    write_reports(studies)
 
 
 @click.command()
@@ -22,17 +22,17 @@ def report(studies):
 @click.option("--study", help="open at that study or search  [default: the latest]")
 def ui(port, study):
     """The MLflow UI on 127.0.0.1, opened at a study."""
-    from orchestration.reporting import verbs as status
+    from orchestration.reporting.ui import open_ui
 
-    return status.open_ui(port, study)
+    return open_ui(port, study)
 
 
 @click.command()
 def sync():
     """Rebuild MLflow's records from the trial directories."""
-    from orchestration.reporting import verbs as status
+    from orchestration.reporting import sync
 
-    return status.sync()
+    return sync.sync()
 
 
 VERBS = (report, ui, sync)

@@ -12,7 +12,7 @@ from orchestration.experiment.stopping import everything_at_work
 from orchestration.progress import duration
 from orchestration.search.folder import all_searches
 from orchestration.study.folder import all_studies
-from orchestration.upkeep.standing import STATES, Reader, Standing, TrialStanding, each_once
+from orchestration.upkeep.states import STATES, ExperimentState, Reader, TrialState, trials_once
 from orchestration.workspace import Workspace
 
 
@@ -21,17 +21,17 @@ def print_status() -> None:
     workspace, console = Workspace.here(), output()
     studies, searches = all_studies(workspace), all_searches(workspace)
     reader = Reader(workspace)
-    standings = [*map(reader.study, studies), *map(reader.search, searches)]
-    others = reader.others(standings)
-    if standings:
-        console.print(_overview(standings))
+    experiments = [*map(reader.study, studies), *map(reader.search, searches)]
+    others = reader.others(experiments)
+    if experiments:
+        console.print(_overview(experiments))
     else:
         console.print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     if others:
         console.print(
             f"trials of no study or search: {', '.join(f'{count} {state}' for state, count in others.items())}"
         )
-    running, failed = each_once(standings, "running"), each_once(standings, "failed")
+    running, failed = trials_once(experiments, "running"), trials_once(experiments, "failed")
     if running:
         console.print(_running([trial for _, trial in running]))
     for command in everything_at_work(workspace):
@@ -39,23 +39,24 @@ def print_status() -> None:
     _print_failures(console, workspace, failed)
 
 
-def _overview(standings: list[Standing]) -> Table:
+def _overview(experiments: list[ExperimentState]) -> Table:
     """A row per study and search; states that no trial is in have no column."""
     table = _table()
-    shown = [state for state in STATES if state == "done" or any(standing.counts[state] for standing in standings)]
-    at_work = any(standing.running for standing in standings)
-    table.add_column("/".join(dict.fromkeys(standing.kind for standing in standings)), overflow="fold")
+    in_use = {state for experiment in experiments for state, count in experiment.counts.items() if count}
+    shown = [state for state in STATES if state == "done" or state in in_use]
+    at_work = any(experiment.running for experiment in experiments)
+    table.add_column("/".join(dict.fromkeys(experiment.kind for experiment in experiments)), overflow="fold")
     for name in [*shown, *(["samples/s", "ETA"] if at_work else [])]:
         table.add_column(name, justify="right", no_wrap=True)
-    for standing in standings:
-        counts = [str(standing.counts[state] or "") for state in shown]
-        counts[0] = f"{standing.counts['done']}/{len(standing.trials)}"
-        now = [_number(standing.rate), duration(standing.seconds_left) if standing.running else ""] if at_work else []
-        table.add_row(standing.id, *counts, *now)
+    for experiment in experiments:
+        counts = [str(experiment.counts[state] or "") for state in shown]
+        counts[0] = f"{experiment.counts['done']}/{len(experiment.trials)}"
+        left = duration(experiment.seconds_left) if experiment.running else ""
+        table.add_row(experiment.id, *counts, *([_number(experiment.rate), left] if at_work else []))
     return table
 
 
-def _running(trials: list[TrialStanding]) -> Table:
+def _running(trials: list[TrialState]) -> Table:
     """A row per trial at work."""
     table = _table()
     table.add_column("running", overflow="fold")
@@ -79,18 +80,15 @@ def _running(trials: list[TrialStanding]) -> Table:
     return table
 
 
-def _print_failures(console: Console, workspace: Workspace, failed: list[tuple[Standing, TrialStanding]]) -> None:
+def _print_failures(console: Console, workspace: Workspace, failed: list[tuple[ExperimentState, TrialState]]) -> None:
     """Study by study, each trial with the last line of its error and where the rest of it is."""
     whole = not sys.stdout.isatty()
-    for standing in dict.fromkeys(standing for standing, _ in failed):
-        console.print(f"failed in {standing.id}", style="bold", soft_wrap=whole)
-        for trial in [trial for owner, trial in failed if owner is standing]:
-            more = (
-                f"; traceback: runs/{trial.id}/failure.json"
-                if (workspace.runs / trial.id / "failure.json").exists()
-                else ""
-            )
-            console.print(f"  {trial.label}: {trial.error}{more}", soft_wrap=whole)
+    for experiment in dict.fromkeys(experiment for experiment, _ in failed):
+        console.print(f"failed in {experiment.id}", style="bold", soft_wrap=whole)
+        for trial in [trial for owner, trial in failed if owner is experiment]:
+            has_traceback = (workspace.runs / trial.id / "failure.json").exists()
+            traceback = f"; traceback: runs/{trial.id}/failure.json" if has_traceback else ""
+            console.print(f"  {trial.label}: {trial.error}{traceback}", soft_wrap=whole)
 
 
 def _table() -> Table:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from ablations.study import Study
-from orchestration.reporting.verbs import write_reports
+from orchestration.reporting.report import write_reports
 from orchestration.study.folder import find_study
 from orchestration.workspace import Workspace
 from tests.paths import ROOT

@@ -11,9 +11,9 @@ from gonn_core.trial.process import this_process
 from orchestration.experiment.accounting import add_session
 from orchestration.search.folder import keep_search, search_folder
 from orchestration.study.folder import study_folder
-from orchestration.upkeep import standing
+from orchestration.upkeep import states
 from orchestration.upkeep import status as status_view
-from orchestration.upkeep.standing import Reader, Standing, TrialStanding
+from orchestration.upkeep.states import ExperimentState, Reader, TrialState
 from orchestration.upkeep.status import print_status
 from orchestration.workspace import Workspace
 from tests.orchestration.fakes import write_trial
@@ -74,9 +74,9 @@ def test_an_estimate_stops_at_the_last_sample(home, study):
 
 def test_time_left_counts_all_that_is_to_come_at_the_rate_of_those_at_work():
     def trial(state, samples=0, rate=None):
-        return TrialStanding("x", "x", state, 1000, samples, rate, doing="training")
+        return TrialState("x", "x", state, 1000, samples, rate, doing="training")
 
-    now = Standing(
+    now = ExperimentState(
         "s",
         "study",
         (
@@ -89,7 +89,7 @@ def test_time_left_counts_all_that_is_to_come_at_the_rate_of_those_at_work():
         ),
     )
     assert now.rate == 10.0 and now.seconds_left == (500 + 1000 + 1000 + 800) / 20
-    assert Standing("s", "study", (trial("waiting"),)).seconds_left is None
+    assert ExperimentState("s", "study", (trial("waiting"),)).seconds_left is None
 
 
 def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
@@ -100,7 +100,7 @@ def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
         Tried(2, 0.5, "pruned", "c" * 16, None, {}),
         Tried(3, 0.2, "running", "d" * 16, None, {}),
     ]
-    monkeypatch.setattr(standing, "tried_rates", lambda workspace, search: tried)
+    monkeypatch.setattr(states, "tried_rates", lambda workspace, search: tried)
     (home.runs / ("a" * 16)).mkdir(parents=True)
     (home.runs / ("a" * 16) / "result.json").write_text("{}")
     write_trial(home.runs / ("d" * 16), "paused", points=2)
@@ -123,7 +123,8 @@ def test_in_a_pipe_every_line_is_whole_and_made_of_words_alone(home, study, caps
     failed = study.trials[2].trial
     assert lines[4:] == [
         f"failed in {study.id}",
-        f"  {study.arm(study.trials[2].arm).label} s2: Diverged: training loss is nan at 300 samples; traceback: runs/{failed}/failure.json",
+        f"  {study.arm(study.trials[2].arm).label} s2: Diverged: training loss is nan at 300 samples; "
+        f"traceback: runs/{failed}/failure.json",
         f"  {study.arm(study.trials[3].arm).label} s2: the worker process was killed by SIGKILL, 2 times",
     ]
 

@@ -1,4 +1,4 @@
-"""`gonn report`, `gonn ui`, `gonn sync`: what is there, shown and recorded again."""
+"""`gonn report`: reports of studies, a summary of several, and the report over everything."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,10 @@ from rich.text import Text
 
 from ablations.study import Study
 from gonn_core.errors import printable
-from orchestration.console import notes, output
+from orchestration.console import output
 from orchestration.reporting.study_report import Reporter
 from orchestration.reporting.unchanged import ReportNote, sentences
-from orchestration.study.folder import all_studies, find_study, latest_of
-from orchestration.tracking.records import study_info
+from orchestration.study.folder import all_studies, find_study
 from orchestration.workspace import Workspace
 
 
@@ -27,11 +26,11 @@ def write_reports(studies: tuple[str, ...]) -> None:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     note = None if studies else ReportNote(workspace)
     if chosen and note is not None and note.holds():
-        return _tell_again(workspace, chosen)
+        return _show_findings(workspace, chosen)
     reporter = Reporter(workspace)
     written = []
-    for each in chosen:
-        reported = reporter.report(each, "report", anew=bool(studies))
+    for study in chosen:
+        reported = reporter.report(study, "report", anew=bool(studies))
         reported.show(output())
         reported.files.report.forget()
         written.append(reported)
@@ -44,34 +43,33 @@ def write_reports(studies: tuple[str, ...]) -> None:
     registry = reporter.registry
     if not studies:
         played = load_played(workspace.matches, workspace.elo)
-        book = write_book(
-            [each.files for each in written],
+        index = write_book(
+            [reported.files for reported in written],
             registry,
             workspace.out / "report",
             _searches(workspace),
             played,
             workspace.sums,
         )
-        output().print(f"over all studies: {book}")
+        output().print(f"over all studies: {index}")
     if len(written) > 1:
         path = write_summary(
-            [each.files.report for each in written], registry, workspace.out / "summary", workspace.sums
+            [reported.files.report for reported in written], registry, workspace.out / "summary", workspace.sums
         )
         output().print(f"summary: {path}")
     if note is not None:
         note.keep()
 
 
-def _tell_again(workspace: Workspace, studies: Sequence[Study]) -> None:
+def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
     """What each study found in a sentence per effect, where nothing has changed since all reports were made."""
     console = output()
     for study in studies:
         for sentence in sentences(workspace, study.id):
             console.print(Text(printable(sentence, 400)))
         console.print(f"report: {workspace.out / study.id / 'report.md'}")
-    console.print(
-        f"nothing has changed since these reports were made; over all studies: {workspace.out / 'report' / 'index.md'}"
-    )
+    index = workspace.out / "report" / "index.md"
+    console.print(f"nothing has changed since these reports were made; over all studies: {index}")
 
 
 def _searches(workspace: Workspace) -> list:
@@ -80,36 +78,3 @@ def _searches(workspace: Workspace) -> list:
     from reports.search.report import search_report
 
     return [search_report(search, tried_rates(workspace, search)) for search in all_searches(workspace)]
-
-
-def open_ui(port: int, study: str | None) -> int:
-    """Serve the MLflow UI until interrupted, opened at a study or search (the latest unless named)."""
-    from orchestration.search.folder import all_searches
-    from orchestration.tracking.ui import serve
-
-    workspace = Workspace.here()
-    known = sorted([*all_studies(workspace), *all_searches(workspace)], key=lambda each: each.created)
-    chosen = (
-        latest_of(known, study, "STUDY", "no such study or search", "none yet: make ablation NAME=… makes one")
-        if study
-        else (known[-1] if known else None)
-    )
-    return serve(workspace.root, workspace.runs, port, chosen and chosen.id, output().print)
-
-
-def sync() -> int:
-    """Make MLflow's records of all studies and searches whole again."""
-    from orchestration.search.command import search_records
-    from orchestration.tracking.tracker import Tracker, redacted
-
-    workspace = Workspace.here()
-    studies = all_studies(workspace)
-    tracker = Tracker(workspace.root, workspace.runs, notes().print)
-    reporter = Reporter(workspace)
-    reports = [(study_info(study), reporter.report(study, "sync", look=False).tracked) for study in studies]
-    searches = search_records(workspace)
-    if not tracker.sync([*reports, *searches]):
-        return 1
-    told = f" and {len(searches)} searches" if searches else ""
-    output().print(f"{len(studies)} studies{told} written to {redacted(tracker.uri)}")
-    return 0

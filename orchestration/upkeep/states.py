@@ -25,7 +25,7 @@ it diverged."""
 
 
 @dataclass(frozen=True)
-class TrialStanding:
+class TrialState:
     """One trial now."""
 
     id: str
@@ -46,12 +46,12 @@ class TrialStanding:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class ExperimentState:
     """A study or a search now."""
 
     id: str
     kind: str
-    trials: tuple[TrialStanding, ...]
+    trials: tuple[TrialState, ...]
 
     @cached_property
     def counts(self) -> Counter:
@@ -59,7 +59,7 @@ class Standing:
         return Counter(trial.state for trial in self.trials)
 
     @property
-    def running(self) -> list[TrialStanding]:
+    def running(self) -> list[TrialState]:
         """Trials at work."""
         return [trial for trial in self.trials if trial.state == "running"]
 
@@ -86,7 +86,7 @@ class Reader:
     def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.time):
         self._workspace, self._clock = workspace, clock
 
-    def study(self, study: Study) -> Standing:
+    def study(self, study: Study) -> ExperimentState:
         """How a study stands."""
         failures = last_failures(study_folder(self._workspace, study.id))
         arms = {arm.id: arm for arm in study.arms}
@@ -94,58 +94,57 @@ class Reader:
         for each in study.trials:
             arm = arms[each.arm]
             trials.append(self._trial(each.trial, f"{arm.label} s{each.seed}", arm.config.training.samples, failures))
-        return Standing(study.id, "study", tuple(trials))
+        return ExperimentState(study.id, "study", tuple(trials))
 
-    def search(self, search: Search) -> Standing:
+    def search(self, search: Search) -> ExperimentState:
         """How a search stands; rates that it has yet to ask for are waiting."""
         failures, total = last_failures(search_folder(self._workspace, search.id)), search.config.training.samples
         trials = []
         for tried in tried_rates(self._workspace, search):
             label = f"rate {tried.rate:.4g}"
             if tried.state in ("pruned", "diverged"):
-                trials.append(TrialStanding(tried.trial, label, "given up", total))
+                trials.append(TrialState(tried.trial, label, "given up", total))
             else:
                 trials.append(self._trial(tried.trial, label, total, failures))
         to_come = search.trials - sum(trial.state != "failed" for trial in trials)  # failed ones are made up for
-        trials += [TrialStanding("", "", "waiting", total) for _ in range(to_come)]
-        return Standing(search.id, "search", tuple(trials))
+        trials += [TrialState("", "", "waiting", total) for _ in range(to_come)]
+        return ExperimentState(search.id, "search", tuple(trials))
 
-    def others(self, standings: Iterable[Standing]) -> Counter:
+    def others(self, experiments: Iterable[ExperimentState]) -> Counter:
         """Trials that no study and no search names, such as those brought from elsewhere, by the state of their
         directories."""
-        named = {trial.id for standing in standings for trial in standing.trials}
+        named = {trial.id for experiment in experiments for trial in experiment.trials}
         folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
         states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
         return Counter({state: states[state] for state in ("done", "running", "paused", "failed") if states[state]})
 
-    def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialStanding:
+    def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialState:
         directory = TrialDirectory(self._workspace.runs / trial)
         state, label = directory.state(), printable(label)
         if state == "running":
             return self._running(directory, label, total)
-        if state == "failed":
-            return TrialStanding(trial, label, "failed", total, error=directory.failure()["error"])
+        recorded = directory.failure() if state == "failed" else None
+        if recorded is not None:
+            return TrialState(trial, label, "failed", total, error=recorded["error"])
         failure = failures.get(trial)
         if failure and state in ("paused", "new") and _written(directory.path / "config.json") < failure.unix_time:
             # Its process died, or it met what leaves no traceback; and no session was begun since.
-            return TrialStanding(trial, label, "failed", total, error=printable(failure.error, 500))
+            return TrialState(trial, label, "failed", total, error=printable(failure.error, 500))
         if state == "paused":
             lines = directory.metrics()
-            return TrialStanding(trial, label, "paused", total, lines[-1]["samples"] if lines else 0)
-        return TrialStanding(trial, label, {"new": "waiting"}.get(state, state), total, total if state == "done" else 0)
+            return TrialState(trial, label, "paused", total, lines[-1]["samples"] if lines else 0)
+        return TrialState(trial, label, {"new": "waiting"}.get(state, state), total, total if state == "done" else 0)
 
-    def _running(self, directory: TrialDirectory, label: str, total: int) -> TrialStanding:
+    def _running(self, directory: TrialDirectory, label: str, total: int) -> TrialState:
         holder, lines = live_holder(directory.path), directory.metrics()
         where = f"{holder.process.pid} on {printable(holder.process.machine.split('/')[0], 40)}" if holder else ""
         if not lines:
-            return TrialStanding(directory.path.name, label, "running", total, where=where, doing="starting")
+            return TrialState(directory.path.name, label, "running", total, where=where, doing="starting")
         last = lines[-1]
         rate, age = last.get("samples_per_s"), max(0.0, self._clock() - _written(directory.path / "metrics.jsonl"))
         samples = min(total, last["samples"] + round((rate or 0.0) * age))
         doing = "evaluating" if last["samples"] >= total else "training"
-        return TrialStanding(
-            directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing
-        )
+        return TrialState(directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing)
 
 
 def _written(path: Path) -> float:
@@ -156,11 +155,11 @@ def _written(path: Path) -> float:
         return 0.0
 
 
-def each_once(standings: Iterable[Standing], state: str) -> list[tuple[Standing, TrialStanding]]:
-    """Trials in a state, the latest study first to name them: a control of several is told once."""
-    found: dict[str, tuple[Standing, TrialStanding]] = {}
-    for standing in reversed(list(standings)):
-        for trial in standing.trials:
+def trials_once(experiments: Iterable[ExperimentState], state: str) -> list[tuple[ExperimentState, TrialState]]:
+    """Trials in a state, the latest study first to name them: a control of several is in it once."""
+    latest: dict[str, tuple[ExperimentState, TrialState]] = {}
+    for experiment in reversed(list(experiments)):
+        for trial in experiment.trials:
             if trial.state == state:
-                found.setdefault(trial.id, (standing, trial))
-    return list(found.values())
+                latest.setdefault(trial.id, (experiment, trial))
+    return list(latest.values())

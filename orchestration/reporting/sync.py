@@ -1,0 +1,25 @@
+"""`gonn sync`: MLflow's records made again from the trial directories."""
+
+from orchestration.console import notes, output
+from orchestration.reporting.study_report import Reporter
+from orchestration.study.folder import all_studies
+from orchestration.tracking.records import study_info
+from orchestration.workspace import Workspace
+
+
+def sync() -> int:
+    """Make MLflow's records of all studies and searches whole again."""
+    from orchestration.search.command import search_records
+    from orchestration.tracking.tracker import Tracker, redacted
+
+    workspace = Workspace.here()
+    studies = all_studies(workspace)
+    tracker = Tracker(workspace.root, workspace.runs, notes().print)
+    reporter = Reporter(workspace)
+    reports = [(study_info(study), reporter.report(study, "sync", look=False).tracked) for study in studies]
+    searches = search_records(workspace)
+    if not tracker.sync([*reports, *searches]):
+        return 1
+    and_searches = f" and {len(searches)} searches" if searches else ""
+    output().print(f"{len(studies)} studies{and_searches} written to {redacted(tracker.uri)}")
+    return 0
