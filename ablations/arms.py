@@ -8,11 +8,10 @@ is the control, so that one control serves all cards of a base.
 from dataclasses import dataclass
 from typing import Literal
 
-from ablations.conditions import unmet
+from ablations.conditions import card_state, unmet
 from ablations.game_filters import filled
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement
-from ablations.study import card_state
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.errors import SettingError
 
@@ -121,7 +120,7 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
         raise SettingError(
             "BASE", stand.id, f"has {chosen.id} neither off nor on ({found})", bases_of(registry, chosen)
         )
-    off, on = (with_values(control, _values(formed, value), formed.id) for value in ("off", "on"))
+    off, on = (with_values(control, formed.values(state), formed.id) for state in ("off", "on"))
     return Arms(formed, stand, plan, asked, off, on, "add-one" if state == "off" else "leave-one-out")
 
 
@@ -147,7 +146,7 @@ def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: 
         return ("the net (the document's is none of the bases)",)
     base = registry.base(claim.base)
     formed = registry.card(card.id).on_base(claim.base)
-    claimed = with_values(base.config, _values(formed, "off"), formed.id)
+    claimed = with_values(base.config, formed.values("off"), formed.id)
     apart = [f"the missing {part}" for part in base.missing]
     if card.toggles != formed.toggles:
         apart.append(f"the enhancement's form (here not as on {claim.base})")
@@ -166,10 +165,6 @@ def _claim(card: Enhancement, name: str) -> Claim:
         if claim.id == name:
             return claim
     raise SettingError("CLAIM", name, f"no such claim of {card.id}", [claim.id for claim in card.claims])
-
-
-def _values(card: Enhancement, state: str) -> dict:
-    return {path: getattr(toggle, state) for path, toggle in card.toggles.items()}
 
 
 def _told(value) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import model_validator
 
-from ablations.registry import FOLDER
+from ablations.declarations import FOLDER
 from ablations.schema import Document, Id, Text
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import Strict, parse_model

@@ -59,6 +59,11 @@ def read_declaration(path: Path) -> DatasetDeclaration:
     return declaration
 
 
+def read_declarations() -> dict[str, DatasetDeclaration]:
+    """Name -> declaration, of all of them and the template. Raises SettingError or InputError."""
+    return {path.stem: read_declaration(path) for path in sorted(DECLARATIONS.glob("*.yaml"))}
+
+
 def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -> Dataset:
     """A declared data set, its files looked for below `data_dir`; or any path to games, split by the template. Raises
     UserError."""

@@ -9,8 +9,11 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from ablations.study import Arm, Contrast, card_state
+from ablations.conditions import card_state, unmet_condition
+from ablations.schema import toggle_values
+from ablations.study import Arm, Contrast
 from gonn_core.config import TrialConfig, get_path, trial_id, with_values
 from gonn_core.errors import SettingError
 
@@ -154,12 +157,19 @@ def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict
     on = {card.id for card in cards if (states.get(card.id) or card_state(config, card.toggles)) == "on"}
     # Add-one takes a card out of a whole base: what the base has that needed it stays, and goes idle.
     judged = named if len(states) <= 1 else [card for card in cards if card.id in on]
-    reasons = (_unmet(card, config, {each.id for each in cards}, on) for card in judged if card.id in on)
+    studied = {card.id for card in cards}
+
+    def has_card(name: str) -> bool | None:
+        return name in on if name in studied else None  # of others the base decides
+
+    reasons = (unmet_condition(card, config, has_card) for card in judged if card.id in on)
     return Cell(arm, label, states, config, next(filter(None, reasons), None))
 
 
 def _with_states(base: TrialConfig, cards: Sequence, states: dict[str, str]) -> TrialConfig:
-    values = {path: getattr(toggle, states[card.id]) for card in cards for path, toggle in card.toggles.items()}
+    values: dict[str, Any] = {}
+    for card in cards:
+        values |= toggle_values(card.toggles, states[card.id])
     return with_values(base, values, "+".join(card.id for card in cards))
 
 
@@ -172,29 +182,6 @@ def _blamed(base: TrialConfig, cards: Sequence, states: dict[str, str], error: S
             except SettingError as refused:
                 return f"{', '.join(f'{card.id} {states[card.id]}' for card in some)}: {refused.problem}"
     return error.problem
-
-
-def _unmet(card, config: TrialConfig, study: set[str], on: set[str]) -> str | None:
-    """The first condition of a card that a cell fails. Conditions on cards outside the study are the base's:
-    `ablations.conditions`."""
-    for word, conditions, wanted in (
-        ("needs", getattr(card, "requires", ()), True),
-        ("excludes", getattr(card, "excludes", ()), False),
-    ):
-        for condition in conditions:
-            if condition.card is not None:
-                if condition.card in study and (condition.card in on) != wanted:
-                    return f"{card.id} {word} {condition.card}"
-            elif _has(config, condition) != wanted:
-                return f"{card.id} {word} {condition.path} = {condition.value}"
-    return None
-
-
-def _has(config: TrialConfig, condition) -> bool:
-    try:
-        return with_values(config, {condition.path: condition.value}) == config
-    except SettingError:  # of another family of nets
-        return False
 
 
 def _contrast(design: str, card: str, made: Sequence[Cell]) -> Contrast:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ablations.arms import bases_of
 from ablations.coverage import load_coverage, sections_of
-from ablations.registry import FOLDER, Registry, load_registry
+from ablations.declarations import FOLDER
+from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Enhancement
 from ablations.wording import main_claim, told
 

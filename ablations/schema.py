@@ -8,6 +8,7 @@ ratio on/off.
 """
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -51,6 +52,7 @@ def _both_ends(ends):
     return ends
 
 
+RATE = "training.optimiser.learning_rate"
 Rate = Annotated[float, Field(gt=0, le=100)]
 FoundRate = Annotated[str, Field(pattern=r"^found:[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """`found:SEARCH`: the rate that a search of the workspace found, resolved to its number when a study is planned."""
@@ -73,6 +75,11 @@ class Toggle(Strict):
         if self.off == self.on:
             raise ValueError("off and on must differ")
         return self
+
+
+def toggle_values(toggles: Mapping[str, Any], state: str) -> dict[str, Any]:
+    """Path -> value of toggles (objects with off and on) in the state off or on."""
+    return {path: getattr(toggle, state) for path, toggle in toggles.items()}
 
 
 class Probe(Strict):
@@ -192,7 +199,7 @@ class Enhancement(Strict):
 
     def values(self, state: Literal["off", "on"]) -> dict[str, Any]:
         """Path -> value in that state."""
-        return {path: getattr(toggle, state) for path, toggle in self.toggles.items()}
+        return toggle_values(self.toggles, state)
 
     def on_base(self, base_id: str, budget_id: str = "") -> "Enhancement":
         """This card with the toggles in the form that a base has them, under a budget if one is named."""

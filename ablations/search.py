@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ablations.schema import Base, Rate
+from ablations.schema import RATE, Base, Rate
 from ablations.study import FolderName
 from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
 from gonn_core.errors import InputError, SettingError, printable_tree
@@ -22,7 +22,6 @@ from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import EvaluationRequest
 
 FORMAT = 1
-RATE = "training.optimiser.learning_rate"
 FIRST_SEED = 1000
 """Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made
 on."""

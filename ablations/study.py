@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
-from gonn_core.errors import InputError, SettingError, printable, printable_tree
+from gonn_core.errors import InputError, printable, printable_tree
 from gonn_core.files.json_files import read_json
 
 FORMAT = 1
@@ -121,19 +121,6 @@ def read_study(path: Path) -> Study:
     if printable_tree(tree) != tree:
         raise InputError(path, "a study file with control characters, which none of ours has")
     return parse_model(Study, tree, str(path))
-
-
-def card_state(config: TrialConfig, toggles: Mapping) -> Literal["on", "off", "neither"]:
-    """Whether a configuration stands at a card's on values, at its off values, or at neither; neither, too, where it
-    cannot have one of them."""
-    try:
-        made = {
-            state: with_values(config, {path: getattr(toggle, state) for path, toggle in toggles.items()})
-            for state in ("on", "off")
-        }
-    except SettingError:  # of another family of nets, or set of planes
-        return "neither"
-    return next((state for state in made if made[state] == config), "neither")
 
 
 def seeded(config: TrialConfig, seed: int) -> TrialConfig:

@@ -11,8 +11,9 @@ What does not change the numbers (device, threads, folders, labels) is no part o
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError, model_validator
 
@@ -40,15 +41,20 @@ __all__ = [
     "TrainingConfig",
     "TrialConfig",
     "TrunkConfig",
+    "can_have",
     "canonical",
     "config_paths",
     "get_path",
+    "has_values",
     "nearest_paths",
     "parse_config",
     "parse_model",
     "trial_id",
     "with_values",
 ]
+
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class TrialConfig(Strict):
@@ -75,7 +81,7 @@ def parse_config(tree: dict, setting: str = "config") -> TrialConfig:
     return parse_model(TrialConfig, tree, setting)
 
 
-def parse_model(model: type[BaseModel], tree, setting: str):
+def parse_model(model: type[Model], tree, setting: str) -> Model:
     """`tree` (as read from YAML or JSON) as `model`; SettingError with the first problem's path, value and
     expectation."""
     try:
@@ -115,7 +121,7 @@ def _model_at(model, location):
 @cache
 def config_paths(model: type[BaseModel] = TrialConfig, prefix: str = "") -> tuple[str, ...]:
     """All dotted paths of leaves, e.g. `net.trunk.width`: what a card may name."""
-    paths = []
+    paths: list[str] = []
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             paths += config_paths(field.annotation, f"{prefix}{name}.")
@@ -134,18 +140,72 @@ def get_path(config: TrialConfig, path: str):
     return value
 
 
-def with_values(config: TrialConfig, values: dict, setting: str = "config") -> TrialConfig:
+def has_values(config: TrialConfig, values: Mapping[str, Any]) -> bool:
+    """Whether `config` stands at all of these values (as in JSON: lists for tuples). Raises SettingError for a path
+    that is none."""
+    return all(_equal(get_path(config, path), value) for path, value in values.items())
+
+
+def can_have(config: TrialConfig, values: Mapping[str, Any]) -> bool:
+    """Whether `with_values` makes a configuration of these."""
+    try:
+        _replaced(config, _as_tree(values))
+    except ValidationError:
+        return False
+    return True
+
+
+def _equal(stored, value) -> bool:
+    """Whether a value of a configuration is a JSON value: true is not 1."""
+    if isinstance(stored, tuple):
+        if not isinstance(value, list | tuple) or len(value) != len(stored):
+            return False
+        return all(_equal(*pair) for pair in zip(stored, value, strict=True))
+    return stored == value and isinstance(stored, bool) == isinstance(value, bool)
+
+
+def with_values(config: TrialConfig, values: Mapping[str, Any], setting: str = "config") -> TrialConfig:
     """`config` with the leaves at the dotted paths of `values` replaced, validated as a whole. Raises SettingError."""
-    tree = config.model_dump(mode="json")
     for path, value in values.items():
         if path not in config_paths():
             raise SettingError(f"{setting}.{path}", _short(value), "no such setting", nearest_paths(path))
-        branch = tree
+    changes = _as_tree(values)
+    try:
+        return _replaced(config, changes)
+    except ValidationError:  # the first problem is named as that of a whole tree
+        return parse_config(_merged(config.model_dump(mode="json"), changes), setting)
+
+
+def _as_tree(values: Mapping[str, Any]) -> dict:
+    """`{"a.b": 1}` as `{"a": {"b": 1}}`."""
+    tree: dict = {}
+    for path, value in values.items():
         *parents, leaf = path.split(".")
+        branch = tree
         for name in parents:
-            branch = branch[name]
+            branch = branch.setdefault(name, {})
         branch[leaf] = value
-    return parse_config(tree, setting)
+    return tree
+
+
+def _replaced(model: Model, changes: dict) -> Model:
+    """`model` with the changed branches built and validated anew, and all above them; the others are valid as they
+    are."""
+    fields = dict(model)
+    for name, change in changes.items():
+        branch = fields[name]
+        fields[name] = _replaced(branch, change) if isinstance(branch, BaseModel) else _frozen(change)
+    return type(model).model_validate(fields)
+
+
+def _frozen(value):
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _merged(tree: dict, changes: dict) -> dict:
+    for name, change in changes.items():
+        tree[name] = _merged(tree[name], change) if isinstance(tree[name], dict) else change
+    return tree
 
 
 def nearest_paths(path: str) -> Sequence[str]:

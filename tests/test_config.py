@@ -1,11 +1,47 @@
 """The identity of a trial: pinned defaults, canonical form, errors that name the valid values."""
 
+import functools
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gonn_core import numerics
-from gonn_core.config import TrialConfig, canonical, config_paths, get_path, parse_config, trial_id, with_values
+from gonn_core.config import (
+    TrialConfig,
+    can_have,
+    canonical,
+    config_paths,
+    get_path,
+    has_values,
+    parse_config,
+    trial_id,
+    with_values,
+)
 from gonn_core.errors import SettingError
 
+VALUES = (
+    0,
+    1,
+    -1,
+    2.5,
+    1.0,
+    10**30,
+    True,
+    False,
+    None,
+    "relu",
+    "1/3",
+    "2/0",
+    "conv",
+    "x",
+    [],
+    [1, 2],
+    [[3, 4], [5, 6]],
+    {"a": 1},
+    [1, 1, 1, 1, 0.5],
+)
+"""Good for some settings, bad for others."""
 DEFAULTS = {
     "features": {
         "set": "gonn",
@@ -255,3 +291,40 @@ def test_every_path_can_be_read_and_set():
             value = value[name]
         assert with_values(config, {path: value}) == config
         get_path(config, path)
+
+
+def test_has_values_compares_as_json_does():
+    config = with_values(TrialConfig(), {"net.trunk.dilations": [2, 3]})
+    assert has_values(config, {"net.trunk.dilations": [2, 3], "net.norm_gamma": False})
+    assert not has_values(config, {"net.trunk.dilations": [2]}) and not has_values(config, {"net.norm_gamma": True})
+    assert not has_values(config, {"net.norm_gamma": 0}), "0 is no false"
+    assert has_values(config, {"training.optimiser.momentum": config.training.optimiser.momentum})
+    with pytest.raises(SettingError, match="net.activatoin: no such setting"):
+        has_values(config, {"net.activatoin": "relu"})
+
+
+def test_values_that_only_go_together():
+    """They are checked with all that is changed beside them, never one by one."""
+    values = {"net.family": "conv", "net.activation": "tanh"}
+    assert can_have(TrialConfig(), values) and with_values(TrialConfig(), values).net.activation == "tanh"
+    assert not can_have(TrialConfig(), {"net.activation": "tanh"})
+    assert not can_have(TrialConfig(), {"net.trunk.width": 33})
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(config_paths()), st.sampled_from(VALUES), min_size=1, max_size=3))
+def test_replaced_values_are_those_of_a_whole_tree(values):
+    """Only the changed branches are built anew; outcome and error are those of the whole tree validated as JSON."""
+    tree = TrialConfig().model_dump(mode="json")
+    for path, value in values.items():
+        *parents, leaf = path.split(".")
+        functools.reduce(dict.__getitem__, parents, tree)[leaf] = value
+
+    def outcome(make):
+        try:
+            config = make()
+        except SettingError as error:
+            return str(error)
+        return repr(config), trial_id(config), config.model_fields_set
+
+    assert outcome(lambda: with_values(TrialConfig(), values)) == outcome(lambda: parse_config(tree))

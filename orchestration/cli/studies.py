@@ -40,6 +40,14 @@ def show(name):
 
 
 @click.command()
+def check():
+    """Read every declaration and check it beside the others."""
+    from orchestration.study import catalogue
+
+    catalogue.check_declarations()
+
+
+@click.command()
 @name_argument
 @study_options
 def plan(**settings):
@@ -117,4 +125,4 @@ def train(**settings):
     return train.train_base(**settings)
 
 
-VERBS = (list_, show, plan, ablate, evaluate, probe, train)
+VERBS = (list_, show, check, plan, ablate, evaluate, probe, train)

@@ -8,6 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of
+from ablations.coverage import load_coverage
+from ablations.declarations import find
 from ablations.registry import load_registry
 from ablations.schema import Enhancement
 from ablations.wording import claimed, main_claim, told
@@ -71,6 +73,24 @@ def print_bases() -> None:
         )
     output().print(table)
     output().print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`.")
+
+
+def check_declarations() -> None:
+    """Read and check all of them. Raises InputError or SettingError at the first bad one."""
+    from ablations.dataset import read_declarations  # with numba behind it: only here
+
+    registry = load_registry()
+    registry.check()
+    documents = load_coverage()
+    for name, document in documents.items():
+        for section in document.sections:
+            for card in section.cards:
+                find(registry.cards, f"documents/{name}.yaml.{section.heading}", card, "no such enhancement")
+    sets = read_declarations()
+    output().print(
+        f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
+        f"{len(sets)} data sets, {len(documents)} documents: all can be read and fit each other."
+    )
 
 
 def print_card(name: str) -> None:

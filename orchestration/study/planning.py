@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ablations.arms import base_and_samples, bases_of, budget_config, resolve
+from ablations.conditions import card_state
 from ablations.dataset import Dataset, PreparedData, load_dataset
 from ablations.designs import design_arms
 from ablations.game_filters import filled, filters_of, own_games
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
 from ablations.search import RATE
-from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, card_state, seeded, study_id
+from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from ablations.registry import FOLDER, load_registry, nearest
+from ablations.declarations import FOLDER, nearest
+from ablations.registry import load_registry
 from gonn_core.config import config_paths
 from gonn_core.errors import InputError, SettingError
 from tests.paths import FIXTURES
@@ -40,6 +41,11 @@ def spoil(folder, file, old, new):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
+
+
+def check(folder):
+    """As `gonn check`."""
+    load_registry(folder).check()
 
 
 def error_of(call, *arguments, **named):
@@ -142,7 +148,7 @@ def test_probes_name_stored_positions_and_agree_with_their_published_output(regi
 def test_bases_are_found_by_their_further_names(registry, folder):
     assert registry.base("gonn-published-12b") is registry.base("gonn-b12")
     spoil(folder, "bases/gonn-b12.yaml", "[gonn-published-12b]", "[gonn-b5]")
-    assert error_of(load_registry, folder) == "bases/gonn-b12.yaml.also_called=gonn-b5: another base has this name"
+    assert error_of(check, folder) == "bases/gonn-b12.yaml.also_called=gonn-b5: another base has this name"
 
 
 def test_budgets_follow_the_rules(registry):
@@ -235,9 +241,29 @@ CARD = "cards/gonn/parametric_relu.yaml"
 )  # fmt: skip
 def test_bad_declarations_are_named(folder, file, old, new, message):
     spoil(folder, file, old, new)
-    text = error_of(load_registry, folder)
+    text = error_of(check, folder)
     assert text.startswith(f"{file}.") and "\n" not in text
     assert message is None or text.startswith(message), text
+
+
+def test_every_declaration_is_sound(registry):
+    registry.check()
+
+
+def test_a_bad_card_is_named_when_it_is_used(folder):
+    """Nobody who uses another one hears of it."""
+    spoil(folder, CARD, "net.activation:", "net.activatoin:")
+    registry = load_registry(folder)
+    assert registry.card("stem_kernel_5x5").id == "stem_kernel_5x5"
+    for _ in range(2):
+        assert error_of(registry.card, "parametric_relu").startswith(
+            f"{CARD}.toggles.net.activatoin=relu: no such setting"
+        )
+    (folder / CARD).write_text("toggles: &t\n")
+    registry = load_registry(folder)
+    assert error_of(registry.card, "parametric_relu") == f"{folder / CARD}: line 1: anchors (&name) are not allowed"
+    text = error_of(registry.card, "parametric_rel")
+    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
 
 
 def test_bad_files_are_named(folder):
@@ -249,9 +275,9 @@ def test_bad_files_are_named(folder):
         (text + "# " + "x" * 300_000, "larger than 256 KiB"),
     ]:
         path.write_text(spoiled)
-        assert error_of(load_registry, folder) == f"{path}: {problem}"
+        assert error_of(check, folder) == f"{path}: {problem}"
     path.write_text("")
-    assert error_of(load_registry, folder).startswith(CARD)
+    assert error_of(check, folder).startswith(CARD)
     assert error_of(load_registry, folder / "nowhere") == f"{folder / 'nowhere'}: no such folder of declarations"
 
 

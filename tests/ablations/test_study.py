@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ablations.conditions import card_state
 from ablations.designs import CONTROL, DESIGNS, ImpossibleDesign, cells, design_arms
 from ablations.registry import load_registry
 from ablations.schema import Condition
-from ablations.study import card_state, read_study, seeded, study_id
+from ablations.study import read_study, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import InputError, SettingError
 

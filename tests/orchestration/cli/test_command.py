@@ -248,3 +248,8 @@ def test_a_full_disk_is_one_line_and_nothing_is_left(tmp_path):
         pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
     line = f"{tmp_path}/stores: no space left (No space left on device); nothing was kept; free space or choose another folder\n"
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.endswith(line) and "Traceback" not in done.stderr
+
+
+def test_check_reads_every_declaration(gonn):
+    code, out, err = gonn("check")
+    assert (code, err) == (0, "") and "enhancements" in out and out.endswith("all can be read and fit each other.\n")

@@ -237,7 +237,7 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
     path = tmp_path / "ablations" / folder / f"{name}.yaml"
     path.write_text(f"{line}\n{path.read_text()}")
     with pytest.raises(UserError) as error:
-        load_registry(tmp_path / "ablations")
+        load_registry(tmp_path / "ablations").check()
     assert told in str(error.value)
 
 

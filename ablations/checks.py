@@ -1,0 +1,130 @@
+"""What is wrong with a declaration beside the others: raised as a SettingError that names file and setting."""
+
+from ablations.conditions import card_state, unmet
+from ablations.declarations import SHOWN, Declarations, nearest
+from ablations.schema import RATE, Base, Budget, Condition, Enhancement, toggle_values
+from gonn_core.config import TrialConfig, get_path, with_values
+from gonn_core.errors import SettingError
+
+
+def check_card(declared: Declarations, card: Enhancement) -> None:
+    """That a card's bases, budgets and cards are there, that its values can be had, that no budget undoes it."""
+    file = f"cards/{card.system}/{card.id}.yaml"
+    named = {
+        "base": card.base,
+        **{f"claims.{claim.id}.base": claim.base for claim in card.claims},
+        **{f"forms.{form}": form.partition(".")[0] for form in card.forms},
+    }
+    for where, base in named.items():
+        if base is not None and base not in declared.bases:
+            raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, declared.bases))
+    for form in card.forms:
+        budget = form.partition(".")[2]
+        if budget and budget not in declared.budgets:
+            raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(declared.budgets))
+    plain = declared.bases[card.base].config
+    forms = {
+        "toggles": (plain, card.toggles),
+        **{f"forms.{form}": (_formed(declared, form), toggles) for form, toggles in card.forms.items()},
+    }
+    for where, (config, toggles) in forms.items():
+        for state in ("off", "on"):
+            with_values(config, toggle_values(toggles, state), f"{file}.{where}")
+        for path in sorted(set(toggles) - set(card.toggles)):
+            raise SettingError(f"{file}.{where}", path, "not among the card's toggles", list(card.toggles))
+    for where, conditions in (("requires", card.requires), ("excludes", card.excludes)):
+        for condition in conditions:
+            _check_condition(declared, condition, plain, f"{file}.{where}")
+    _check_rates(declared, card, file)
+    for budget in declared.budgets.values():
+        for base in declared.bases.values():
+            _check_not_undone(declared, card, base, budget)
+
+
+def _check_rates(declared: Declarations, card: Enhancement, file: str) -> None:
+    """That each rate of an arm is for a base under a budget, and that the card does not set it itself."""
+    for place in card.lr:
+        base, _, budget = place.partition(".")
+        if base not in declared.bases or budget not in declared.budgets:
+            raise SettingError(f"{file}.lr", place, "not a base under a budget", "<base>.<budget> such as gonn-b5.cpu")
+        if RATE in card.on_base(base, budget).toggles:
+            raise SettingError(f"{file}.lr", place, "the card toggles the learning rate itself", "no lr")
+
+
+def _formed(declared: Declarations, form: str) -> TrialConfig:
+    """What a card's form `<base>` or `<base>.<budget>` is applied to."""
+    base, _, budget = form.partition(".")
+    if not budget:
+        return declared.bases[base].config
+    plan = declared.budgets[budget]
+    samples = {} if plan.samples == "claim" else {"training.samples": plan.samples}
+    return with_values(declared.bases[base].config, {**declared.bases[base].overrides(plan), **samples}, form)
+
+
+def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, budget: Budget) -> None:
+    """A budget must not fix what a card toggles on a base where it can be, unless the card has a form for it."""
+    toggles = card.on_base(base.id).toggles
+    fixed = sorted(set(toggles) & set(base.overrides(budget)))
+    if not fixed or f"{base.id}.{budget.id}" in card.forms or unmet(declared, card, base) is not None:
+        return
+    if card_state(base.config, toggles) != "neither":
+        where = (
+            f"bases/{base.id}.yaml.scaled.{budget.id}"
+            if budget.id in base.scaled
+            else f"budgets/{budget.id}.yaml.overrides"
+        )
+        raise SettingError(
+            where,
+            fixed[0],
+            f"toggled by {card.id}: a budget would undo it",
+            f"a form {base.id}.{budget.id} of that card",
+        )
+
+
+def _check_condition(declared: Declarations, condition: Condition, plain: TrialConfig, where: str) -> None:
+    if condition.card is not None:
+        if condition.card not in declared.cards:
+            raise SettingError(
+                f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, declared.cards)[:SHOWN]
+            )
+    else:
+        with_values(plain, {condition.path: condition.value}, where)
+
+
+def check_base(declared: Declarations, base: Base) -> None:
+    """That a base's names are its own, that its budgets are there and that it leaves to studies what is theirs."""
+    for name in base.also_called:
+        if sum(name == other.id or name in other.also_called for other in declared.bases.values()) > 1:
+            raise SettingError(f"bases/{base.id}.yaml.also_called", name, "another base has this name")
+    for path in ("data.view", "training.init_seed", "training.data_seed"):
+        if get_path(base.config, path) != get_path(TrialConfig(), path):
+            raise SettingError(
+                f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base"
+            )
+    for name in base.scaled:
+        if name not in declared.budgets:
+            raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(declared.budgets))
+    for setting in ("rates", "lr"):
+        for name in getattr(base, setting):
+            if name not in declared.budgets:
+                raise SettingError(f"bases/{base.id}.yaml.{setting}", name, "no such budget", list(declared.budgets))
+
+
+def check_budget(declared: Declarations, budget: Budget) -> None:
+    """That what a budget overrides can be had on every base."""
+    file = f"budgets/{budget.id}.yaml"
+    if "training.samples" in budget.overrides:
+        raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
+    schedule = [
+        path for path in budget.overrides if path in ("training.schedule.kind", "training.schedule.compression")
+    ]
+    if budget.compress and schedule:
+        raise SettingError(
+            f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out"
+        )
+    samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
+    for base in declared.bases.values():
+        overrides = base.overrides(budget)
+        if samples or overrides:
+            where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"{file}.overrides"
+            with_values(base.config, {**overrides, **samples}, where)
