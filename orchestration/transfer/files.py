@@ -15,8 +15,9 @@ from pathlib import Path
 from gonn_core.errors import UserError, printable
 
 MEBI = 2**20
+CONFIG_BYTES = 4 * MEBI
 LARGEST = (
-    (re.compile(r"config\.json|result\.json"), 4 * MEBI),
+    (re.compile(r"config\.json|result\.json"), CONFIG_BYTES),
     (re.compile(r"metrics\.jsonl"), 64 * MEBI),
     (re.compile(r"checkpoint\.safetensors"), 8192 * MEBI),
     (re.compile(r"snapshots/[0-9]{1,15}\.safetensors"), 4096 * MEBI),
@@ -41,62 +42,73 @@ class Refused(UserError):
     """A directory that is not taken over, and why, in one line."""
 
 
+def read_config(source: Path) -> str:
+    """Text of the config.json in a directory. Raises Refused, OSError."""
+    path = source / "config.json"
+    if source.is_symlink() or path.is_symlink() or not path.is_file():
+        raise Refused("it or its config.json is a link, or no file")
+    with open(path, "rb") as file:
+        text = file.read(CONFIG_BYTES + 1)
+    if len(text) > CONFIG_BYTES:
+        raise Refused(f"config.json has more than {CONFIG_BYTES:,} bytes")
+    return text.decode("utf-8", "replace")
+
+
 def copy_trial(source: Path, target: Path) -> None:
     """Copy what belongs to a trial from `source` into the new folder `target`. Raises Refused, OSError."""
-    target.mkdir()
-    for folder in FOLDERS[:2]:
+    for folder in ("", "snapshots", "eval"):
         (target / folder).mkdir()
     budget = MOST_BYTES
-    for name, size in listed(source):
-        if (largest := _largest(name)) is None:
-            continue
-        if size > min(largest, budget):
-            raise Refused(f"{name} has {size:,} bytes; at most {min(largest, budget):,} are taken")
-        budget -= _copy(source / name, target / name, min(largest, budget))
+    for name in _listed(source):
+        if (largest := _largest(name)) is not None:
+            budget -= _copy(source / name, target / name, name, min(largest, budget))
 
 
-def listed(source: Path) -> Iterator[tuple[str, int]]:
-    """Name below `source` and size of every file. Raises Refused for anything that no trial directory holds."""
-    found = []
+def _listed(source: Path) -> Iterator[str]:
+    """Names below `source` of the files of a trial. Raises Refused for anything that no trial directory holds."""
+    count = 0
     for folder in ("", *FOLDERS):
         path = source / folder
         if folder and not os.path.lexists(path):
             continue
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             raise Refused(f"{folder or 'it'} is no folder")
-        with os.scandir(path) as entries:
-            for entry in entries:
-                name = f"{folder}/{entry.name}" if folder else entry.name
-                if name in FOLDERS:
-                    continue
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if not stat.S_ISREG(mode):
-                    raise Refused(
-                        f"{printable(name, 80)} is a {'link' if stat.S_ISLNK(mode) else 'folder' if stat.S_ISDIR(mode) else 'device or pipe'}"
-                    )
-                if _largest(name) is None and not LEFT.fullmatch(name):
-                    raise Refused(f"{printable(name, 80)} is no file of a trial directory")
-                found.append((name, entry.stat(follow_symlinks=False).st_size))
-                if len(found) > MOST_FILES:
-                    raise Refused(f"more than {MOST_FILES:,} files")
-    return iter(sorted(found))
+        for entry in os.scandir(path):
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if name in FOLDERS:
+                continue
+            if not entry.is_file(follow_symlinks=False):
+                raise Refused(f"{printable(name, 80)} is a {_kind(entry)}")
+            if _largest(name) is None and not LEFT.fullmatch(name):
+                raise Refused(f"{printable(name, 80)} is no file of a trial directory")
+            count += 1
+            if count > MOST_FILES:
+                raise Refused(f"more than {MOST_FILES:,} files")
+            yield name
+
+
+def _kind(entry: os.DirEntry) -> str:
+    if entry.is_symlink():
+        return "link"
+    return "folder" if entry.is_dir() else "device or pipe"
 
 
 def _largest(name: str) -> int | None:
+    """Most bytes of a file of that name; None for one that is not brought over."""
     return next((size for pattern, size in LARGEST if pattern.fullmatch(name)), None)
 
 
-def _copy(source: Path, target: Path, largest: int) -> int:
-    """Copy a plain file that may grow or be swapped while it is read; bytes copied."""
+def _copy(source: Path, target: Path, name: str, largest: int) -> int:
+    """Copy a plain file, which may be swapped or grow meanwhile; bytes copied."""
     handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    copied = 0
     with open(handle, "rb") as reader, open(target, "xb") as writer:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Refused(f"{source.name} is no plain file")
-        copied = 0
+            raise Refused(f"{name} is no plain file")
         while data := reader.read(_CHUNK):
             copied += len(data)
             if copied > largest:
-                raise Refused(f"{source.name} grew beyond {largest:,} bytes")
+                raise Refused(f"{name} has more than {largest:,} bytes")
             writer.write(data)
         writer.flush()
         os.fsync(writer.fileno())

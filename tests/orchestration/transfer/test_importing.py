@@ -16,8 +16,8 @@ from gonn_core.trial import checkpoint
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
 from orchestration.transfer import files as import_files
-from orchestration.transfer import importing
-from tests.trial.helpers import starter_data, tiny_config, tiny_job
+from orchestration.transfer.checks import trial_in
+from tests.trial.helpers import tiny_config, tiny_job
 
 
 @cache
@@ -35,10 +35,8 @@ def trained(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
-    """A workspace that has the games."""
+    """An empty workspace."""
     folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "stores").symlink_to(starter_data().store.folder.parent)
     monkeypatch.setenv("GONN_HOME", str(folder))
     return folder
 
@@ -82,13 +80,6 @@ def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
     assert (taken / "result.json").read_text() == "as it was"
 
 
-def test_without_the_games_it_is_taken_over_and_said(brought, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("GONN_HOME", str(tmp_path / "bare"))
-    assert cli.run(["import", str(brought)]) == 0
-    said = capsys.readouterr().out
-    assert "1 trials taken over" in said and f"store {starter_data().store.digest}" in said
-
-
 def other_id(trial):
     change_json(trial / "config.json", id="0" * 16)
 
@@ -128,7 +119,7 @@ def pipe(trial):
 
 def other_weights(trial):
     (path,) = (trial / "snapshots").glob("*.safetensors")
-    job = importing.trial_in((trial / "config.json").read_text())
+    job = trial_in((trial / "config.json").read_text())
     tensors, notes = checkpoint.unpack(path, job.id)
     next(iter(tensors.values())).add_(1)
     path.write_bytes(checkpoint.pack(job.id, tensors, notes))
@@ -150,15 +141,6 @@ def no_number(trial):
 
 def better_mean(trial):
     change_json(summary_of(trial), nats=1.0)
-
-
-def better_positions(trial):
-    """Arrays and means agree; the net does not."""
-    change_arrays(trial, nats=lambda nats: nats - np.float32(0.1))
-
-
-def other_positions(trial):
-    change_arrays(trial, rows=lambda rows: rows + np.uint32(1))
 
 
 def twice(trial):
@@ -201,6 +183,18 @@ def huge_header(trial):
         file.writestr("ply.npy", header.getvalue())
 
 
+def nested_summary(trial):
+    summary_of(trial).write_text("[" * 100_000)
+
+
+def list_for_a_number(trial):
+    change_json(summary_of(trial), positions=[40])
+
+
+def lists_for_lines(trial):
+    (trial / "metrics.jsonl").write_text("[1]\n")
+
+
 def control_characters(trial):
     change_json(trial / "config.json", labels={"study": "\x1b[31m"})
 
@@ -219,8 +213,6 @@ SPOILT = {
     cut_curve: "does not go up to 80 samples",
     no_number: "NaN is no finite number",
     better_mean: "is not the mean of its positions",
-    better_positions: "when made again",
-    other_positions: "are not the subset",
     twice: "a position counts twice",
     infinite: "its arrays are not of",
     nested: "result.json: not JSON",
@@ -228,6 +220,9 @@ SPOILT = {
     compressed: "is compressed",
     huge_header: "does not hold plain arrays",
     control_characters: "control characters",
+    nested_summary: "",
+    list_for_a_number: "does not hold what a trial writes",
+    lists_for_lines: "metrics.jsonl",
 }
 
 
@@ -244,7 +239,7 @@ def test_what_does_not_agree_is_refused_with_one_line(spoil, brought, home, caps
 def test_sizes_are_bounded(brought, home, capsys, monkeypatch):
     monkeypatch.setattr(import_files, "MOST_BYTES", 1000)
     assert cli.run(["import", str(brought)]) == 1
-    assert "bytes; at most" in capsys.readouterr().out
+    assert " has more than 1,000 bytes" in capsys.readouterr().out
 
 
 def test_one_bad_trial_does_not_keep_the_others_out(brought, trained, home, capsys):
