@@ -1,0 +1,4 @@
+"""WHAT is compared: declarations (YAML in cards, bases, budgets and so on), their schema, designs.
+
+No training code. Imports gonn_core alone.
+"""

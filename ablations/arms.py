@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ablations.conditions import card_state, unmet
-from ablations.game_filters import filled
+from ablations.data.game_filters import filled
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values

@@ -15,13 +15,13 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
         **{f"claims.{claim.id}.base": claim.base for claim in card.claims},
         **{f"forms.{form}": form.partition(".")[0] for form in card.forms},
     }
-    for where, base in named.items():
-        if base is not None and base not in declared.bases:
-            raise SettingError(f"{file}.{where}", base, "no such base", nearest(base, declared.bases))
+    for where, name in named.items():
+        if name is not None and name not in declared.bases:
+            raise SettingError(f"{file}.{where}", name, "no such base", nearest(name, declared.bases))
     for form in card.forms:
-        budget = form.partition(".")[2]
-        if budget and budget not in declared.budgets:
-            raise SettingError(f"{file}.forms.{form}", budget, "no such budget", list(declared.budgets))
+        name = form.partition(".")[2]
+        if name and name not in declared.budgets:
+            raise SettingError(f"{file}.forms.{form}", name, "no such budget", list(declared.budgets))
     plain = declared.bases[card.base].config
     forms = {
         "toggles": (plain, card.toggles),
@@ -56,9 +56,12 @@ def _formed(declared: Declarations, form: str) -> TrialConfig:
     base, _, budget = form.partition(".")
     if not budget:
         return declared.bases[base].config
-    plan = declared.budgets[budget]
-    samples = {} if plan.samples == "claim" else {"training.samples": plan.samples}
-    return with_values(declared.bases[base].config, {**declared.bases[base].overrides(plan), **samples}, form)
+    overrides = declared.bases[base].overrides(declared.budgets[budget])
+    return with_values(declared.bases[base].config, {**overrides, **_samples(declared.budgets[budget])}, form)
+
+
+def _samples(budget: Budget) -> dict[str, int]:
+    return {} if budget.samples == "claim" else {"training.samples": budget.samples}
 
 
 def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, budget: Budget) -> None:
@@ -87,7 +90,7 @@ def _check_condition(declared: Declarations, condition: Condition, plain: TrialC
             raise SettingError(
                 f"{where}.card", condition.card, "no such enhancement", nearest(condition.card, declared.cards)[:SHOWN]
             )
-    else:
+    elif condition.path is not None:
         with_values(plain, {condition.path: condition.value}, where)
 
 
@@ -122,7 +125,7 @@ def check_budget(declared: Declarations, budget: Budget) -> None:
         raise SettingError(
             f"{file}.overrides", schedule[0], "compress: true keeps the base's schedule; leave one of them out"
         )
-    samples = {} if budget.samples == "claim" else {"training.samples": budget.samples}
+    samples = _samples(budget)
     for base in declared.bases.values():
         overrides = base.overrides(budget)
         if samples or overrides:

@@ -46,15 +46,15 @@ class Coverage(Strict):
 
 def load_coverage(folder: Path = FOLDER / "documents") -> Mapping[str, Coverage]:
     """Document -> its sections. Raises InputError or SettingError naming the file."""
-    found = {}
+    coverage: dict[str, Coverage] = {}
     for path in sorted(folder.glob("*.yaml")):
-        made = parse_model(Coverage, read_yaml(path), f"documents/{path.name}")
-        if made.document != path.stem:
+        document = parse_model(Coverage, read_yaml(path), f"documents/{path.name}")
+        if document.document != path.stem:
             raise SettingError(
-                f"documents/{path.name}.document", made.document, "differs from the file's name", path.stem
+                f"documents/{path.name}.document", document.document, "differs from the file's name", path.stem
             )
-        found[made.document] = made
-    return found
+        coverage[path.stem] = document
+    return coverage
 
 
 def sections_of(coverage: Mapping[str, Coverage], card: str) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from gonn_core.errors import InputError, SettingError, printable
 FOLDER = Path(__file__).parent
 SHOWN = 8
 """At most so many ids are listed when one is not known."""
-Declared = TypeVar("Declared")
+Declared = TypeVar("Declared", Enhancement, Base, Budget, Published)
 
 
 @dataclass(frozen=True)

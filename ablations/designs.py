@@ -19,7 +19,7 @@ from gonn_core.errors import SettingError
 
 DESIGNS = ("add-one", "leave-one-out", "cumulative", "factorial")
 CONTROL = "control"
-REASONS_TOLD = 3
+REASONS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,9 @@ class ImpossibleDesign(SettingError):
     def __init__(self, cards: Sequence, cells: Sequence[Cell]):
         self.cells = tuple(cells)
         refused = [cell for cell in cells if cell.reason]
-        told = "; ".join(f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_TOLD]) + (
-            "; …" if len(refused) > REASONS_TOLD else ""
-        )
-        problem = f"{len(refused)} of {len(cells)} arms cannot be: {told}"
+        reasons = [f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_SHOWN]]
+        more = ["…"] if len(refused) > REASONS_SHOWN else []
+        problem = f"{len(refused)} of {len(cells)} arms cannot be: {'; '.join(reasons + more)}"
         super().__init__(
             "NAME",
             "+".join(card.id for card in cards),
@@ -85,15 +84,17 @@ def design_arms(
     all cards off, one more is added at a time. factorial: all combinations, main effects. Raises SettingError for a
     design that cannot be, an ImpossibleDesign where some of its cells cannot.
     """
-    made = cells(design, base_name, base, cards)
-    if any(cell.reason for cell in made):
-        raise ImpossibleDesign(cards, made)
-    arms = tuple(
-        Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
-        for cell in made
-    )
+    designed = cells(design, base_name, base, cards)
+    if any(cell.reason for cell in designed):
+        raise ImpossibleDesign(cards, designed)
+    arms = tuple(_arm(cell, base, cards) for cell in designed)
     _refuse_twins(arms, cards)
-    return arms, tuple(_contrast(design, card.id, made) for card in cards)
+    return arms, tuple(_contrast(design, card.id, designed) for card in cards)
+
+
+def _arm(cell: Cell, base: TrialConfig, cards: Sequence) -> Arm:
+    assert cell.config is not None, "a cell without a reason against it has a configuration"
+    return Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
 
 
 def _refuse_shared_settings(cards: Sequence) -> None:
@@ -184,20 +185,20 @@ def _blamed(base: TrialConfig, cards: Sequence, states: dict[str, str], error: S
     return error.problem
 
 
-def _contrast(design: str, card: str, made: Sequence[Cell]) -> Contrast:
+def _contrast(design: str, card: str, cells: Sequence[Cell]) -> Contrast:
     """The arms that differ by a card: all of them in a factorial, else the one where its state changes and the one
     before that."""
     if design == "factorial":
-        sides = {state: tuple(cell.arm for cell in made if cell.states[card] == state) for state in ("on", "off")}
+        sides = {state: tuple(cell.arm for cell in cells if cell.states[card] == state) for state in ("on", "off")}
     elif design == "cumulative":
-        after = next(k for k, cell in enumerate(made) if cell.states[card] == "on")
-        sides = {"on": (made[after].arm,), "off": (made[after - 1].arm,)}
+        after = next(k for k, cell in enumerate(cells) if cell.states[card] == "on")
+        sides = {"on": (cells[after].arm,), "off": (cells[after - 1].arm,)}
     else:
         changed = next(
-            cell for cell in made[1:] if cell.states.get(card, made[0].states.get(card)) != made[0].states.get(card)
+            cell for cell in cells[1:] if cell.states.get(card, cells[0].states.get(card)) != cells[0].states.get(card)
         )
         state = changed.states[card]
-        sides = {state: (changed.arm,), "off" if state == "on" else "on": (made[0].arm,)}
+        sides = {state: (changed.arm,), "off" if state == "on" else "on": (cells[0].arm,)}
     return Contrast(card=card, with_it=sides["on"], without=sides["off"])
 
 

@@ -34,8 +34,8 @@ def render(registry: Registry) -> str:
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(headings)]
-    lines += [["---"] * len(lines[0]), *rows]
+    titles = list(headings)
+    lines = [titles, ["---"] * len(titles), *rows]
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
 

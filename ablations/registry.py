@@ -46,13 +46,12 @@ class Registry(Declarations):
 
     def check(self) -> None:
         """Read and check everything. Raises InputError or SettingError at the first bad declaration."""
-        for kind, declared, check in (
-            ("base", self.bases, check_base),
-            ("budget", self.budgets, check_budget),
-            ("card", self.cards, check_card),
-        ):
-            for each in declared.values():
-                self._sound(kind, each, check)
+        for name in self.bases:
+            self.base(name)
+        for name in self.budgets:
+            self.budget(name)
+        for name in self.cards:
+            self.card(name)
         list(self.published.values())  # reads them
 
     def _sound(self, kind: str, declared: Declared, check: Callable[[Declarations, Declared], None]) -> Declared:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,7 +21,7 @@ from gonn_core.errors import InputError, SettingError, printable_tree
 from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import EvaluationRequest
 
-FORMAT = 1
+FORMAT: Final = 1
 FIRST_SEED = 1000
 """Seeds of searches start here: a comparison uses others, or its arms would be tuned to the very draws that it is made
 on."""

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_valu
 from gonn_core.errors import InputError, printable, printable_tree
 from gonn_core.files.json_files import read_json
 
-FORMAT = 1
+FORMAT: Final = 1
 
 FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """What names a folder of a study or of a trial: nothing that leads out of the folder they are in."""

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.dataset import PreparedData, load_dataset, prepare
+from ablations.data.datasets import PreparedData, load_dataset, prepare
 from ablations.registry import load_registry
 from ablations.study import Study, read_study
 from gonn_core.config import canonical

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ablations.arms import budget_config
-from ablations.dataset import load_dataset
-from ablations.game_filters import with_view
+from ablations.data.datasets import load_dataset
+from ablations.data.game_filters import with_view
 from ablations.registry import load_registry
 from ablations.search import FIRST_SEED, Search, rate_range, rounded
 from ablations.study import seeded

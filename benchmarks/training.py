@@ -16,7 +16,7 @@ from unittest import mock
 
 import torch
 
-from ablations.dataset import load_dataset, prepare
+from ablations.data.datasets import load_dataset, prepare
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.records.sampler import Sampler

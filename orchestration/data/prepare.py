@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ablations.dataset import Dataset, PreparedData, prepare
+from ablations.data.datasets import Dataset, PreparedData, prepare
 from gonn_core.errors import printable
 from gonn_core.records.build import Progress
 from orchestration.console import notes

@@ -5,8 +5,8 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from ablations.dataset import DECLARATIONS, dataset_names, load_dataset, read_declaration
-from ablations.dataset_schema import SplitDeclaration
+from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, read_declaration
+from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
 from orchestration.study.planning import data_folder

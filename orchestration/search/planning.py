@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ablations.arms import budget_config, resolve
-from ablations.dataset import Dataset, PreparedData, load_dataset, training_view
+from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
+from ablations.data.game_filters import with_view
 from ablations.declarations import SHOWN, nearest
-from ablations.game_filters import with_view
 from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ablations.dataset import PreparedData
+from ablations.data.datasets import PreparedData
 from ablations.study import Study
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ablations.dataset import PreparedData, training_view
-from ablations.game_filters import with_view
+from ablations.data.datasets import PreparedData, training_view
+from ablations.data.game_filters import with_view
 from ablations.study import Arm
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError

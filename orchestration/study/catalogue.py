@@ -77,7 +77,7 @@ def print_bases() -> None:
 
 def check_declarations() -> None:
     """Read and check all of them. Raises InputError or SettingError at the first bad one."""
-    from ablations.dataset import read_declarations  # with numba behind it: only here
+    from ablations.data.datasets import read_declarations  # with numba behind it: only here
 
     registry = load_registry()
     registry.check()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ablations.arms import base_and_samples, bases_of, budget_config, resolve
 from ablations.conditions import card_state
-from ablations.dataset import Dataset, PreparedData, load_dataset
+from ablations.data.datasets import Dataset, PreparedData, load_dataset
+from ablations.data.game_filters import filled, filters_of, own_games
 from ablations.designs import design_arms
-from ablations.game_filters import filled, filters_of, own_games
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
 from ablations.search import RATE

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.dataset import load_dataset
+from ablations.data.datasets import load_dataset
 from ablations.study import Study
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.evaluation.probes.cases import Suite

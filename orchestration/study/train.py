@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from ablations.arms import budget_config
-from ablations.dataset import load_dataset, recipe_of, training_view
-from ablations.game_filters import with_view
+from ablations.data.datasets import load_dataset, recipe_of, training_view
+from ablations.data.game_filters import with_view
 from ablations.registry import load_registry
 from ablations.search import RATE
 from ablations.strict_yaml import parse_yaml

@@ -47,7 +47,7 @@ def study_thresholds(study: Study) -> Thresholds:
     names = {field.name for field in fields(Thresholds)}
     if unknown := set(study.thresholds) ^ names:
         raise SettingError("STUDY", study.id, f"its thresholds are of another version: {', '.join(sorted(unknown))}")
-    return Thresholds(**study.thresholds)
+    return Thresholds.of_study(study.thresholds)
 
 
 @cache

@@ -1,6 +1,6 @@
 """One table's statistics: from every arm's sums by game to effects with intervals, Holm and verdicts."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,23 +48,6 @@ class Comparison:
         """Arm -> its weight in the difference."""
         plus = {arm: 1.0 / len(self.with_it) for arm in self.with_it}
         return plus | {arm: -1.0 / len(self.without) for arm in self.without}
-
-
-def analyse(
-    arms: Mapping[str, ArmResult],
-    control: str,
-    thresholds: Thresholds,
-    better: Better,
-    *,
-    unpaired: Collection[str] = (),
-    **options,
-) -> TableAnalysis:
-    """Compares every other arm with `arms[control]`, with pairs by seed unless named in `unpaired`; see
-    `analyse_comparisons`."""
-    if unknown := set(unpaired) - set(arms):
-        raise ValueError(f"unpaired: {', '.join(sorted(unknown))} not among the arms: {', '.join(arms)}")
-    comparisons = {name: Comparison((name,), (control,), name not in unpaired) for name in arms if name != control}
-    return analyse_comparisons(arms, comparisons, thresholds, better, **options)
 
 
 def analyse_comparisons(
@@ -160,9 +143,9 @@ class _Pairs:
         n = len(self.seeds)
         own = (float(self.deltas.var(ddof=1)) / n, n - 1.0) if n > 1 else None
         # A toggle with one seed is in no pool but may use it; an outlier has its own variance.
-        pooled = pool is not None and name not in pool.own
+        used = pool if pool is not None and name not in pool.own else None
         return _effect(
-            (pool.variance * self.differences.scale / n, pool.df) if pooled else own,
+            (used.variance * self.differences.scale / n, used.df) if used else own,
             own,
             evaluation_noise([(1.0, self.sums)], self.counts),
             thresholds,
@@ -172,7 +155,7 @@ class _Pairs:
             delta=float(self.deltas.mean()),
             deltas=tuple(self.deltas.tolist()),
             paired=True,
-            pooled=pooled,
+            pooled=used is not None,
             p_sign_flip=sign_flip_p(self.deltas) if judged else None,
             correlation=pair_correlation([self.means]),
         )

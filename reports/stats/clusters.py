@@ -77,22 +77,6 @@ def cluster_variance(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return games / (games - 1) * (residuals(sums, counts) ** 2).sum(-1)
 
 
-def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int = 1000, seed: int = 0) -> np.ndarray:
-    """(replicates, ...) means over positions of `sums` (..., games) with whole games drawn with replacement; the same
-    for the same `seed`.
-
-    The tables use the closed form (`cluster_variance`), which agrees and is exact to repeat; this is its independent
-    check.
-    """
-    generator = np.random.default_rng(seed)
-    games = len(counts)
-    out = np.empty((replicates, *sums.shape[:-1]))
-    for index in range(replicates):
-        drawn = np.bincount(generator.integers(games, size=games), minlength=games)
-        out[index] = sums @ drawn / (counts @ drawn)
-    return out
-
-
 @dataclass(frozen=True)
 class EvaluationNoise:
     """Variance over games of a seed-mean difference, split by whether more seeds would shrink it.

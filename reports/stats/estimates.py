@@ -146,10 +146,10 @@ def _random_signs(n: int, seed: int) -> np.ndarray:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's step-down adjustment: reject where adjusted p <= alpha keeps the chance of any false rejection <= alpha.
     None stays out."""
-    order = sorted((index for index, p in enumerate(p_values) if p is not None), key=lambda index: p_values[index])
+    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p_values[index]))
+    for rank, (p, index) in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p))
         adjusted[index] = largest
     return adjusted

@@ -8,8 +8,6 @@ from reports.stats.estimates import quantile
 from reports.stats.seed_noise import Differences, SeedPool, pooled_df
 from reports.stats.verdicts import Thresholds
 
-MAX_SEEDS = 1000
-
 
 def smallest_effect(
     pool: SeedPool | None, evaluation_variance: float, seeds: int, thresholds: Thresholds, toggles: int = 1
@@ -37,25 +35,3 @@ def smallest_effect(
     # success.
     shift = float(nctdtrinc(df, 1 - thresholds.power, critical))
     return shift * math.sqrt(pool.variance / seeds + evaluation_variance)
-
-
-def seeds_needed(
-    effect: float, pool: SeedPool | None, evaluation_variance: float, thresholds: Thresholds, toggles: int = 1
-) -> int | float | None:
-    """The fewest paired seeds that show |effect|, at least `thresholds.min_seeds`; None without a pool.
-
-    math.inf when no 1,000 seeds show it, as the evaluation games alone hide it: then only more games help.
-    """
-    if pool is None:
-        return None
-
-    def shows(seeds: int) -> bool:
-        return smallest_effect(pool, evaluation_variance, seeds, thresholds, toggles) <= abs(effect)
-
-    few, many = thresholds.min_seeds, MAX_SEEDS
-    if not shows(many):
-        return math.inf
-    while few < many:  # bisection: more seeds never show less
-        middle = (few + many) // 2
-        few, many = (few, middle) if shows(middle) else (middle + 1, many)
-    return few

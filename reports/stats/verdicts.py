@@ -1,6 +1,7 @@
 """Verdicts in words: on an effect (does it help?) and on a claim (does it agree with the document?)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -34,8 +35,11 @@ class Thresholds:
     outlier_level: float = 0.01
     power: float = 0.80
 
-    def __post_init__(self):
-        object.__setattr__(self, "min_seeds", int(self.min_seeds))  # a study file holds all thresholds as floats
+    @classmethod
+    def of_study(cls, stored: Mapping[str, float]) -> "Thresholds":
+        """As a study's file holds them: all as floats."""
+        others = {name: value for name, value in stored.items() if name != "min_seeds"}
+        return cls(min_seeds=int(stored["min_seeds"]), **others)
 
     def smallest(self, metric: str) -> float:
         """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without
@@ -88,10 +92,10 @@ class ClaimedEffect:
     from_memory: bool = False
 
     def __post_init__(self):
-        if (self.low is None) != (self.high is None):
-            raise ValueError("claim: low and high go together")
-        if self.low is None:
+        if self.low is None and self.high is None:
             return
+        if self.low is None or self.high is None:
+            raise ValueError("claim: low and high go together")
         if self.low > self.high or not any(map(math.isfinite, (self.low, self.high))):
             raise ValueError(f"claim: range {self.low} to {self.high}; want low <= high and one of them finite")
         if (self.direction == "decrease" and self.high > 0) or (self.direction == "increase" and self.low < 0):
@@ -100,7 +104,7 @@ class ClaimedEffect:
     @property
     def size(self) -> float | None:
         """|claim| for delta: of the range's middle, or of its finite end; None when only a direction is stated."""
-        if self.low is None:
+        if self.low is None or self.high is None:
             return None
         ends = [end for end in (self.low, self.high) if math.isfinite(end)]
         return abs(sum(ends) / len(ends))
@@ -122,7 +126,13 @@ def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) ->
         return None
     if effect.p_holm < thresholds.alpha and effect.delta != 0:
         return "increase" if effect.delta > 0 else "decrease"
-    return "no_change" if effect.interval90.within(margin) else None
+    return "no_change" if _intervals(effect)[1].within(margin) else None
+
+
+def _intervals(effect: Effect) -> tuple[Interval, Interval]:
+    """The 95 % and the 90 % one, which every effect with a p has."""
+    assert effect.interval95 is not None and effect.interval90 is not None
+    return effect.interval95, effect.interval90
 
 
 def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
@@ -133,12 +143,12 @@ def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thre
     """
     if effect.n < thresholds.min_seeds or effect.p_holm is None:
         return EffectVerdict.UNDERPOWERED
-    found = measured_direction(effect, margin, thresholds)
-    if found is None:
+    direction = measured_direction(effect, margin, thresholds)
+    if direction is None:
         return EffectVerdict.INCONCLUSIVE
-    if found == "no_change":
+    if direction == "no_change":
         return EffectVerdict.NO_EFFECT
-    return EffectVerdict.HELPS if (found == "decrease") == (better == "lower") else EffectVerdict.HURTS
+    return EffectVerdict.HELPS if (direction == "decrease") == (better == "lower") else EffectVerdict.HURTS
 
 
 def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds: Thresholds) -> ClaimJudgement:
@@ -150,57 +160,62 @@ def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds:
     *contradicted* when the effect goes the other way, or is none and short of the zone. A stated direction is
     replicated or contradicted by the direction found.
     """
-    found = measured_direction(effect, margin, thresholds)
+    direction = measured_direction(effect, margin, thresholds)
     if claim.from_memory:
-        return ClaimJudgement(ClaimVerdict.COMPARED, f"claim from unverified memory; {_direction_note(found, claim)}")
+        return ClaimJudgement(
+            ClaimVerdict.COMPARED, f"claim from unverified memory; {_direction_note(direction, claim)}"
+        )
     if claim.differs:
-        note = f"differs from the claim in {', '.join(claim.differs)}; {_direction_note(found, claim)}"
+        note = f"differs from the claim in {', '.join(claim.differs)}; {_direction_note(direction, claim)}"
         return ClaimJudgement(ClaimVerdict.NOT_TESTED, note)
     if effect.n < thresholds.min_seeds or effect.p_holm is None:
         return ClaimJudgement(ClaimVerdict.UNDERPOWERED, f"{effect.n} seeds, {thresholds.min_seeds} needed")
     if claim.direction == "no_change":
-        return _judge_no_change(effect, found, margin)
+        return _judge_no_change(effect, direction, margin)
     if claim.size is None:
-        return _judge_direction(found, claim)
-    return _judge_value(effect, found, claim, margin)
+        return _judge_direction(direction, claim)
+    return _judge_value(effect, direction, claim, margin)
 
 
-def _direction_note(found: Direction | None, claim: ClaimedEffect) -> str:
-    if found is None:
+def _direction_note(direction: Direction | None, claim: ClaimedEffect) -> str:
+    if direction is None:
         return "direction here not settled"
-    return "same direction here" if found == claim.direction else f"here: {found.replace('_', ' ')}"
+    return "same direction here" if direction == claim.direction else f"here: {direction.replace('_', ' ')}"
 
 
-def _judge_no_change(effect: Effect, found: Direction | None, margin: float) -> ClaimJudgement:
-    if effect.interval90.within(margin):
+def _judge_no_change(effect: Effect, direction: Direction | None, margin: float) -> ClaimJudgement:
+    interval95, interval90 = _intervals(effect)
+    if interval90.within(margin):
         return ClaimJudgement(ClaimVerdict.REPLICATED, f"90 % interval within ±{margin:.4g}")
-    beyond = effect.interval95.low > margin or effect.interval95.high < -margin
-    if beyond and found is not None:
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found}, 95 % interval beyond ±{margin:.4g}")
+    beyond = interval95.low > margin or interval95.high < -margin
+    if beyond and direction is not None:
+        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction}, 95 % interval beyond ±{margin:.4g}")
     return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, f"neither within nor beyond ±{margin:.4g}")
 
 
-def _judge_direction(found: Direction | None, claim: ClaimedEffect) -> ClaimJudgement:
-    if found is None:
+def _judge_direction(direction: Direction | None, claim: ClaimedEffect) -> ClaimJudgement:
+    if direction is None:
         return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, "direction not settled")
-    if found == claim.direction:
+    if direction == claim.direction:
         return ClaimJudgement(ClaimVerdict.REPLICATED, "direction only: no value is claimed")
-    return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found.replace('_', ' ')}")
+    return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction.replace('_', ' ')}")
 
 
-def _judge_value(effect: Effect, found: Direction | None, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
+def _judge_value(effect: Effect, direction: Direction | None, claim: ClaimedEffect, margin: float) -> ClaimJudgement:
     # Turn everything so that the claimed direction is positive: "short of" is then to the left, "beyond" to the right.
     sign = 1 if claim.direction == "increase" else -1
+    assert claim.low is not None and claim.high is not None
     low, high = sorted((sign * claim.low, sign * claim.high))
     zone = Interval(low - margin, high + margin)
-    interval = Interval(*sorted((sign * effect.interval95.low, sign * effect.interval95.high)))
-    same = found == claim.direction
-    if found is not None and not same and found != "no_change":
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {found}")
+    interval95, _ = _intervals(effect)
+    interval = Interval(*sorted((sign * interval95.low, sign * interval95.high)))
+    same = direction == claim.direction
+    if direction is not None and not same and direction != "no_change":
+        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction}")
     if same and interval.low > zone.high:
         return ClaimJudgement(ClaimVerdict.LARGER, "95 % interval wholly beyond the claim")
     if interval.high < zone.low:
-        if found == "no_change":
+        if direction == "no_change":
             return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"no effect within ±{margin:.4g}")
         note = "95 % interval wholly short of the claim" + (
             "" if same else "; whether there is any effect is not settled"

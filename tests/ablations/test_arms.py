@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from ablations.arms import base_and_samples, bases_of, budget_config, differences, leading_claim, resolve
-from ablations.game_filters import filters_of
+from ablations.data.game_filters import filters_of
 from ablations.registry import load_registry
 from ablations.schema import Condition
 from gonn_core.config import canonical, get_path, trial_id, with_values

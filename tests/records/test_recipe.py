@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ablations.dataset import load_dataset, prepare, recipe_of
+from ablations.data.datasets import load_dataset, prepare, recipe_of
 from gonn_core.errors import UserError
 from gonn_core.records.recipe import Recipe, follow, read_recipe
 from tests.paths import ROOT

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 
 import gonn_core
-from ablations.dataset import load_dataset
+from ablations.data.datasets import load_dataset
 from gonn_core import numerics
 from gonn_core.records.build import prepare_store
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ablations.dataset import PreparedData, load_dataset, prepare
+from ablations.data.datasets import PreparedData, load_dataset, prepare
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reports.results.speed_and_looks import looks_text
-from reports.stats.analysis import Comparison, analyse, analyse_comparisons
-from reports.stats.clusters import ArmResult, bootstrap_over_games, cluster_variance, evaluation_noise, sums_by_game
+from reports.stats.analysis import Comparison, analyse_comparisons
+from reports.stats.clusters import ArmResult, cluster_variance, evaluation_noise, sums_by_game
 from reports.stats.estimates import holm, sign_flip_p, spread
 from reports.stats.seed_noise import Differences, pair_correlation, pool_seed_noise, pooled_df
 from reports.stats.verdicts import EffectVerdict, Thresholds
 from tests.reports.simulation import Noise, simulate
+from tests.reports.stats.checks import analyse, bootstrap_over_games
 
 THRESHOLDS = Thresholds()
 QUIET = Noise(taste=0.0, quirk=0.0)

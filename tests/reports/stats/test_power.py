@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from reports.stats.power import seeds_needed, smallest_effect
+from reports.stats.power import smallest_effect
 from reports.stats.seed_noise import SeedPool
 from reports.stats.verdicts import Thresholds
+from tests.reports.stats.checks import seeds_needed
 
 THRESHOLDS = Thresholds()
 

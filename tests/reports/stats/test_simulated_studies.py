@@ -9,11 +9,12 @@ one toggle, 4.0 % with two, 2.8 % with five). With 3 seeds and a single toggle t
 import numpy as np
 import pytest
 
-from reports.stats.analysis import Comparison, analyse, analyse_comparisons
+from reports.stats.analysis import Comparison, analyse_comparisons
 from reports.stats.power import smallest_effect
 from reports.stats.seed_noise import SeedPool
 from reports.stats.verdicts import EffectVerdict, Thresholds
 from tests.reports.simulation import Noise, simulate
+from tests.reports.stats.checks import analyse
 
 STUDIES = 1000
 EFFECTS = [-0.02, -0.005, 0.0, 0.01, 0.03]

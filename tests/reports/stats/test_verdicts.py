@@ -146,7 +146,7 @@ def test_claims_that_contradict_themselves_are_refused():
 
 
 def test_thresholds_survive_a_study_file_of_floats():
-    again = Thresholds(**{name: float(value) for name, value in vars(THRESHOLDS).items()})
+    again = Thresholds.of_study({name: float(value) for name, value in vars(THRESHOLDS).items()})
     assert again == THRESHOLDS and isinstance(again.min_seeds, int)
 
 

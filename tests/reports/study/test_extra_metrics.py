@@ -10,7 +10,6 @@ import pytest
 from gonn_core.evaluation.stored import pack_arrays
 from reports.results.compare import MAIN, analyse_study, further_effects
 from reports.results.study_results import load_results
-from reports.stats.clusters import bootstrap_over_games
 from reports.study.extra_metrics import FURTHER, further_tables
 from reports.study.footnotes import table_notes
 from reports.study.render import markdown, write_report
@@ -18,6 +17,7 @@ from reports.study.report import make_report
 from reports.study.serial import manifest
 from reports.tables.serial import csv_text
 from tests.reports.made_studies import plan_study, train
+from tests.reports.stats.checks import bootstrap_over_games
 
 
 @pytest.fixture(scope="module")

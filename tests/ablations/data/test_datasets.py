@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ablations import dataset as module
-from ablations.dataset import dataset_names, load_dataset, prepare, read_declaration
+from ablations.data.datasets import dataset_names, load_dataset, prepare, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
 from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes

@@ -5,22 +5,23 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from ablations.dataset_files import find_files, shortened
-from ablations.dataset_schema import DatasetDeclaration, FilterDeclaration
-from ablations.game_filters import EVERYTHING
+from ablations.data.files import find_files, shortened
+from ablations.data.game_filters import EVERYTHING
+from ablations.data.schema import DatasetDeclaration, FilterDeclaration
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
 from gonn_core.records.build import GameSource, Progress, prepare_store
-from gonn_core.records.recipe import Recipe, make_recipe
+from gonn_core.records.recipe import Recipe, Split, make_recipe
 from gonn_core.records.report import BuildReport
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
 from gonn_core.settings.data import GamesConfig
 
-DECLARATIONS = Path(__file__).parent / "datasets"
+DECLARATIONS = Path(__file__).parents[1] / "datasets"
 TEMPLATE = "path"
 
 
@@ -90,9 +91,9 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
 def recipe_of(prepared: PreparedData) -> Recipe:
     """The data set as a file with which a machine without the declarations makes the same store and views."""
     declaration = prepared.dataset.declaration
-    return make_recipe(
-        prepared.dataset.sources, _rows(declaration), _rules(declaration), prepared.store, prepared.views
-    )
+    rules = cast(dict[Split, SplitRule], _rules(declaration))  # the keys are SPLITS
+    views = cast(dict[Split, View], prepared.views)
+    return make_recipe(prepared.dataset.sources, _rows(declaration), rules, prepared.store, views)
 
 
 def _rows(declaration: DatasetDeclaration) -> RowFilter:
@@ -139,16 +140,19 @@ def training_view(prepared: PreparedData, games: GamesConfig) -> View:
         prepared.store, rows, _rows(declaration), _rules(declaration), prepared.store.folder.parent
     )
     if not view.n:
-        told = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
-        raise UserError(f"data set {prepared.dataset.label}: no training positions with {told}")
+        filters = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
+        raise UserError(f"data set {prepared.dataset.label}: no training positions with {filters}")
     return view
 
 
 def _empty_split(dataset: Dataset, store: Store, split: str) -> str:
     rule = dataset.declaration.split(split)
-    asked = [f"years {rule.years[0]}-{rule.years[1]}"] if rule.years else []
-    asked += [f"hashed share {rule.hashed[0]:g}-{rule.hashed[1]:g}"] if rule.hashed else []
-    conditions = dataset.declaration.filter.model_dump(exclude_defaults=True)
-    asked += [f"{name} {value}" for name, value in conditions.items()]
+    conditions = [f"years {rule.years[0]}-{rule.years[1]}"] if rule.years else []
+    conditions += [f"hashed share {rule.hashed[0]:g}-{rule.hashed[1]:g}"] if rule.hashed else []
+    filters = dataset.declaration.filter.model_dump(exclude_defaults=True)
+    conditions += [f"{name} {value}" for name, value in filters.items()]
     missing = f"; no files match {shortened(dataset.missing)}" if dataset.missing else ""
-    return f"data set {dataset.label}: no positions for the {split} split ({', '.join(asked)}) among {len(store.games):,} games{missing}"
+    return (
+        f"data set {dataset.label}: no positions for the {split} split ({', '.join(conditions)}) "
+        f"among {len(store.games):,} games{missing}"
+    )

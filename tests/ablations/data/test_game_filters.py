@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ablations.dataset import load_dataset, prepare, row_filter, training_view
-from ablations.dataset_schema import FilterDeclaration
-from ablations.game_filters import EVERYTHING, filled, own_games, with_view
+from ablations.data.datasets import load_dataset, prepare, row_filter, training_view
+from ablations.data.game_filters import EVERYTHING, filled, own_games, with_view
+from ablations.data.schema import FilterDeclaration
 from ablations.schema import Toggle
 from gonn_core.config import TrialConfig, config_paths, trial_id, with_values
 from gonn_core.errors import UserError

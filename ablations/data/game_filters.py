@@ -8,7 +8,7 @@ with the data set's own filter is the ordinary control.
 
 from collections.abc import Iterable
 
-from ablations.dataset_schema import FilterDeclaration
+from ablations.data.schema import FilterDeclaration
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.settings.data import GamesConfig
 

@@ -5,14 +5,14 @@ import os
 import re
 from pathlib import Path
 
-from ablations.dataset_schema import DatasetDeclaration, SourceDeclaration
+from ablations.data.schema import DatasetDeclaration, SourceDeclaration
 from gonn_core.errors import InputError, SettingError
 from gonn_core.records.archives.members import find_sources, list_archives
 from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES
 from gonn_core.records.build import GameSource
 from gonn_core.records.views import SPLITS
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 _NAMES_SHOWN = 6
 
 
@@ -21,24 +21,26 @@ def find_files(
 ) -> tuple[tuple[GameSource, ...], tuple[str, ...], str]:
     """(sources, patterns that matched no file, coverage text) of a declared data set. Raises UserError when a
     collection has no file."""
-    sources, missing, coverage = [], [], []
+    sources: list[GameSource] = []
+    missing: list[str] = []
+    coverage: list[str] = []
     for source in declaration.sources:
         if source.bundled:
-            found, lacking, text = [_bundled(source)], [], source.label
+            paths, absent, text = _bundled(source)
         else:
             folder = _data_folder(declaration, source, data_dir)
-            found, lacking, text = (_in_folder if source.folder else _by_name)(declaration, source, folder)
-        sources += [GameSource(path, source.rank_scheme, source.label) for path in found]
-        missing += lacking
+            paths, absent, text = (_in_folder if source.folder else _by_name)(declaration, source, folder)
+        sources += [GameSource(path, source.rank_scheme, source.label) for path in paths]
+        missing += absent
         coverage.append(text)
     return tuple(sources), tuple(missing), " + ".join(coverage)
 
 
-def _bundled(source: SourceDeclaration) -> Path:
+def _bundled(source: SourceDeclaration) -> tuple[list[Path], list[str], str]:
     path = PACKAGE / source.bundled
     if not path.is_file():
         raise InputError(path, "bundled games are missing; this installation is incomplete")
-    return path
+    return [path], [], source.label
 
 
 def _data_folder(declaration: DatasetDeclaration, source: SourceDeclaration, data_dir) -> Path:
@@ -68,17 +70,19 @@ def _by_name(declaration, source: SourceDeclaration, data_dir: Path) -> tuple[li
     archives: dict[str, Path] = {}
     for path in list_archives(data_dir):
         archives.setdefault(_stem(path.name), path)
-    found, missing, found_years = [], [], set()
+    found: list[Path] = []
+    missing: list[str] = []
+    found_years: set[int] = set()
     years = _years(declaration)
     for pattern in source.files:
         for year in years if "{year}" in pattern else [None]:
             name = pattern.replace("{year}", str(year))
             matching = [path for stem, path in archives.items() if fnmatch.fnmatchcase(stem, name.lower())]
             found += matching
-            if matching:
-                found_years.add(year)
-            else:
+            if not matching:
                 missing.append(name)
+            elif year is not None:
+                found_years.add(year)
     if not found:
         raise InputError(
             data_dir, f"data set {declaration.name} finds no games: put {_wanted(declaration, source)} there"
