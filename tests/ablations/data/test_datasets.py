@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ablations import dataset as module
-from ablations.data.datasets import dataset_names, load_dataset, prepare, read_declaration
+from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, prepare, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
 from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes
@@ -36,12 +35,12 @@ def kgs(tmp_path) -> Path:
 
 def test_every_declaration_is_valid():
     assert dataset_names() == ["gogod", "kgs", "kgs+tom", "starter"]
-    for path in module.DECLARATIONS.glob("*.yaml"):
+    for path in DECLARATIONS.glob("*.yaml"):
         assert read_declaration(path).name == path.stem
 
 
 def test_the_published_kgs_split():
-    kgs = read_declaration(module.DECLARATIONS / "kgs.yaml")
+    kgs = read_declaration(DECLARATIONS / "kgs.yaml")
     assert (kgs.filter.min_rank, kgs.filter.max_handicap) == (5, 0)
     assert [kgs.split(split).years for split in ("train", "validation", "test")] == [
         (2000, 2014),
