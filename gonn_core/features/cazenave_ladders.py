@@ -9,11 +9,12 @@ after it the ko that it takes is.
     ladder_two_liberties         stones of chains of two liberties that fall, as in GoNN's plane 24
     ladder_atari                 stones of chains in atari that cannot get away, as in GoNN's plane 23
     ladder_capture               own's move starts a ladder that works
-    ladder_escape                own's legal move after which an own chain that would fall does not: running, capturing, ladder breakers
-    ladder_threat                own's legal move that brings an opponent's chain to fall by a second one; that is left with two liberties
+    ladder_escape                own's legal move after which an own chain that would fall does not: running,
+                                 capturing, ladder breakers
+    ladder_threat                own's legal move that brings an opponent's chain to fall by a second one; that is left
+                                 with two liberties
     ladder_opponent_threat       the same for the opponent's moves
-    ladder_opponent_move_caught  the mirror of ladder_move_caught; the text says 45 planes and names 44: this one is
-    ours
+    ladder_opponent_move_caught  the mirror of ladder_move_caught; the text says 45 planes and names 44: this is ours
 
 Every legal move is tried. What it cannot have changed is not searched again: an answer hangs on its footprint only (the
 argument is in gonn_core/go/ladder_cache.py), and a chain with two liberties after a move had two or three before.

@@ -10,6 +10,7 @@ import numpy as np
 
 from gonn_core.features.chains import find_chains, find_liberties, make_chains, unpack
 from gonn_core.features.liberties_after import liberties_after
+from gonn_core.go import jit
 from gonn_core.go.jit import kernel, lowest_bit
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, SIZE, STRIDE, SYMMETRY, TO_PADDED, WORDS
@@ -171,6 +172,11 @@ def _fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
         targets[j] = image[move] if move >= 0 else -1
 
 
+def is_compiled(packed: bool) -> bool:
+    """Whether `gonn_planes`, or `packed_planes`, would run without compiling first."""
+    return jit.is_compiled(_fill_bits if packed else _fill_numbers)
+
+
 def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np.ndarray]:
     """The arguments as the kernels were compiled for; the kernels themselves test no bounds. Raises ValueError."""
     store = []
@@ -180,14 +186,13 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
         ("moves", moves, 4, "i2"),
     ):
         if array.dtype != dtype or array.shape != (len(stones), columns) or not array.flags.c_contiguous:
-            raise ValueError(
-                f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} ({len(stones)}, {columns}), C-contiguous"
-            )
+            wanted = f"{np.dtype(dtype)} ({len(stones)}, {columns}), C-contiguous"
+            raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {wanted}")
         view = array.view(np.ndarray)  # no memmap, and read-only: one compiled version serves every kind of array
         view.flags.writeable = False
         store.append(view)
     batch = []
-    for name, array, dtype, end in (
+    for name, array, number, end in (
         ("rows", rows, np.int64, len(stones)),
         ("symmetries", symmetries, np.uint8, len(SYMMETRY)),
         ("keep", keep, np.uint8, HISTORY + 1),
@@ -195,7 +200,7 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
         array = np.ascontiguousarray(array)
         if array.shape != (len(rows),) or (len(rows) and not (array.min() >= 0 and array.max() < end)):
             raise ValueError(f"{name}: must be {len(rows)} numbers of 0..{end - 1}")
-        batch.append(array.astype(dtype, copy=False))
+        batch.append(array.astype(number, copy=False))
     if targets.dtype != np.int64 or targets.shape != (len(rows),):
         raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({len(rows)},)")
     return [*store, *batch]
@@ -204,8 +209,10 @@ def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np
 def gonn_planes(stones, ladders, moves, rows, symmetries, keep, out, targets, planes: int = PLANES) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
-    stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (go/layout.py) or others like them, may be read-only maps
-    rows (B,), symmetries (B,), keep (B,)          which rows; symmetry of each, 0..7; how many earlier moves are shown, 0..5
+    stones (N, 12), ladders (N, 6), moves (N, 4)   the store's arrays (go/layout.py) or others like them, may be
+                                                   read-only maps
+    rows (B,), symmetries (B,), keep (B,)          which rows; symmetry of each, 0..7; how many earlier moves are
+                                                   shown, 0..5
     out (B, P, 19, 19) or (B, P, 361)              float32 or uint8, C-contiguous: ones and zeros
     targets (B,) int64                             the move under the symmetry, -1 for a pass or none
     planes                                         P, 26 or more; those after the 26 come out as zeros

@@ -129,7 +129,7 @@ def _mark_history(source, row, keep, tables, image, marks, n):
     """
     game = source.game[row]
     ahead = np.int64(source.setup_count[game]) if tables.setup_is_history else 0  # codes not looked at yet
-    for k in range(min(np.int64(keep), len(tables.history))):
+    for k in range(min(np.int64(keep), len(tables.history))):  # type: ignore[call-overload]
         if source.moves[row, FLAGS] & FIRST:
             while ahead > 0 and source.setup[source.setup_first[game] + ahead - 1] < POINTS:
                 ahead -= 1  # a stone taken off is no move

@@ -11,9 +11,10 @@ import numpy as np
 
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
-from gonn_core.features.sets import Features, made_planes, plane_indices
+from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import Source
 from gonn_core.go.points import POINTS
+from gonn_core.settings.features import FeatureConfig
 
 SAMPLE = 16_384
 """At most so many positions are looked at to measure means: the k-th of n evenly spaced ones of r is row k*r//n."""
@@ -28,7 +29,7 @@ class Affine(NamedTuple):
     scale: np.ndarray
 
 
-def measured(features: Features, source: Source, rows) -> Affine:
+def measured(features: FeatureConfig, source: Source, rows) -> Affine:
     """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions
     at `rows`. Raises ValueError."""
     count = min(SAMPLE, len(rows))
@@ -36,7 +37,7 @@ def measured(features: Features, source: Source, rows) -> Affine:
     return {"grand": grand, "per_plane": per_plane}[features.normalisation](means)
 
 
-def plane_means(features: Features, source: Source, rows, batch: int = 256) -> np.ndarray:
+def plane_means(features: FeatureConfig, source: Source, rows, batch: int = 256) -> np.ndarray:
     """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises
     ValueError for no rows."""
     rows = np.asarray(rows, np.int64)

@@ -8,24 +8,35 @@ from functools import lru_cache
 
 import numpy as np
 
+from gonn_core.features import gonn
 from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
 from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes, packed_planes
 from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
 from gonn_core.features.past_boards import add_past_boards
-from gonn_core.features.sets import Features, made_planes
+from gonn_core.features.sets import made_planes
 from gonn_core.features.source import Source
+from gonn_core.go import jit
 from gonn_core.go.points import POINTS, SIZE, SYMMETRY
+from gonn_core.settings.features import FeatureConfig
 
 
-def packed_bytes(features: Features) -> int:
+def packed_bytes(features: FeatureConfig) -> int:
     """Bytes of one packed position: a bit a point of every plane made, most significant bit first, zero padded."""
     return (len(made_planes(features)) * POINTS + 7) // 8
 
 
-def make_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
+def is_compiled(features: FeatureConfig, packed: bool) -> bool:
+    """Whether `make_planes`, or `pack_planes`, of these features would run without compiling first, which takes
+    seconds."""
+    if features.set == "gonn":
+        return gonn.is_compiled(packed)
+    return jit.is_compiled(mark_ladders if features.ladders else mark_rows)
+
+
+def make_planes(features: FeatureConfig, source: Source, rows, symmetries, keep, out, targets) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
-    rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; how many earlier moves are shown, 0..5
+    rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; earlier moves that are shown, 0..5
     out (B, P, 19, 19) or (B, P, 361)           float32 or uint8, C-contiguous: ones and zeros of the P planes made
     targets (B,) int64                          the move under the symmetry, -1 for a pass or none
 
@@ -51,7 +62,7 @@ def make_planes(features: Features, source: Source, rows, symmetries, keep, out,
     write_numbers(marks, counts, out.reshape(count, planes * POINTS))
 
 
-def pack_planes(features: Features, source: Source, rows, symmetries, keep, out, targets) -> None:
+def pack_planes(features: FeatureConfig, source: Source, rows, symmetries, keep, out, targets) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
     if features.set == "gonn":
         packed_planes(
@@ -76,7 +87,7 @@ def pack_planes(features: Features, source: Source, rows, symmetries, keep, out,
 
 
 def _marks(
-    features: Features, source: Source, rows, symmetries, keep, targets
+    features: FeatureConfig, source: Source, rows, symmetries, keep, targets
 ) -> tuple[np.ndarray, np.ndarray, Tables]:
     """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
     count = len(rows)

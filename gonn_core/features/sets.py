@@ -6,37 +6,17 @@ not.
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from gonn_core.errors import SettingError
 from gonn_core.features import gonn
-from gonn_core.settings.plane_choices import problem
+from gonn_core.settings.features import FeatureConfig, problem
 
 SIDES = ("own", "opponent")
 
 
-class Features(Protocol):
-    """What is read of a feature configuration (`gonn_core.config.FeatureConfig`)."""
-
-    set: str
-    liberties: int
-    liberties_after: int
-    ko: bool
-    history: int
-    ladders: bool
-    ones: bool
-    captures: bool
-    edge: str
-    third_line: bool
-    zeros: bool
-    ko_flag: bool
-    past_boards: int
-    past_boards_dropped: str
-
-
-def _gonn(features: Features) -> list[str]:
+def _gonn(features: FeatureConfig) -> list[str]:
     """GoNN's planes that a configuration asks for (spec: GoNN 1.1, 1.5); on-board and stone planes are always there."""
     names = {"on_board", "own_stone", "opponent_stone"}
     for side in SIDES:
@@ -47,7 +27,7 @@ def _gonn(features: Features) -> list[str]:
     return [*(name for name in gonn.PLANE_NAMES if name in names), *past_board_names(features.past_boards)]
 
 
-def _go_nn(features: Features) -> list[str]:
+def _go_nn(features: FeatureConfig) -> list[str]:
     """go-NN's 21 planes, in its order (spec: other systems 1.2)."""
     return [
         *("own_stone", "opponent_stone", "empty"),
@@ -59,7 +39,7 @@ def _go_nn(features: Features) -> list[str]:
     ]
 
 
-def _clark(features: Features) -> list[str]:
+def _clark(features: FeatureConfig) -> list[str]:
     """Clark & Storkey's 2 to 8 planes and the last moves that they left out (spec: other systems 2.2, C9).
 
     Chains with 1, 2, 3 or more liberties take the place of the stones. `edge` is zero on the board: see `padding`.
@@ -72,14 +52,10 @@ def _clark(features: Features) -> list[str]:
     ]
 
 
-def _cazenave(features: Features) -> list[str]:
+def _cazenave(features: FeatureConfig) -> list[str]:
     """Cazenave's 45 planes, in the order of his list (spec: other systems 4.2). The list has 44: the last one is our
     mirror of `ladder_move_caught`."""
-    after = (
-        [name for side in SIDES for name in _counted(f"{side}_liberties_after", 0, 6)]
-        if features.liberties_after
-        else []
-    )
+    after = [name for side in SIDES for name in _counted(f"{side}_liberties_after", 0, 6)]
     return [
         *("own_stone", "opponent_stone", "empty"),
         *_some("ones", features.ones),
@@ -88,7 +64,7 @@ def _cazenave(features: Features) -> list[str]:
         *_some("ko_flag", features.ko_flag),
         *_some("ko", features.ko),
         *_liberties(features),
-        *after,
+        *(after if features.liberties_after else ()),
         *(LADDER_PLANES[:7] if features.ladders else ()),
         *_history(features),
         *(LADDER_PLANES[7:] if features.ladders else ()),
@@ -121,20 +97,18 @@ def _counted(name: str, first: int, last: int) -> list[str]:
     return [*(f"{name}_{k}" for k in range(first, last)), f"{name}_{last}_or_more"]
 
 
-def _liberties(features: Features) -> list[str]:
+def _liberties(features: FeatureConfig) -> list[str]:
     """Planes of the chains of both sides by liberties: 1, 2, … and `features.liberties` or more."""
-    return (
-        [name for side in SIDES for name in _counted(f"{side}_liberties", 1, features.liberties)]
-        if features.liberties
-        else []
-    )
+    if not features.liberties:
+        return []
+    return [name for side in SIDES for name in _counted(f"{side}_liberties", 1, features.liberties)]
 
 
-def _history(features: Features) -> list[str]:
+def _history(features: FeatureConfig) -> list[str]:
     return [f"history_{k}" for k in range(1, features.history + 1)]
 
 
-PLANE_SETS: dict[str, Callable[[Features], list[str]]] = {
+PLANE_SETS: dict[str, Callable[[FeatureConfig], list[str]]] = {
     "gonn": _gonn,
     "go_nn": _go_nn,
     "clark": _clark,
@@ -143,30 +117,30 @@ PLANE_SETS: dict[str, Callable[[Features], list[str]]] = {
 """The known plane sets: name -> names of the planes that a configuration chooses, in order."""
 
 
-def plane_names(features: Features) -> tuple[str, ...]:
+def plane_names(features: FeatureConfig) -> tuple[str, ...]:
     """Names of the chosen planes, in the order of the set. Raises SettingError for an unknown set or for planes that it
     lacks."""
     if features.set not in PLANE_SETS:
         raise SettingError("features.set", features.set, "not a known plane set", sorted(PLANE_SETS))
-    if found := problem(features):
-        raise SettingError("features.set", features.set, found)
+    if message := problem(features):
+        raise SettingError("features.set", features.set, message)
     return tuple(PLANE_SETS[features.set](features))
 
 
-def made_planes(features: Features) -> tuple[str, ...]:
+def made_planes(features: FeatureConfig) -> tuple[str, ...]:
     """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no
     fewer."""
     chosen = plane_names(features)
     return gonn.PLANE_NAMES + past_board_names(features.past_boards) if features.set == "gonn" else chosen
 
 
-def plane_indices(features: Features) -> np.ndarray:
+def plane_indices(features: FeatureConfig) -> np.ndarray:
     """(C,) int64: where the chosen planes are among those made, ascending."""
     made = made_planes(features)
     return np.array([made.index(name) for name in plane_names(features)], np.int64)
 
 
-def padding(features: Features) -> np.ndarray:
+def padding(features: FeatureConfig) -> np.ndarray:
     """(C,) float32: what a net that pads its *input* puts beyond the edge of the board in each chosen plane (spec:
     other systems 2.2).
 

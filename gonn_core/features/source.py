@@ -46,8 +46,6 @@ def plane_source(store) -> Source:
         if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
             raise ValueError(f"{name}: {array.dtype} {array.shape}, must be {np.dtype(dtype)} {shape}, C-contiguous")
     for name, array in arrays.items():
-        arrays[name] = array.view(
-            np.ndarray
-        )  # no memmap, and read-only: one compiled version serves every kind of array
+        arrays[name] = array.view(np.ndarray)  # no memmap, read-only: one compiled version serves every kind of array
         arrays[name].flags.writeable = False
     return Source(**arrays)

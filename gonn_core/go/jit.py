@@ -8,7 +8,9 @@ and it is named before numba is imported.
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 _KERNEL_PACKAGES = ("go", "records", "features", "evaluation")  # play/kernels.py says why it is not here
 
@@ -32,15 +34,15 @@ def kernel_cache_folder() -> Path:
     return Path(base) / f"kernels-{kernel_source_hash()}"
 
 
-def is_compiled(name: str) -> bool:
-    """Whether the kernel `name` of these sources is on disk, so that its first call does not compile for seconds."""
-    return any(kernel_cache_folder().rglob(f"*.{name}-*.nbc"))
+def is_compiled(function: Callable) -> bool:
+    """Whether a kernel of these sources is on disk, so that its first call does not compile for seconds."""
+    return any(kernel_cache_folder().rglob(f"*.{function.__name__}-*.nbc"))
 
 
 if "numba" in sys.modules:  # somebody imported numba first: set its folder through its own configuration
     from numba.core import config as _numba_config
 
-    _numba_config.CACHE_DIR = str(kernel_cache_folder())
+    _numba_config.CACHE_DIR = str(kernel_cache_folder())  # type: ignore[attr-defined]
 else:
     os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache_folder())
 
@@ -49,7 +51,7 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
-_OPTIONS = dict(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False, "error_model": "numpy"}
 
 
 def kernel(function):
@@ -63,11 +65,14 @@ def inlined(function):
 
 
 @intrinsic
-def lowest_bit(typing_context, word):
-    """Index of the lowest set bit of a non-zero uint64 (undefined for 0); one instruction."""
+def _lowest_bit(typing_context, word):
     signature = types.int64(types.uint64)
 
     def generate(context, builder, sig, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return signature, generate
+
+
+lowest_bit: Any = _lowest_bit  # the types of numba do not know that its first argument is not passed
+"""Index of the lowest set bit of a non-zero uint64 (undefined for 0); one instruction."""

@@ -17,8 +17,8 @@ view on the rows
 Arrays of N rows, one .npy each, memory-mapped:
 
 stones  (N, 12) uint64   black bitboard (6 words), white bitboard (6 words)
-ladders (N, 6)  uint64   one bitboard: a set bit on a stone of a chain with one liberty = GoNN plane 23, with two = plane 24,
-                         on an empty point = plane 25
+ladders (N, 6)  uint64   one bitboard: a set bit on a stone of a chain with one liberty = GoNN plane 23, with two =
+                         plane 24, on an empty point = plane 25
 moves   (N, 4)  int16    MOVE, KO, PLY, FLAGS
 game    (N,)    int32    index into games.npy
 

@@ -39,14 +39,6 @@ FROM_PADDED = np.full(PADDED, -1, np.int32)
 FROM_PADDED[TO_PADDED] = np.arange(POINTS)
 
 
-def inverse_symmetry(symmetry: int) -> int:
-    """The symmetry that undoes `symmetry`."""
-    for other in range(8):
-        if (SYMMETRY[other][SYMMETRY[symmetry]] == np.arange(POINTS)).all():
-            return other
-    raise ValueError(f"symmetry {symmetry}: valid are 0..7")
-
-
 def point(name: str) -> int:
     """Point of a name as players write it (`Q16`, column I skipped). Raises ValueError."""
     column, row = COLUMNS.find(name[:1].upper()), name[1:]

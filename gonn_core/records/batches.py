@@ -20,7 +20,7 @@ _MAX_NAME = 1000
 def compile_kernels() -> None:
     """Compile the replay kernel, or load it: before the clock of a build starts. Logs a line when that takes a
     while."""
-    if not is_compiled("replay_games"):
+    if not is_compiled(replay_games):
         logging.getLogger("gonn_core").info("compiling the kernels of the rules, once (about 20 seconds) …")
     nothing, offsets = np.empty(0, np.int16), np.zeros(1, np.int64)
     replay_games(

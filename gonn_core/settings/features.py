@@ -1,18 +1,61 @@
-"""Input planes."""
+"""Input planes: every choice there is, and which of them each plane set has.
 
-from typing import Annotated, Literal
+A new plane is a field of `FeatureConfig` and a line in `HAS` here, its name in `gonn_core.features.sets`, and a kernel
+that marks it (`gonn_core.features.marks`). Plain data, so that a configuration is checked without the kernels.
+"""
+
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
+from pydantic.fields import FieldInfo
 
-from gonn_core.settings import plane_choices
 from gonn_core.settings.strict import Strict
+
+_EITHER = (False, True)
+HAS: dict[str, dict[str, tuple]] = {
+    "gonn": {
+        "liberties": (0, 1, 2, 3, 4),
+        "liberties_after": (0, 1, 2, 3),
+        "ko": _EITHER,
+        "history": (0, 1, 2, 3, 4, 5),
+        "ladders": _EITHER,
+        "ones": (True,),
+        "past_boards": (0, 1, 2, 3, 4, 5),
+        "past_boards_dropped": ("zero", "copy"),
+    },
+    "go_nn": {
+        "liberties": (0, 3, 4),
+        "ko": _EITHER,
+        "history": (0, 1, 2, 3, 4),
+        "ones": _EITHER,
+        "captures": _EITHER,
+    },
+    "clark": {
+        "liberties": (0, 3),
+        "ko": _EITHER,
+        "history": (0, 1, 2, 3, 4, 5),
+        "edge": ("none", "channel", "as_opponent"),
+    },
+    "cazenave": {
+        "liberties": (0, 5),
+        "liberties_after": (0, 6),
+        "ko": _EITHER,
+        "history": (0, 1, 2, 3, 4, 5),
+        "ladders": _EITHER,
+        "ones": _EITHER,
+        "third_line": _EITHER,
+        "zeros": _EITHER,
+        "ko_flag": _EITHER,
+    },
+}
+"""Set -> field -> valid values (spec: GoNN 1.1, 1.5; other systems 1.2, 1.9, 2.2, 2.9, 4.2, 4.8). A field that is not
+named has one valid value in that set, which says "no such plane": false, 0, or the first of its choices."""
 
 
 class FeatureConfig(Strict):
     """Input planes: which of a system's named planes the net sees. Stone planes are always there in some form.
 
-    What a set cannot do is refused (`plane_choices.VALID`), so a set other than gonn must say what it
-    lacks.
+    What a set cannot do is refused (`HAS`), so a set other than gonn must say what it lacks.
     """
 
     set: Literal["gonn", "go_nn", "clark", "cazenave"] = "gonn"
@@ -51,6 +94,44 @@ class FeatureConfig(Strict):
 
     @model_validator(mode="after")
     def _set_has_these_planes(self):
-        if problem := plane_choices.problem(self):
-            raise ValueError(problem)
+        if message := problem(self):
+            raise ValueError(message)
         return self
+
+
+def _off(field: FieldInfo) -> bool | int | str:
+    """The value that says "no such plane"."""
+    choices = get_args(field.annotation)
+    if choices:
+        return choices[0]
+    return False if field.annotation is bool else 0
+
+
+VALID: dict[str, dict[str, tuple]] = {
+    name: {
+        field: has.get(field, (_off(info),))
+        for field, info in FeatureConfig.model_fields.items()
+        if field not in ("set", "normalisation")
+    }
+    for name, has in HAS.items()
+}
+"""Set -> every field that chooses planes -> its valid values there."""
+
+
+def problem(features: FeatureConfig) -> str | None:
+    """What a configuration asks that its set does not have, naming the valid values, or what has no effect; None when
+    all is well."""
+    wrong = [
+        f"{field} {_text(valid)} (not {_text((getattr(features, field),))})"
+        for field, valid in VALID[features.set].items()
+        if getattr(features, field) not in valid
+    ]
+    if wrong:
+        return f"set {features.set} takes {', '.join(wrong)}"
+    if features.past_boards_dropped == "copy" and not features.past_boards:
+        return "past_boards_dropped copy needs past_boards above 0 (there is no board to copy to)"
+    return None
+
+
+def _text(values: tuple) -> str:
+    return " or ".join(str(value).lower() for value in values)

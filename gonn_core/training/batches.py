@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig
-from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
+from gonn_core.features.planes import is_compiled, make_planes, pack_planes, packed_bytes
 from gonn_core.features.sets import made_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.features.targets.make import Targets
@@ -92,6 +92,11 @@ class PlaneMaker:
         )
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
         self._extras = Targets(store, extras) if extras else None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether `on_host` would run without compiling its first kernel, which calls most of the others."""
+        return is_compiled(self._features, packed=self._device.type != "cpu")
 
     def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
         """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a

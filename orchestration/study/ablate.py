@@ -95,7 +95,6 @@ def warm_kernels(configs: Sequence[TrialConfig], prepared: PreparedData, device:
     at the same time."""
     import torch
 
-    from gonn_core.go.jit import is_compiled
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
     from gonn_core.training.environment import choose_device
@@ -103,18 +102,12 @@ def warm_kernels(configs: Sequence[TrialConfig], prepared: PreparedData, device:
     kind = choose_device(device)
     view = prepared.views["train"]
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
-    wanted = dict.fromkeys((config.features, extras_of(config)) for config in configs)
-    if not all(is_compiled(name) for name in {_plane_kernel(features, kind.type) for features, _ in wanted}):
+    inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
+    makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
+    if not all(maker.is_compiled for maker in makers):
         say("compiling the plane kernels, once …")
-    for features, extras in wanted:
-        PlaneMaker(view.store, features, kind, torch.channels_last, extras).on_host(rows, symmetries, keep)
-
-
-def _plane_kernel(features, device: str) -> str:
-    """Name of the kernel that makes these planes, and calls most of the others."""
-    if features.set == "gonn":
-        return "_fill_numbers" if device == "cpu" else "_fill_bits"
-    return "mark_ladders" if features.ladders else "mark_rows"
+    for maker in makers:
+        maker.on_host(rows, symmetries, keep)
 
 
 def _done(study: Study, workspace: Workspace) -> int:

@@ -210,7 +210,7 @@ def test_turning_the_position_turns_the_planes():
         ko = turned_moves[:, 1]
         turned_moves[:, 1] = np.where(ko >= 0, SYMMETRY[symmetry][ko], -1)
 
-        def turn(words):
+        def turn(words, symmetry=symmetry):
             bits = oracles.unpack_bits(words)
             out = np.zeros_like(bits)
             out[:, SYMMETRY[symmetry]] = bits

@@ -99,7 +99,7 @@ def test_keep_drops_the_older_moves_only(keep):
     store, _, _ = _play("B Q16, W D4, B Q4, W D16, B C3, W C4")
     full, _ = make(store, [6])
     kept, _ = make(store, [6], keep=keep)
-    assert _history(store, 6, keep).split() == "C4 C3 D16 Q4 D4".split()[:keep] + ["-"] * (5 - keep)
+    assert _history(store, 6, keep).split() == ["C4", "C3", "D16", "Q4", "D4"][:keep] + ["-"] * (5 - keep)
     full[:, 18 + keep : 23] = 0
     assert np.array_equal(kept, full)
 

@@ -10,7 +10,7 @@ from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.features.sets import PLANE_SETS, made_planes, padding, plane_indices, plane_names
-from gonn_core.settings.plane_choices import VALID
+from gonn_core.settings.features import VALID
 from tests.features.configs import CAZENAVE, CLARK, GO_NN
 
 

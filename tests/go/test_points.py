@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gonn_core.go.jit import lowest_bit
-from gonn_core.go.points import FROM_PADDED, PASS, POINTS, SYMMETRY, inverse_symmetry, point, point_name
+from gonn_core.go.points import FROM_PADDED, PASS, POINTS, SYMMETRY, point, point_name
 from gonn_core.go.rules import PADDED_POINT, neighbours
 from tests.go import slow_board
 
@@ -24,8 +24,7 @@ def test_symmetries_are_permutations_that_keep_neighbours():
     for symmetry in range(8):
         image = SYMMETRY[symmetry]
         assert sorted(image) == list(range(POINTS))
-        back = SYMMETRY[inverse_symmetry(symmetry)]
-        assert (back[image] == np.arange(POINTS)).all()
+        assert any((back[image] == np.arange(POINTS)).all() for back in SYMMETRY)
         for p in range(POINTS):
             assert {int(image[q]) for q in slow_board.neighbours(p)} == set(slow_board.neighbours(int(image[p])))
     assert (SYMMETRY[0] == np.arange(POINTS)).all() and len({tuple(image) for image in SYMMETRY}) == 8

@@ -6,11 +6,13 @@ turned by the sample's symmetry, as its planes are. -1 stands for "not known, or
 run without the GIL, from as many threads as you like.
 
     illegal        (N, 361) bool    points with a stone, and the simple-ko point (spec: other systems 2.5)
-    future         (N, K) int64     the next K moves after the one played: the reply, the move after it; -1 for a pass or none
-    ladders        (N, 361) bool    stones of chains that a ladder captures, GoNN's planes 23 and 24 together (spec: GoNN 3.3)
-    next_occupant  (N, 361) int8    next stone to come to the point: 0 none, 1 own, 2 opponent's (spec: other systems 3.8, A1)
-    removal_time   (N, 361) int8    of each stone, in which class of REMOVAL_BINS its capture is, -1 on empty points (A2)
-    ownership      (N, 361) int8    at the end of a counted game: 1 own, 0 the opponent's (A5; which points: final_owner.py)
+    future         (N, K) int64     the next K moves after the one played: the reply, the move after it; -1 for a pass
+                                    or none
+    ladders        (N, 361) bool    stones of chains that a ladder captures: GoNN's planes 23, 24 (spec: GoNN 3.3)
+    next_occupant  (N, 361) int8    next stone to come to the point: 0 none, 1 own, 2 opponent's (spec: other systems
+                                    3.8, A1)
+    removal_time   (N, 361) int8    of each stone: class of REMOVAL_BINS of its capture; -1 on empty points (A2)
+    ownership      (N, 361) int8    at the end of a counted game: 1 own, 0 the opponent's (A5; points: final_owner.py)
     value          (N,) int64       1 the mover wins, 0 he loses, -1 no winner known (A6)
     moves_left     (N,) float32     moves of the game's record from here on, passes and those after a cut included (A7)
 
@@ -100,12 +102,11 @@ class Targets:
         return self._pointwise("removal_time", kernels.fill_removal_times, rows, symmetries, *games)
 
     def _ownership_of(self, rows, symmetries):
-        return self._pointwise(
-            "ownership", kernels.fill_ownership, rows, symmetries, self._source.moves, self._source.game, self._owners
-        )
+        games = self._source.moves, self._source.game, self._owners
+        return self._pointwise("ownership", kernels.fill_ownership, rows, symmetries, *games)
 
     def _pointwise(self, name, kernel, rows, symmetries, *arrays):
-        out = np.empty((len(rows), POINTS), _POINTWISE[name])
+        out: np.ndarray = np.empty((len(rows), POINTS), _POINTWISE[name])
         kernel(*arrays, rows, symmetries, out)
         return out
 
