@@ -15,12 +15,12 @@ from reports.stats.estimates import Interval
 from reports.study.report import Report
 from reports.summary.figure import TICKS
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", under="card"),
-    Column("delta", "Δ nats"),
+    Column("delta", "Δ nats", parts=("delta", *interval95())),
     Column("flops", "FLOPs"),
     Column("time", "time per sample", under="flops"),
     Column("parameters", "Δ parameters", under="flops"),

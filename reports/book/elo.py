@@ -22,7 +22,11 @@ _PUBLISHED = (
     Column("perplexity", "perplexity"),
     Column("elo", "relative Elo"),
 )
-_READ = (Column("net", "net", "left"), Column("nats", "nats"), Column("elo", "relative Elo, interpolated"))
+_READ = (
+    Column("net", "net", "left"),
+    Column("nats", "nats"),
+    Column("elo", "relative Elo, interpolated", parts=("elo", "elo_low", "elo_high")),
+)
 TO_RATE = (
     "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: make elo BASE=gonn-b5 DATA=kgs plays them,"
     " once such a net is trained. Then they stand here beside the published line."

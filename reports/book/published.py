@@ -11,7 +11,7 @@ from reports.play.all_games import Played, against_engine
 from reports.results.costs import net_cost
 from reports.results.nets import MeasuredNet, level, level_cell, perplexity_cell, structure, subset_text
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 HERE = "here"
 _Accuracies = tuple[float | None, float | None]
@@ -22,8 +22,8 @@ _COMPARISON = (
     Column("source", "system", "left"),
     Column("structure", "structure", "left", under="source"),
     Column("parameters", "parameters", under="source"),
-    Column("kgs", "KGS top-1"),
-    Column("gogod", "GoGoD top-1"),
+    Column("kgs", "KGS top-1", parts=("kgs", *interval95("kgs"))),
+    Column("gogod", "GoGoD top-1", parts=("gogod", *interval95("gogod"))),
     Column("steps", "training steps", under="source"),
     Column("gnugo", "vs GNU Go"),
     Column("pachi", "vs Pachi", under="gnugo"),

@@ -7,17 +7,17 @@ from reports.figures.picture import Picture
 from reports.search.figure import draw_search
 from reports.search.report import SearchReport
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 TITLE = "Learning rates"
 NONE_YET = "No search yet: `make lr-search NAME=gonn-b5 DATA=kgs` looks for the best learning rate of a base, or of an arm such as `NAME=elu`."
 _COLUMNS = (
     Column("net", "net", "left"),
     Column("data", "budget, data", "left", under="net"),
-    Column("trials", "trials: done, given up, diverged"),
-    Column("range", "rates tried", exact=True),
+    Column("trials", "trials: done, given up, diverged", parts=("done", "given_up", "diverged")),
+    Column("range", "rates tried", exact=True, parts=("lowest_rate", "highest_rate")),
     Column("rate", "best rate"),
-    Column("interval", "95 % interval", under="rate"),
+    Column("interval", "95 % interval", under="rate", parts=interval95()),
     Column("own", "rate without a search", under="rate", exact=True),
     Column("nats", "validation nats there"),
     Column("gain", "against that without", under="nats"),

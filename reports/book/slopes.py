@@ -17,8 +17,8 @@ from reports.weights.statistics import POOLED_SLOPES
 _SLOPES = (
     Column("net", "net", "left"),
     Column("layer", "layer", "left"),
-    Column("mean", "mean slope"),
-    Column("sd", "sd over channels"),
+    Column("mean", "mean slope", parts=("mean", "mean_low", "mean_high")),
+    Column("sd", "sd over channels", parts=("sd", "sd_low", "sd_high")),
 )
 
 

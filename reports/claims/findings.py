@@ -20,8 +20,8 @@ _EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified
 
 COLUMNS = (
     Column("claim", "claim", "left"),
-    Column("claimed", "claimed", "left"),
-    Column("ours", "ours", "left"),
+    Column("claimed", "claimed", "left", parts=("claimed", "claimed_low", "claimed_high")),
+    Column("ours", "ours", "left", parts=("ours", "ours_low", "ours_high")),
     Column("verdict", "verdict", "left"),
     Column("conditions", "claimed for", "left", brief=False),
     Column("source", "document, section", "left", brief=False, under="conditions"),

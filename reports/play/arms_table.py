@@ -4,13 +4,13 @@ from gonn_core.rating.wilson import wilson
 from reports.play.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
 from reports.results.study_results import StudyResults
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("rate", "win rate"),
-    Column("interval", "95 % interval", under="rate"),
-    Column("wilson", "of these nets alone", brief=False, under="rate"),
+    Column("interval", "95 % interval", under="rate", parts=interval95()),
+    Column("wilson", "of these nets alone", brief=False, under="rate", parts=("wilson95_low", "wilson95_high")),
     Column("games", "games"),
     Column("choice", "moves", "left"),
     Column("verdict", "verdict", "left"),

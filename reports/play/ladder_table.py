@@ -11,7 +11,7 @@ _COLUMNS = (
     Column("structure", "structure", "left", under="net"),
     Column("top1", "top-1"),
     Column("nats", "nats"),
-    Column("elo", "relative Elo"),
+    Column("elo", "relative Elo", parts=("elo", "elo_half_width95")),
     Column("games", "games"),
 )
 

@@ -10,7 +10,7 @@ from gonn_core.rating.matches import Match, game_points
 from gonn_core.rating.wilson import wilson
 from reports.play.ratings import rules_text
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 _COLUMNS = (
     Column("a", "player", "left"),
@@ -18,7 +18,7 @@ _COLUMNS = (
     Column("games", "games"),
     Column("points", "points", under="games"),
     Column("share", "share"),
-    Column("interval", "95 % interval", under="share"),
+    Column("interval", "95 % interval", under="share", parts=interval95()),
     Column("black", "as Black", brief=False),
     Column("white", "as White", brief=False, under="black"),
     Column("ends", "ends", "left", brief=False),

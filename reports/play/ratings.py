@@ -1,7 +1,7 @@
 """Ratings of the players of some matches as tables: Elo with intervals, likelihood of superiority, who beat whom."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
@@ -58,6 +58,7 @@ def rating_tables(tally: Tally, ratings: Ratings, names: Mapping[str, str], matc
         "cross-table",
         "Cross-table: points of the row's player of all games with the column's",
         lambda one, other: _points(tally, one, other),
+        ("points", "games"),
     )
     return tables
 
@@ -125,15 +126,22 @@ def _rating_rows(tally: Tally, ratings: Ratings, names: Mapping[str, str], order
     return tuple(rows)
 
 
-def _against(order: Sequence[int], tally: Tally, name: str, title: str, cell) -> list[Table]:
+def _against(
+    order: Sequence[int],
+    tally: Tally,
+    name: str,
+    title: str,
+    cell: Callable[[int, int], Cell],
+    parts: Sequence[str] = (),
+) -> list[Table]:
     """Tables of every player against every other, by their numbers in the ratings, so many opponents beside each other
-    as fit."""
+    as fit. parts: what a cell holds, where it is not one number."""
     tables = []
     for start in range(0, len(order), COLUMNS_A_TABLE):
         across = order[start : start + COLUMNS_A_TABLE]
         columns = (
             Column("number", "#"),
-            *(Column(str(place + 1), f"#{place + 1}") for place in range(start, start + len(across))),
+            *(_opponent(str(place + 1), parts) for place in range(start, start + len(across))),
         )
         rows = []
         for place, one in enumerate(order):
@@ -142,6 +150,10 @@ def _against(order: Sequence[int], tally: Tally, name: str, title: str, cell) ->
         suffix = f"-{start // COLUMNS_A_TABLE + 1}" if len(order) > COLUMNS_A_TABLE else ""
         tables.append(Table(name + suffix, title, columns, tuple(rows)))
     return tables
+
+
+def _opponent(number: str, parts: Sequence[str]) -> Column:
+    return Column(number, f"#{number}", parts=tuple(f"{number}_{part}" for part in parts))
 
 
 def _superiority(ratings: Ratings, one: int, other: int) -> Cell:

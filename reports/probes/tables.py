@@ -11,7 +11,7 @@ from gonn_core.go.points import point_name
 from reports.probes.effects import GroupEffect, common_suite, group_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table
+from reports.tables.cells import Cell, Column, Row, Table, interval95
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
@@ -117,16 +117,17 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
     for card, groups in effects.items():
         for each in groups:
             delta = formats.with_interval(each.delta, each.interval95, "share")
+            ends = [each.interval95.low, each.interval95.high] if each.interval95 else []
             cells = {
-                "card": Cell(card),
-                "group": Cell(each.group.replace("_", " ")),
+                "card": Cell(card, card),
+                "group": Cell(each.group.replace("_", " "), each.group),
                 "cases": Cell(f"{each.cases:,}", each.cases),
             }
             cells |= {
                 "off": Cell(_percent(each.off), each.off),
                 "on": Cell(_percent(each.on), each.on),
-                "delta": Cell(delta, each.delta),
-                "n": Cell(str(len(each.seeds))),
+                "delta": Cell(delta, [each.delta, *ends]),
+                "n": Cell(str(len(each.seeds)), len(each.seeds)),
             }
             rows.append(Row(f"{card} {each.group}", cells))
     columns = [
@@ -135,7 +136,11 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
         Column("cases", "cases"),
         Column("off", "score without"),
     ]
-    columns += [Column("on", "with"), Column("delta", "Δ points, 95 %"), Column("n", "seeds")]
+    columns += [
+        Column("on", "with"),
+        Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
+        Column("n", "seeds"),
+    ]
     alone = any(len(each.seeds) == 1 for groups in effects.values() for each in groups)
     notes = ("An interval of one seed is over cases alone.",) if alone else ()
     return Table("probe_effects", "Probe scores", tuple(columns), tuple(rows), notes)

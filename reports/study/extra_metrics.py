@@ -12,7 +12,7 @@ from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
 from reports.study.tables import describe
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 FURTHER = tuple(name for name in OF_POSITIONS if name != "nats")
 
@@ -82,9 +82,13 @@ def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
         rows.append(Row(metric, cells))
     columns = (
         Column("metric", "Δ (shares in points)", "left"),
-        *(Column(each.card, each.card, escape=True) for each in results.study.contrasts),
+        *(_effect_column(each.card) for each in results.study.contrasts),
     )
     return Table("metric-effects", title, columns, tuple(rows), (_NO_VERDICTS,))
+
+
+def _effect_column(card: str) -> Column:
+    return Column(card, card, escape=True, parts=(card, *interval95(card)))
 
 
 def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[int, float]]:

@@ -11,7 +11,7 @@ from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 HISTORY = {"full": "full history", "as_published": "history dropped as in the published test rows"}
 
@@ -36,9 +36,9 @@ _COST_COLUMNS = (
 _EFFECT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("delta", "Δ nats"),
-    Column("interval", "95 % interval", under="delta"),
-    Column("own", "from its own seeds", brief=False, under="delta"),
-    Column("parts", "s.e.: seeds, games"),
+    Column("interval", "95 % interval", under="delta", parts=interval95()),
+    Column("own", "from its own seeds", brief=False, under="delta", parts=interval95("own")),
+    Column("parts", "s.e.: seeds, games", parts=("se_seeds", "se_games")),
     Column("p", "p (Holm)", under="verdict"),
     Column("verdict", "verdict", "left"),
     Column("seeds", "seeds", "left", under="verdict"),
@@ -46,15 +46,15 @@ _EFFECT_COLUMNS = (
 )
 _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("top1", "Δ top-1 (points)"),
-    Column("top4", "Δ top-4 (points)", under="top1"),
+    Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
+    Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
     *_COST_COLUMNS,
 )
 _SHORT_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("nats", "Δ nats"),
-    Column("top1", "Δ top-1 (points)"),
-    Column("top4", "Δ top-4 (points)", under="top1"),
+    Column("nats", "Δ nats", parts=("nats", *interval95("nats"))),
+    Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
+    Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
 )
 
 

@@ -16,7 +16,7 @@ from reports.study.report import Report
 from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 
@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", brief=False, under="card"),
     Column("delta", "Δ nats"),
-    Column("interval", "95 % interval", under="delta"),
+    Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("shown", "could show"),
     Column("verdict", "verdict", "left"),
     Column("top1", "Δ top-1 (points)", brief=False),

@@ -32,6 +32,8 @@ class Column:
     under: key of the column in whose cells it stands on a line of its own where a table is printed in markdown, to keep
     it narrow.
     exact: its numbers are settings, not measurements: CSV has all their digits.
+    parts: names of the CSV columns of lists in its cells. Of three, a single number is the first and two are the last
+    (a value and the ends of its interval).
     """
 
     key: str
@@ -41,6 +43,7 @@ class Column:
     escape: bool = False
     under: str | None = None
     exact: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,12 @@ class Table:
     def shown(self, brief: bool = False) -> list[Column]:
         """The columns in order; `brief`: those of a terminal."""
         return [column for column in self.columns if column.brief or not brief]
+
+
+def interval95(prefix: str = "") -> tuple[str, str]:
+    """Names of the CSV columns of a 95 % interval, of the value that `prefix` names."""
+    name = f"{prefix}_interval95" if prefix else "interval95"
+    return f"{name}_low", f"{name}_high"
 
 
 def text_cell(text: str, trials: Iterable[str] = ()) -> Cell:

@@ -13,7 +13,8 @@ import math
 import numpy as np
 
 from gonn_core.errors import printable
-from reports.tables.cells import Table
+from reports.tables.cells import Cell, Column, Table
+from reports.tables.formats import NONE
 
 DIGITS = 6
 """Significant digits of a measured number in CSV, more than any table prints. Seeds differ in the third; the order in
@@ -21,45 +22,40 @@ which a processor sums moves those from about the 12th on."""
 
 
 def csv_text(table: Table) -> str:
-    """A table as CSV; intervals and pairs take a column for each end. Measured numbers have DIGITS, counts and settings
-    are exact."""
-    exact = {column.key for column in table.columns if column.exact}
-    widths = {column.key: _width(table, column.key) for column in table.columns}
+    """A table as CSV, a column for each part of a cell. Measured numbers have DIGITS, counts and settings are exact;
+    what is missing is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(
-        [
-            safe_text(name)
-            for key, width in widths.items()
-            for name in ([key] if width == 1 else [f"{key}_{i + 1}" for i in range(width)])
-        ]
-    )
+    writer.writerow([safe_text(name) for column in table.columns for name in column.parts or (column.key,)])
     for row in table.rows:
-        writer.writerow(
-            [text for key, width in widths.items() for text in _csv_cells(row.cells[key].value, width, key in exact)]
-        )
+        writer.writerow([text for column in table.columns for text in _csv_cells(row.cells[column.key], column)])
     return buffer.getvalue()
 
 
-def _is_numbers(value) -> bool:
-    return isinstance(value, list) and all(isinstance(each, float) or each is None for each in value)
+def _csv_cells(cell: Cell, column: Column) -> list[str]:
+    if column.parts:
+        return [_cell_text(value, column.exact) for value in _by_part(cell.value, column)]
+    if not isinstance(cell.value, list):
+        return [_cell_text(cell.value, column.exact)]
+    if any(isinstance(each, float) or each is None for each in cell.value):
+        raise ValueError(f"column {column.key}: its cells hold lists of numbers, which need names (parts)")
+    lists = any(isinstance(each, list) for each in cell.value)
+    return [safe_text(cell.text) if lists else " ".join(map(str, cell.value))]
 
 
-def _width(table: Table, key: str) -> int:
-    values = [row.cells[key].value for row in table.rows]
-    return max((len(value) for value in values if _is_numbers(value)), default=1) or 1
-
-
-def _csv_cells(value, width: int, exact: bool) -> list[str]:
-    parts = value if _is_numbers(value) else [value]
-    texts = [
-        " ".join(map(str, part)) if isinstance(part, list) else "" if part is None else _cell_text(part, exact)
-        for part in parts
-    ]
-    return texts + [""] * (width - len(texts))
+def _by_part(value, column: Column) -> list:
+    """A value for every part of the column, None where the cell has none."""
+    values = value if isinstance(value, list) else [value]
+    missing = len(column.parts) - len(values)
+    if missing < 0:
+        raise ValueError(f"column {column.key}: {len(values)} values for {', '.join(column.parts)}")
+    ends_alone = (len(values), len(column.parts)) == (2, 3)
+    return [None, *values] if ends_alone else values + [None] * missing
 
 
 def _cell_text(value, exact: bool) -> str:
+    if value is None or value == NONE:
+        return ""
     if isinstance(value, str):
         return safe_text(value)
     if isinstance(value, float):

@@ -304,3 +304,24 @@ def test_latex_finds_no_command_in_a_name():
     )
     assert r"\begin{tabular}{l}" in found and r"a\_b \\" in found and " & " not in found
     assert all(line.startswith(("%", "\\", "a", "x")) for line in found.splitlines())
+
+
+def latex_of(rows: int, *texts: str, notes: tuple[str, ...] = ()) -> str:
+    columns = tuple(Column(str(n), "title", "left") for n in range(len(texts)))
+    row = {column.key: text_cell(text) for column, text in zip(columns, texts, strict=True)}
+    return latex_table(Table("t", "T", columns, tuple(Row(str(n), row) for n in range(rows)), notes))
+
+
+def test_latex_has_rules_caption_label_and_notes_in_print():
+    found = latex_of(2, "a", notes=("50 % more", "second"))
+    order = (r"\caption{T}\label{tab:t}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}", r"50 \% more\par")
+    places = [found.index(part) for part in order]
+    assert places == sorted(places) and found.index("second") < found.index(r"\end{table}")
+    assert not [line for line in found.splitlines()[1:] if line.startswith("%")]
+
+
+def test_latex_sets_long_words_in_paragraphs_and_long_tables_over_pages():
+    found = latex_of(1, "short", "word " * 40, "make ablation NAME=last_move_input " * 3)
+    assert found.count(r"\raggedright\arraybackslash}p{") == 2 and r"{l>" in found
+    assert r"NAME=\allowbreak{}last\_\allowbreak{}move" in found
+    assert r"\begin{longtable}" not in found and r"\begin{longtable}" in latex_of(60, "a")

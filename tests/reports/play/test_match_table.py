@@ -36,7 +36,7 @@ def test_points_by_colour_ends_and_intervals():
     (row,) = csv.DictReader(io.StringIO(csv_text(table)))
     assert (row["games"], row["points"], row["black"], row["white"], row["voided"]) == ("4", "2.5", "1.5", "1", "2")
     assert row["ends"] == "passes 2 resign 1 illegal 1" and row["moves"] == "201.5"
-    assert float(row["interval_1"]) < 0.625 < float(row["interval_2"])
+    assert float(row["interval95_low"]) < 0.625 < float(row["interval95_high"])
     notes = " ".join(table.notes)
     assert (
         "2 games were voided" in notes

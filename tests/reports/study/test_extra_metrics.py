@@ -96,7 +96,7 @@ def test_a_report_has_them_folded(made, results):
     assert {"metrics.csv", "metric-effects.csv", "move-numbers.csv"} <= {path.name for path in files.tables}
     assert (
         csv_text(report.table("metric-effects")).splitlines()[0]
-        == "metric,parametric_relu_1,parametric_relu_2,parametric_relu_3"
+        == "metric,parametric_relu,parametric_relu_interval95_low,parametric_relu_interval95_high"
     )
 
 

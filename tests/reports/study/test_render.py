@@ -14,7 +14,7 @@ from gonn_core.errors import SettingError
 from reports.results.study_results import load_results
 from reports.study.render import write_report
 from reports.study.terminal import print_report
-from reports.tables.cells import Cell, Column, Row, Table
+from reports.tables.cells import Cell, Column, Row, Table, interval95
 from reports.tables.serial import csv_text, number_text
 from tests.paths import ROOT
 from tests.reports.made_studies import fail_trial, plan_study, registry_with, train
@@ -122,7 +122,7 @@ def test_json_has_all_numbers_unrounded(files):
 def test_csv_tables_read_back(files):
     rows = list(csv.DictReader(io.StringIO((files.folder / "effects.csv").read_text())))
     effect = files.report.analyses[0, "nats"].effect("parametric_relu")
-    assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval_2"]) == pytest.approx(
+    assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval95_high"]) == pytest.approx(
         effect.interval95.high, rel=5e-6
     )
     assert rows[0]["seeds"] == "1 2 3" and rows[1]["seeds"] == "1 3"
@@ -142,7 +142,7 @@ def test_measured_numbers_have_six_digits_in_csv(value, text):
 def test_settings_and_counts_have_all_their_digits_in_csv():
     columns = (
         Column("rate", "rate", exact=True),
-        Column("range", "range", exact=True),
+        Column("range", "range", exact=True, parts=("low", "high")),
         Column("nats", "nats"),
         Column("count", "count"),
     )
@@ -153,7 +153,26 @@ def test_settings_and_counts_have_all_their_digits_in_csv():
         "count": 123456789,
     }
     table = Table("t", "T", columns, (Row("r", {key: Cell("", value) for key, value in values.items()}),))
-    assert csv_text(table) == "rate,range_1,range_2,nats,count\n0.04006044338961229,0.0123456789,,3.68788,123456789\n"
+    assert csv_text(table) == "rate,low,high,nats,count\n0.04006044338961229,0.0123456789,,3.68788,123456789\n"
+
+
+def test_lists_have_a_named_column_for_each_of_their_numbers():
+    def text(value, *parts, shown=""):
+        column = Column("delta", "delta", parts=parts)
+        return csv_text(Table("t", "T", (column,), (Row("r", {"delta": Cell(shown, value)}),)))
+
+    parts = ("delta", *interval95())
+    assert text([1.0, 0.5, 1.5], *parts) == "delta,interval95_low,interval95_high\n1,0.5,1.5\n"
+    assert text([1.0], *parts) == text(1.0, *parts) == "delta,interval95_low,interval95_high\n1,,\n"
+    assert text([0.5, 1.5], *parts) == "delta,interval95_low,interval95_high\n,0.5,1.5\n"
+    assert text(None, *parts) == "delta,interval95_low,interval95_high\n,,\n"
+    assert text([1, 2, 4]) == "delta\n1 2 4\n"  # seeds
+    assert text([["10", "", 1.0, 4]], shown="level 10: 25 %") == "delta\nlevel 10: 25 %\n"
+    assert text("–") == 'delta\n""\n'  # empty, but a row
+    with pytest.raises(ValueError, match="need names"):
+        text([1.0, 2.0])
+    with pytest.raises(ValueError, match="3 values for low, high"):
+        text([1.0, 2.0, 3.0], "low", "high")
 
 
 def test_unfinished_studies_say_so_everywhere(files):
