@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
+from gonn_core.config import trial_id
 from gonn_core.errors import SettingError, printable
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import parse_engine
@@ -15,8 +16,7 @@ from gonn_core.play.gtp.server import serve
 from gonn_core.play.gtp.session import GtpSession
 from gonn_core.play.match.spec import NetSpec, parse_choice, parse_player
 from gonn_core.play.net_player import NetPlayer
-from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.weights import load_net
+from gonn_core.trial.weights import load_net, trained_samples
 from orchestration.study.trial_folder import find_trial
 from orchestration.workspace import Workspace
 
@@ -45,16 +45,16 @@ def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | 
         )
     seed = secrets.randbelow(2**31) if seed is None else seed
     player, version = _player(spec)
-    beside = _guard(guard, seed) if guard is not None else None
+    adviser = _guard(guard, seed) if guard is not None else None
     try:
-        asked = f", {printable(beside.name)} beside it" if beside is not None else ""
-        print(f"{NAME} {version}, seed {seed}{asked}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
-        serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, beside), NAME, version))
+        beside = f", {printable(adviser.name)} beside it" if adviser is not None else ""
+        print(f"{NAME} {version}, seed {seed}{beside}: ready for GTP commands, quit ends", file=sys.stderr, flush=True)
+        serve(sys.stdin.buffer, _private_output(), command_table(GtpSession(player, seed, adviser), NAME, version))
     except KeyboardInterrupt:
         return 130
     finally:
-        if beside is not None:
-            beside.close()
+        if adviser is not None:
+            adviser.close()
     return 0
 
 
@@ -86,12 +86,10 @@ def _net(model: str, choice: dict[str, str | None]) -> NetSpec:
 def _player(spec: NetSpec) -> tuple[NetPlayer, str]:
     """The net, ready to move at one board, and what it is called: how a match would name it."""
     net, config = load_net(spec.directory, spec.samples)
-    directory = TrialDirectory(spec.directory)
-    samples = spec.samples or directory.result()["samples"]
-    words = ",".join(
-        f"{'choice' if name == 'kind' else name}={value}" for name, value in spec.choice.model_dump().items()
-    )
-    return NetPlayer(net, config.features, spec.choice, chunk=1), f"{directory.config()['id']}@{samples},{words}"
+    samples = spec.samples or trained_samples(spec.directory)
+    options = {"choice" if name == "kind" else name: value for name, value in spec.choice.model_dump().items()}
+    version = ",".join([f"{trial_id(config)}@{samples}", *(f"{name}={value}" for name, value in options.items())])
+    return NetPlayer(net, config.features, spec.choice, chunk=1), version
 
 
 def _guard(engine: str, seed: int) -> Guard:

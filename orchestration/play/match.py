@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -33,11 +34,19 @@ from reports.tables.terminal import print_table
 
 ENGINE_SECONDS = 120
 """Time-out of an engine's command unless another is given."""
+EMPTY_BOARD = Openings(kind="empty")
 Side = NetSpec | Engine
 
 
 def run_match(
-    a: str, b: str, games: int, seed: int, openings: str, level: int | None, workers: int | None, timeout: int
+    a: str,
+    b: str,
+    games: int,
+    seed: int,
+    openings: Literal["empty", "stones"],
+    level: int | None,
+    workers: int | None,
+    timeout: int,
 ) -> int:
     """Let two players have played so many games, and print the result. 1 when games were given up. Raises UserError."""
     workspace = Workspace.here()
@@ -65,7 +74,7 @@ def play_between(
     sides: Mapping[str, Side],
     games: int,
     seed: int,
-    openings: Openings = Openings(),
+    openings: Openings = EMPTY_BOARD,
     workers: int | None = None,
     timeout: int = ENGINE_SECONDS,
 ) -> Match:
@@ -76,48 +85,55 @@ def play_between(
     """
     torch.set_num_threads(1)
     workers = workers or os.cpu_count() or 1
-    batched = all(isinstance(side, NetSpec) and side.choice.passing != "guard" for side in sides.values())
-    if (
-        batched
-        and openings.kind == "empty"
-        and games > 2
-        and all(side.choice.kind == "argmax" for side in sides.values())
-    ):
+    nets = _nets_alone(sides)
+    if nets is not None and games > 2:
+        _check_games_differ(nets, openings)
+    with ExitStack() as stack:
+        entrants: dict[str, Entrant] = {}
+        if nets is not None:
+            identities = {name: load_player(net)[1] for name, net in nets.items()}
+        else:
+            for name, side in sides.items():
+                entrants[name] = stack.enter_context(closing(_entrant(side, timeout)))
+            identities = {name: entrant.identity for name, entrant in entrants.items()}
+        content = describe_match(identities["A"], identities["B"], Rules(), openings.model_dump(), seed)
+        names = _side_names(identities, workspace)
+        record, lease = stack.enter_context(_held(workspace, content))
+        command = stack.enter_context(at_work(workspace, f"match {record.id}"))
+
+        def played(stopped: Callable[[], bool]) -> Iterator[GameLine]:
+            if nets is not None:
+                return play_nets(record, nets, names, games, workers, stopped, lease.guard)
+            return play_match(record, entrants, names, games, workers, stopped, lease.guard)
+
+        missing = games - sum(number < games for number in record.games())
+        if missing:
+            players = f"{printable(names['A'])} – {printable(names['B'])}"
+            notes().print(f"match {record.id}: {players}; {Rules().sentence()}")
+            _watch(played, record, missing, command)
+        if command.asked:
+            raise Stopped
+        return load_match(record.folder)
+
+
+def _nets_alone(sides: Mapping[str, Side]) -> dict[str, NetSpec] | None:
+    """The sides, where both are nets that need no engine beside them and thus play many games at a time; else None."""
+    nets = {name: side for name, side in sides.items() if isinstance(side, NetSpec) and side.choice.passing != "guard"}
+    return nets if len(nets) == len(sides) else None
+
+
+def _check_games_differ(nets: Mapping[str, NetSpec], openings: Openings) -> None:
+    if openings.kind == "empty" and all(net.choice.kind == "argmax" for net in nets.values()):
         raise SettingError(
             "openings", openings.kind, "two nets that always choose alike play one game again and again", ["stones"]
         )
-    entrants: dict[str, Entrant] = {}
-    try:
-        if batched:
-            identities = {name: load_player(side)[1] for name, side in sides.items()}
-        else:
-            for name, side in sides.items():
-                entrants[name] = _entrant(side, timeout)
-            identities = {name: entrant.identity for name, entrant in entrants.items()}
-        content = describe_match(identities["A"], identities["B"], Rules(), openings.model_dump(), seed)
-        ids = {name: player_id(identity) for name, identity in identities.items()}
-        known = player_names({ids[name]: identity for name, identity in identities.items()}, net_names(workspace))
-        names = {name: known[player] for name, player in ids.items()}
-        with _held(workspace, content) as (record, lease), at_work(workspace, f"match {record.id}") as command:
-            missing = games - sum(number < games for number in record.games())
-            if missing:
-                notes().print(
-                    f"match {record.id}: {printable(names['A'])} – {printable(names['B'])}; {Rules().sentence()}"
-                )
 
-            def played(stopped: Callable[[], bool]) -> Iterator[GameLine]:
-                if batched:
-                    return play_nets(record, sides, names, games, workers, stopped, lease.guard)
-                return play_match(record, entrants, names, games, workers, stopped, lease.guard)
 
-            if missing:
-                _watch(played, record, missing, command)
-            if command.asked:
-                raise Stopped
-        return load_match(record.folder)
-    finally:
-        for entrant in entrants.values():
-            entrant.close()
+def _side_names(identities: Mapping[str, dict], workspace: Workspace) -> dict[str, str]:
+    """Side -> name of its player."""
+    ids = {side: player_id(identity) for side, identity in identities.items()}
+    names = player_names({ids[side]: identity for side, identity in identities.items()}, net_names(workspace))
+    return {side: names[player] for side, player in ids.items()}
 
 
 def _entrant(side: Side, timeout: int) -> Entrant:
@@ -137,9 +153,9 @@ def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Le
     try:
         lease = Lease.take(folder)
     except LeaseHeld as held:
-        raise UserError(
-            f"another command plays match {content['id']} (process {held.holder.process.pid} on {held.holder.process.machine.split('/')[0]})"
-        ) from None
+        process = held.holder.process
+        machine = process.machine.split("/")[0]
+        raise UserError(f"another command plays match {content['id']} (process {process.pid} on {machine})") from None
     with lease:
         yield open_match(workspace.matches, content), lease
 

@@ -31,41 +31,36 @@ def print_ratings(matches: Sequence[str], anchor: str | None, colour: bool) -> N
         ratings = rate(table.points, table.games, number, colour=colour)
     except ValueError as error:
         raise SettingError("--colour", colour, str(error)) from None
-    for each in rating_tables(table, ratings, names, chosen):
-        print_table(each, output())
+    for rating_table in rating_tables(table, ratings, names, chosen):
+        print_table(rating_table, output())
 
 
 def chosen_matches(workspace: Workspace, beginnings: Sequence[str]) -> list[Match]:
     """Matches whose ids begin as asked for, or all. Raises SettingError (MATCH) for one that is not there."""
-    kept = sorted(path.parent.name for path in workspace.matches.glob("*/match.json"))
+    ids = sorted(path.parent.name for path in workspace.matches.glob("*/match.json"))
     for beginning in beginnings:
-        if not any(name.startswith(beginning) for name in kept):
-            raise SettingError("MATCH", beginning, "no such match", kept[-8:] or "none yet: gonn match plays one")
-    return load_matches(
-        workspace.matches, [name for name in kept if not beginnings or name.startswith(tuple(beginnings))]
-    )
+        if not any(name.startswith(beginning) for name in ids):
+            raise SettingError("MATCH", beginning, "no such match", ids[-8:] or "none yet: gonn match plays one")
+    chosen = [name for name in ids if not beginnings or name.startswith(tuple(beginnings))]
+    return load_matches(workspace.matches, chosen)
 
 
-def find_player(table: Tally, names: Mapping[str, str], asked: str) -> int:
+def find_player(table: Tally, names: Mapping[str, str], text: str) -> int:
     """Number of the player whose id or trial begins so, or whose name has it in it. Raises SettingError (--anchor)."""
 
     def fits(player: str) -> bool:
         return (
-            player.startswith(asked)
-            or str(table.identities[player].get("trial", "")).startswith(asked)
-            or asked.lower() in names[player].lower()
+            player.startswith(text)
+            or str(table.identities[player].get("trial", "")).startswith(text)
+            or text.lower() in names[player].lower()
         )
 
-    found = [player for player in table.ids if fits(player)]
-    exact = [player for player in table.ids if asked in (player, names[player])]
-    if len(exact or found) != 1:
-        raise SettingError(
-            "--anchor",
-            asked,
-            f"{len(found)} players fit" if found else "no such player",
-            [names[player] for player in table.ids],
-        )
-    return table.number((exact or found)[0])
+    exact = [player for player in table.ids if text in (player, names[player])]
+    candidates = exact or [player for player in table.ids if fits(player)]
+    if len(candidates) != 1:
+        problem = f"{len(candidates)} players fit" if candidates else "no such player"
+        raise SettingError("--anchor", text, problem, [names[player] for player in table.ids])
+    return table.number(candidates[0])
 
 
 def net_names(workspace: Workspace) -> dict[str, str]:

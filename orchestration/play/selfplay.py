@@ -76,25 +76,19 @@ def make_games(
                 count.step(f"{len(failures)} failed" if failures else "")
             if command.asked:
                 raise Stopped
-    output().print(
-        f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}" + _told(failures)
-    )
+    line = f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}"
+    if failures:
+        numbers = ", ".join(map(str, sorted(failures)))
+        line += f"; {len(failures):,} failed and are tried again by the same command: {numbers}"
+    output().print(line)
     return 1 if failures else 0
-
-
-def _told(failures: dict[int, str]) -> str:
-    if not failures:
-        return ""
-    return (
-        f"; {len(failures):,} failed and are tried again by the same command: {', '.join(map(str, sorted(failures)))}"
-    )
 
 
 def _prepare(out: Path, identity: dict) -> None:
     """Make the folder, or see that it holds games of the same engine. Raises SettingError."""
     path = out / "selfplay.json"
-    found = read_record(path, FORMAT, ("engine",))
-    if found is None:
+    existing = read_record(path, FORMAT, ("engine",))
+    if existing is None:
         try:
             if out.exists() and any(out.iterdir()):
                 raise SettingError(
@@ -112,7 +106,7 @@ def _prepare(out: Path, identity: dict) -> None:
                 "made": time.strftime("%Y-%m-%d"),
             },
         )
-    elif found["engine"] != identity:
+    elif existing["engine"] != identity:
         raise SettingError(
             "out",
             out,

@@ -21,14 +21,14 @@ def play_study(study: str, games: int, seed: int, choice: Sequence[str], workers
     choice: of both sides, such as `choice=argmax`; none: the published one, by which claims are judged.
     """
     workspace = Workspace.here()
-    found = find_study(workspace, study)
+    chosen = find_study(workspace, study)
     how = parse_choice(list(choice), "--how")
-    pairs = paired_trials(workspace, found)
+    pairs = paired_trials(workspace, chosen)
     for number, (label, with_it, without) in enumerate(pairs, 1):
         sides = {"A": NetSpec(workspace.runs / with_it, None, how), "B": NetSpec(workspace.runs / without, None, how)}
         notes().print(f"{number} of {len(pairs)}: {label}, with (A) against without (B)")
         play_between(workspace, sides, games, seed, workers=workers)
-    reported = report_study(workspace, found, "play")
+    reported = report_study(workspace, chosen, "play")
     print_table(reported.files.report.table("play"), output())
     output().print(f"report: {reported.files.markdown}")
     return 0
@@ -48,11 +48,16 @@ def paired_trials(workspace: Workspace, study: Study) -> list[tuple[str, str, st
     pairs = []
     for seed in study.seeds:
         for contrast in single:
-            trials = [study.trials_of(arm).get(seed) for arm in (contrast.with_it[0], contrast.without[0])]
-            if None not in trials and all(TrialDirectory(workspace.runs / trial).state() == "done" for trial in trials):
-                pairs.append((f"{contrast.card} s{seed}", *trials))
+            with_it = study.trials_of(contrast.with_it[0]).get(seed)
+            without = study.trials_of(contrast.without[0]).get(seed)
+            if with_it and without and _is_done(workspace, with_it) and _is_done(workspace, without):
+                pairs.append((f"{contrast.card} s{seed}", with_it, without))
     if not pairs:
         raise UserError(
             f"study {study.id}: no seed is done both with and without an enhancement; gonn status shows its trials"
         )
     return pairs
+
+
+def _is_done(workspace: Workspace, trial: str) -> bool:
+    return TrialDirectory(workspace.runs / trial).state() == "done"

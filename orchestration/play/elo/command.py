@@ -9,12 +9,13 @@ from ablations.registry import load_registry
 from ablations.study import read_study
 from gonn_core.files.json_files import write_json
 from gonn_core.play.engines.commands import parse_engine
+from gonn_core.play.match.spec import NetSpec
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.play.elo.climb import climb
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
-from orchestration.play.elo.rungs import Standing, base_trial, further_specs, snapshot_specs, standings
+from orchestration.play.elo.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
 from orchestration.play.match import Side, play_between
 from orchestration.workspace import Workspace
 from reports.book.ladder_page import write_ladders
@@ -63,43 +64,42 @@ def run_elo(request: EloRequest) -> int:
     print_table(ladder_table(ladder), output())
     if request.out is not None:
         output().print(f"page: {write_ladders([ladder], load_registry(), request.out)}")
-    output().print(
-        f"ladder {ladder.file.id} in {workspace.elo / ladder.file.id}; gonn report puts it into the report over everything"
-    )
+    folder = workspace.elo / ladder.file.id
+    output().print(f"ladder {ladder.file.id} in {folder}; gonn report puts it into the report over everything")
     return 0
 
 
 def play_ladder(workspace: Workspace, request: EloRequest, match_of: Play, say: Callable[[str], None]) -> Ladder:
     """The ladder of a request with games enough. Raises UserError."""
     trial = base_trial(workspace, request.base, request.data, request.budget, request.seed)
-    found = standings(workspace, [*snapshot_specs(trial, request.sizes), *further_specs(workspace, request.with_)], say)
-    book = _Book(workspace, _planned(request, trial, found))
-    say(f"ladder {book.file.id}: {', '.join(rung.name for rung in book.file.rungs)}")
-    by_id = {each.rung.id: each for each in found}
+    specs = [*snapshot_specs(trial, request.sizes), *named_specs(workspace, request.with_)]
+    nets = ladder_nets(workspace, specs, say)
+    record = _LadderRecord(workspace, _planned(request, trial, nets))
+    say(f"ladder {record.file.id}: {', '.join(rung.name for rung in record.file.rungs)}")
+    spec_of = {net.rung.id: net.spec for net in nets}
 
     def play(stronger: Rung, weaker: Rung, total: int) -> None:
-        ladder = book.read()
-        number = ladder.file.rungs.index(weaker)
-        told = ladder.neighbours()[number]
-        sure = "" if told[1] is None or not told[0] else f", so far ±{told[1]:.0f} Elo after {told[0]:.0f}"
-        say(f"{stronger.name} – {weaker.name}: {count(total)} games{sure}")
-        book.add(match_of({"A": by_id[stronger.id].spec, "B": by_id[weaker.id].spec}, total, request.seed))
+        ladder = record.read()
+        games, half_interval = ladder.neighbours()[ladder.file.rungs.index(weaker)]
+        so_far = f", so far ±{half_interval:.0f} Elo after {games:.0f}" if games and half_interval is not None else ""
+        say(f"{stronger.name} – {weaker.name}: {count(total)} games{so_far}")
+        record.add(match_of({"A": spec_of[stronger.id], "B": spec_of[weaker.id]}, total, request.seed))
 
-    ladder = climb(book.read, play)
+    ladder = climb(record.read, play)
     if request.link_games:
-        _link(book, ladder, by_id, match_of, request, say)
-    return book.read()
+        _link(record, ladder, spec_of, match_of, request, say)
+    return record.read()
 
 
-class _Book:
+class _LadderRecord:
     """elo.json as it grows: a match is noted as soon as it has games."""
 
     def __init__(self, workspace: Workspace, planned: LadderFile):
         self._workspace, self._path = workspace, workspace.elo / planned.id / FILE
-        known = read_ladder(self._path, workspace.matches).file if self._path.exists() else None
-        self.file = (
-            planned if known is None else planned.model_copy(update={"matches": known.matches, "link": known.link})
-        )
+        self.file = planned
+        if self._path.exists():
+            before = read_ladder(self._path, workspace.matches).file
+            self.file = planned.model_copy(update={"matches": before.matches, "link": before.link})
         self._write()
 
     def read(self) -> Ladder:
@@ -118,14 +118,15 @@ class _Book:
         write_json(self._path, self.file.model_dump(mode="json"))
 
 
-def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderFile:
-    rungs = tuple(each.rung for each in found)
+def _planned(request: EloRequest, trial: Path, nets: list[LadderNet]) -> LadderFile:
+    rungs = tuple(net.rung for net in nets)
     data, coverage = _trained_on(trial, request.data)
+    named_by_id = trial.name.startswith(request.base)
     return LadderFile(
         id=ladder_id([rung.player for rung in rungs], request.seed),
-        title=f"{request.base}, {request.budget}, {data}, seed {request.seed}"
-        if request.base != trial.name[: len(request.base)]
-        else f"trial {trial.name}, {data}",
+        title=f"trial {trial.name}, {data}"
+        if named_by_id
+        else f"{request.base}, {request.budget}, {data}, seed {request.seed}",
         data=data,
         coverage=coverage,
         history="full",
@@ -135,22 +136,21 @@ def _planned(request: EloRequest, trial: Path, found: list[Standing]) -> LadderF
     )
 
 
-def _trained_on(trial: Path, asked: str) -> tuple[str, str]:
-    """Data set and its coverage, as the trial's study or its own label says; a trial without either is taken at the
-    user's word."""
+def _trained_on(trial: Path, default: str) -> tuple[str, str]:
+    """Data set and its coverage, as the trial's study or its own label says; `default` for a trial without either."""
     labels = (TrialDirectory(trial).config() or {}).get("labels", {})
     path = trial.parent.parent / "studies" / labels.get("study", "") / "study.json"
     if "study" in labels and path.exists():
         study = read_study(path)
         return study.data, study.coverage
-    told = labels.get("data", asked)
-    return told.split(",")[0], told
+    coverage = labels.get("data", default)
+    return coverage.split(",")[0], coverage
 
 
 def _link(
-    book: _Book,
+    record: _LadderRecord,
     ladder: Ladder,
-    by_id: dict[str, Standing],
+    spec_of: dict[str, NetSpec],
     match_of: Play,
     request: EloRequest,
     say: Callable[[str], None],
@@ -162,13 +162,13 @@ def _link(
 
     def play(level: int, total: int) -> Match:
         say(f"{rung.name} – GNU Go level {level}: {count(total)} games")
-        return book.add(match_of({"A": by_id[rung.id].spec, "B": parse_engine(f"gnugo:{level}")}, total, request.seed))
+        return record.add(match_of({"A": spec_of[rung.id], "B": parse_engine(f"gnugo:{level}")}, total, request.seed))
 
     tried = try_levels(play)
     best = best_level(tried)
     if best is None:
-        book.set_link(Link(player=None, rung=rung.name, note=no_link(rung.name, tried)))
+        record.set_link(Link(player=None, rung=rung.name, note=no_link(rung.name, tried)))
         return
     match = play(best.level, max(request.link_games, TRIED_GAMES))
     engine = match.players["B"]
-    book.set_link(Link(player=engine, rung=rung.name, note=link_sentence(rung.name, engine_text(engine), match)))
+    record.set_link(Link(player=engine, rung=rung.name, note=link_sentence(rung.name, engine_text(engine), match)))

@@ -36,9 +36,8 @@ def try_levels(play: Callable[[int, int], Match]) -> list[TriedLevel]:
     """
     tried = []
     for level in LEVELS:
-        first = [
-            game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES
-        ]  # asked again, there may be more: the choice stays
+        # the first games alone: where more were played by now, the choice of a level stays as it was
+        first = [game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES]
         if not first:
             break
         tried.append(TriedLevel(level, sum(game_points(game, "A") for game in first), len(first)))
@@ -49,18 +48,16 @@ def try_levels(play: Callable[[int, int], Match]) -> list[TriedLevel]:
 
 def best_level(tried: list[TriedLevel]) -> TriedLevel | None:
     """The level whose results are nearest to even; None when all are 0 or 100 %."""
-    open_ = [each for each in tried if each.open]
-    return min(open_, key=lambda each: (abs(each.share - 0.5), each.level)) if open_ else None
+    open_levels = [level for level in tried if level.open]
+    return min(open_levels, key=lambda level: (abs(level.share - 0.5), level.level), default=None)
 
 
 def no_link(name: str, tried: list[TriedLevel]) -> str:
     """The sentence of a ladder that no level links."""
-    results = ", ".join(f"{each.points:g} of {each.games} at level {each.level}" for each in tried)
-    return (
-        f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %."
-        if results
-        else f"No link to GNU Go: no game of {name} with it came to a result."
-    )
+    if not tried:
+        return f"No link to GNU Go: no game of {name} with it came to a result."
+    results = ", ".join(f"{level.points:g} of {level.games} at level {level.level}" for level in tried)
+    return f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %."
 
 
 def link_sentence(name: str, engine: str, match: Match) -> str:

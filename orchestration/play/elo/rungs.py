@@ -1,4 +1,4 @@
-"""Who stands on a ladder: snapshots of a trained net and further nets, each with what it is worth on test games."""
+"""The nets of a ladder: snapshots of a trained net and others beside them, each with its loss on test games."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from ablations.registry import load_registry
 from ablations.study import seeded
 from gonn_core.config import parse_config, with_values
 from gonn_core.errors import InputError, SettingError, UserError
+from gonn_core.play.choice import Choice
 from gonn_core.play.match.spec import NetSpec, load_player, parse_player
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job, read_job, whole_batches
@@ -28,7 +29,7 @@ FEWEST_SAMPLES = 10_000
 
 
 @dataclass(frozen=True)
-class Standing:
+class LadderNet:
     """A rung with the spec it plays by."""
 
     rung: Rung
@@ -41,26 +42,23 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     registry = load_registry()
     if base not in registry.bases and _TRIAL.fullmatch(base):
         return find_trial(workspace, base, "BASE")
-    stand, plan = registry.base(base), registry.budget(budget)
     for study in reversed(all_studies(workspace)):
         if (study.base, study.budget, study.data) == (base, budget, data):
             for ref in study.trials:
                 if ref.seed == seed and not study.arm(ref.arm).values and _done(workspace.runs / ref.trial):
                     return workspace.runs / ref.trial
-    plain = budget_config(stand, plan, stand.schedule_end if plan.samples == "claim" else plan.samples)
+    declared_base, declared_budget = registry.base(base), registry.budget(budget)
+    samples = declared_base.schedule_end if declared_budget.samples == "claim" else declared_budget.samples
+    plain = budget_config(declared_base, declared_budget, samples)
+    wanted = {"base": base, "budget": budget, "data": data, "seed": str(seed)}
     for path in sorted(workspace.runs.glob("*/config.json")):
-        tree = TrialDirectory(path.parent).config()
-        told = (
-            tree["labels"].get("base"),
-            tree["labels"].get("budget"),
-            tree["labels"].get("data", "").split(",")[0],
-            tree["labels"].get("seed"),
-        )
-        if told == (base, budget, data, str(seed)) and _done(path.parent):
+        tree = _config_tree(path.parent)
+        labels = {name: tree["labels"].get(name, "") for name in wanted}
+        labels["data"] = labels["data"].split(",")[0]
+        if labels == wanted and _done(path.parent):
             config = parse_config(tree["config"])
-            if config == seeded(
-                with_values(plain, {"data.view": config.data.view}), seed
-            ):  # gonn train --set makes other nets of a base
+            # gonn train --set makes other nets of a base
+            if config == seeded(with_values(plain, {"data.view": config.data.view}), seed):
                 return path.parent
     raise SettingError(
         "BASE",
@@ -70,6 +68,13 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     )
 
 
+def _config_tree(folder: Path) -> dict:
+    tree = TrialDirectory(folder).config()
+    if tree is None:
+        raise InputError(folder, "no trial directory (no config.json)")
+    return tree
+
+
 def _done(folder: Path) -> bool:
     return TrialDirectory(folder).state() == "done"
 
@@ -77,18 +82,20 @@ def _done(folder: Path) -> bool:
 def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
     """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from
     10,000 samples on. Raises SettingError."""
-    kept = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
-    batch = parse_config(TrialDirectory(trial).config()["config"]).training.batch_size
-    chosen = kept if sizes is None else [whole_batches(_number(each, sizes), batch) for each in sizes.split(",")]
-    missing = [samples for samples in chosen if samples not in kept]
+    snapshots = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
+    chosen = snapshots
+    if sizes is not None:
+        batch = parse_config(_config_tree(trial)["config"]).training.batch_size
+        chosen = [whole_batches(_number(size, sizes), batch) for size in sizes.split(",")]
+    missing = [samples for samples in chosen if samples not in snapshots]
     if missing or not chosen:
         raise SettingError(
             "--sizes",
             sizes,
             f"trial {trial.name} has no such snapshots",
-            [f"{samples:,}".replace(",", "") for samples in kept] or "none",
+            snapshots or "none",
         )
-    return [parse_player(f"{trial}@{samples}") for samples in chosen]
+    return [NetSpec(trial, samples, Choice()) for samples in chosen]
 
 
 def _number(text: str, sizes: str) -> int:
@@ -100,7 +107,7 @@ def _number(text: str, sizes: str) -> int:
     return int(digits) * factor
 
 
-def further_specs(workspace: Workspace, texts: Sequence[str]) -> list[NetSpec]:
+def named_specs(workspace: Workspace, texts: Sequence[str]) -> list[NetSpec]:
     """Nets named as for gonn match. Raises SettingError (--with) for an engine."""
     specs = []
     for text in texts:
@@ -111,55 +118,48 @@ def further_specs(workspace: Workspace, texts: Sequence[str]) -> list[NetSpec]:
     return specs
 
 
-def standings(workspace: Workspace, specs: Sequence[NetSpec], say: Callable[[str], None]) -> list[Standing]:
+def ladder_nets(workspace: Workspace, specs: Sequence[NetSpec], say: Callable[[str], None]) -> list[LadderNet]:
     """The nets in the order of a ladder: by their loss on test games, the weakest first. Evaluates snapshots that were
     not yet. Raises UserError."""
     identities = [load_player(spec)[1] for spec in specs]
-    unique = {str(identity): (spec, identity) for spec, identity in zip(specs, identities)}
+    unique = {str(identity): (spec, identity) for spec, identity in zip(specs, identities, strict=True)}
     if len(unique) < 2:
         raise SettingError(
             "--sizes", len(unique), "a ladder needs at least two nets", "more snapshots, or further nets: --with TRIAL"
         )
-    names = player_names(
-        {str(number): identity for number, (_, identity) in enumerate(unique.values())}, net_names(workspace)
-    )
-    found, subsets = [], set()
-    for number, (spec, identity) in enumerate(unique.values()):
+    players = {str(number): identity for number, (_, identity) in enumerate(unique.values())}
+    names = player_names(players, net_names(workspace))
+    nets, subsets = [], set()
+    for name, (spec, identity) in zip(names.values(), unique.values(), strict=True):
         job = read_job(spec.directory / "config.json")
-        worth = _worth(
-            workspace, spec.directory, job, identity["samples"], lambda: say(f"evaluating {names[str(number)]}")
-        )
-        subsets.add(worth["subset"])
+        evaluation = _evaluated(workspace, spec.directory, job, identity["samples"], name, say)
+        subsets.add(evaluation["subset"])
         rung = Rung(
-            name=names[str(number)],
+            name=name,
             player=identity,
             structure=structure(job.config.net),
             parameters=net_cost(job.config)[0],
-            nats=worth["nats"],
-            top1=worth["top1"],
-            positions=worth["positions"],
-            test_games=worth["games"],
+            nats=evaluation["nats"],
+            top1=evaluation["top1"],
+            positions=evaluation["positions"],
+            test_games=evaluation["games"],
         )
-        found.append(Standing(rung, spec))
+        nets.append(LadderNet(rung, spec))
     if len(subsets) > 1:
         raise UserError("these nets were evaluated on different test games: a ladder wants one measure of their loss")
-    return sorted(found, key=lambda each: (-each.rung.nats, each.rung.id))
+    return sorted(nets, key=lambda net: (-net.rung.nats, net.rung.id))
 
 
-def _worth(workspace: Workspace, folder: Path, job: Job, samples: int, telling: Callable[[], None]) -> dict:
+def _evaluated(
+    workspace: Workspace, folder: Path, job: Job, samples: int, name: str, say: Callable[[str], None]
+) -> dict:
     """Summary of a snapshot's evaluation on the test games that its trial was evaluated on, with full history."""
     from gonn_core.trial.evaluations import find_evaluation
     from gonn_core.trial.run import run_trial
 
-    asked = next(
-        (
-            request
-            for request in job.run.evaluations
-            if (request.split, request.history, request.samples) == ("test", "full", None)
-        ),
-        None,
-    )
-    if asked is None:
+    finals = [request for request in job.run.evaluations if request.samples is None]
+    final = next((request for request in finals if (request.split, request.history) == ("test", "full")), None)
+    if final is None:
         raise SettingError(
             "BASE",
             job.id,
@@ -168,7 +168,7 @@ def _worth(workspace: Workspace, folder: Path, job: Job, samples: int, telling: 
         )
     if folder.name != job.id:
         raise InputError(folder, f"holds trial {job.id}: a trial's directory has its name")
-    request = asked.model_copy(update={"samples": samples})
+    request = final.model_copy(update={"samples": samples})
     where = {
         "runs": str(folder.parent),
         "store": str(workspace.stores / Path(job.run.store).name),
@@ -176,5 +176,5 @@ def _worth(workspace: Workspace, folder: Path, job: Job, samples: int, telling: 
     }
     wanted = job.model_copy(update={"run": job.run.model_copy(update=where)})
     if find_evaluation(TrialDirectory(folder), wanted, request) is None:
-        telling()
+        say(f"evaluating {name}")
     return run_trial(wanted)["evaluations"][0]

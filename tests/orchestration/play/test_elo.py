@@ -16,7 +16,7 @@ from orchestration.cli import command as cli
 from orchestration.play.elo import command as elo
 from orchestration.play.elo.climb import FIRST_GAMES, games_wanted
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, try_levels
-from orchestration.play.elo.rungs import Standing, base_trial, snapshot_specs
+from orchestration.play.elo.rungs import LadderNet, base_trial, snapshot_specs
 from orchestration.workspace import Workspace
 from reports.play.ladder import read_ladder
 from tests.play.made_trials import untrained_trial
@@ -65,10 +65,10 @@ class Arena:
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
     """A workspace whose base net has four snapshots of known strength, without any net."""
-    found = [Standing(each, NetSpec(tmp_path, each.samples, None)) for each in RUNGS]
+    nets = [LadderNet(each, NetSpec(tmp_path, each.samples, None)) for each in RUNGS]
     monkeypatch.setattr(elo, "base_trial", lambda *_: tmp_path / "runs" / ("1" * 16))
     monkeypatch.setattr(elo, "snapshot_specs", lambda *_: [])
-    monkeypatch.setattr(elo, "standings", lambda *_: found)
+    monkeypatch.setattr(elo, "ladder_nets", lambda *_: nets)
     monkeypatch.setattr(
         elo,
         "parse_engine",

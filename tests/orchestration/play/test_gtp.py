@@ -1,5 +1,6 @@
 """`gonn gtp` as its user starts it: a process on pipes; wrong settings stop it before the first command."""
 
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli import command as cli
+from orchestration.play import gtp
 from tests.paths import ROOT
 from tests.play.made_trials import untrained_trial
 from tests.waiting import PATIENCE
@@ -23,12 +25,17 @@ def home(tmp_path_factory) -> Path:
 
 def engine(home: Path, commands: str, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "orchestration.cli", "gtp", *options], input=commands, cwd=ROOT, env={**os.environ, "GONN_HOME": str(home), "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+        [sys.executable, "-m", "orchestration.cli", "gtp", *options],
+        input=commands,
+        cwd=ROOT,
+        env={**os.environ, "GONN_HOME": str(home), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
 
 
-def test_a_trial_plays_on_pipes(home):
+def test_a_trial_plays_on_pipes(home, monkeypatch):
     trial = next((home / "runs").iterdir())
     commands = "version\ngenmove b\nundo\ngenmove b\nnonsense\n3 analyze w\ngenmove w\nfinal_score\nquit\nname\n"
     done = engine(home, commands, "--model", trial.name[:6], "--seed", "7")
@@ -43,10 +50,11 @@ def test_a_trial_plays_on_pipes(home):
         and score.startswith("= ")
     )
     assert "seed 7" in done.stderr
-    again = engine(
-        home, "genmove b\n", "--model", str(trial / "snapshots" / "800.safetensors"), "--seed", "7"
-    )  # the end of input ends it
-    assert again.returncode == 0 and again.stdout == f"{first}\n\n"
+    snapshot, answers = trial / "snapshots" / "800.safetensors", io.BytesIO()
+    monkeypatch.setattr(gtp, "_private_output", lambda: answers)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"genmove b\n")))  # whose end ends it
+    assert cli.run(["gtp", "--model", str(snapshot), "--seed", "7"]) == 0
+    assert answers.getvalue().decode() == f"{first}\n\n"
 
 
 @pytest.mark.parametrize(
@@ -71,15 +79,10 @@ def test_wrong_settings_are_one_line(home, monkeypatch, capfd, options, line):
     assert shown.out == "" and line in shown.err and shown.err.count("\n") == 1
 
 
-def test_standard_output_is_the_protocols_alone():
-    code = (
-        "import os, sys\n"
-        "from orchestration.play.gtp import _private_output\n"
-        "answers = _private_output()\n"
-        "print('stray', flush=True)\n"
-        "os.system('echo stray too')\n"
-        "answers.write(b'= answer')\n"
-        "answers.flush()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0 and done.stdout == "= answer" and done.stderr.split() == ["stray", "stray", "too"]
+def test_standard_output_is_the_protocols_alone(capfd):
+    answers = gtp._private_output()
+    os.write(1, b"stray\n")
+    os.system("echo stray too")
+    answers.write(b"= answer")
+    answers.flush()
+    assert capfd.readouterr() == ("= answer", "stray\nstray too\n")
