@@ -33,7 +33,7 @@ def test_readme_tells_how_each_job_was_made():
     told = {}
     for line in re.findall(r"^    (gonn train .*)$", text, re.MULTILINE):
         words = shlex.split(line)
-        options = list(zip(words[3::2], words[4::2]))
+        options = list(zip(words[3::2], words[4::2], strict=True))
         values = dict(value.split("=", 1) for option, value in options if option == "--set")
         told[Path(dict(options)["--job"]).stem] = (
             words[2],

@@ -38,7 +38,7 @@ def test_a_game_is_read_back_as_it_was_played():
     ]
     game = read_game(selfplay_sgf(7, start, moves, result, "Fake ]\\ 1"), "kgs")
     assert (game.komi, game.margin, game.winner) == (6.5, 12.5, BLACK)
-    assert list(zip(game.colours.tolist(), game.moves.tolist())) == moves
+    assert list(zip(game.colours.tolist(), game.moves.tolist(), strict=True)) == moves
     assert sorted(game.setup) == sorted(
         [BLACK * POINTS + point("D4"), BLACK * POINTS + point("K10"), WHITE * POINTS + point("Q16")]
     )
@@ -129,7 +129,7 @@ def test_the_command_makes_what_is_missing(tmp_path, monkeypatch, capsys):
     assert run([*command, "3"]) == 0
     files = {path.name: path.read_bytes() for path in out.glob("*.sgf")}
     assert len(files) == 3 and all(
-        name.endswith(f"-{number:06d}.sgf") for name, number in zip(sorted(files), (5, 6, 7))
+        name.endswith(f"-{number:06d}.sgf") for name, number in zip(sorted(files), (5, 6, 7), strict=True)
     )
     (out / sorted(files)[1]).unlink()
     assert run([*command, "4"]) == 0

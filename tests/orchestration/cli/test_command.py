@@ -15,6 +15,12 @@ from tests.paths import ROOT
 
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
 NEAREST = "parametric_relu, "
+DATA_VALID = "valid: gogod, kgs, kgs+tom, starter, a path to SGF files or archives"
+OPTIONS_VALID = "valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr"
+RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
+SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"
+FOLDERS_VALID = "valid: a folder for the archives, or GONN_DATA in the environment"
+YEARS_VALID = "valid: such as 2000-2015 or 2015,2017"
 URI_VALID = "valid: a URI that starts with sqlite, postgresql, mysql, mssql, http, https"
 
 
@@ -42,8 +48,8 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
     (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
-    (["--data", "nowhere"], "DATA=nowhere: not a known data set, and no such file or folder; valid: gogod, kgs, kgs+tom, starter, a path to SGF files or archives"),
-    (["--nosuch"], "--nosuch: no such option; valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr"),
+    (["--data", "nowhere"], f"DATA=nowhere: not a known data set, and no such file or folder; {DATA_VALID}"),
+    (["--nosuch"], f"--nosuch: no such option; {OPTIONS_VALID}"),
     (["\x1b[2J"], "Got unexpected extra argument (\\x1b[2J)"),
 ])  # fmt: skip
 def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):
@@ -58,18 +64,18 @@ def test_bad_settings_of_a_study(gonn, tmp_path, settings, line):
     (["ui", "--port", "http"], "PORT=http: not a whole number; valid: 1 to 65535"),
     (["train", "gonn-b5", "--seed", "-1"], "SEED=-1: out of range; valid: 0 to 2147483647"),
     (["train", "gonn-b5", "--set", "net"], "--set=net: not a setting; valid: PATH=VALUE such as net.activation=relu"),
-    (["train", "gonn-b5", "--set", "net.activation=gelu"], "--set.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
+    (["train", "gonn-b5", "--set", "net.activation=gelu"], f"--set.net.activation=gelu: not a valid value; {RELUS}"),
     (["train", "gonn-b5", "--set", "net.activation=[1"], "--set net.activation=[1: not a YAML value"),
     (["train", "gonn-b5", "--set", "net.activation=*a"], "--set net.activation=*a: not a YAML value"),
-    (["list", "chess"], "SYSTEM=chess: no enhancements of such a system; valid: cazenave, clark_storkey, go_nn, gonn, lczero"),
+    (["list", "chess"], f"SYSTEM=chess: no enhancements of such a system; {SYSTEMS_VALID}"),
     (["evaluate"], "STUDY: not given; usage: gonn evaluate [OPTIONS] STUDY"),
     (["evaluate", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
     (["evaluate", "x", "--split", "train"], "SPLIT=train: no such split; valid: validation, test"),
     (["report", "x"], "STUDY=x: no such study; valid: none yet: make ablation NAME=… makes one"),
     (["ui", "--study", "x"], "STUDY=x: no such study or search; valid: none yet: make ablation NAME=… makes one"),
     (["data", "fetch", "gogod"], "DATA=gogod: cannot be downloaded; valid: kgs"),
-    (["data", "fetch"], "--data-dir=: no data folder given; valid: a folder for the archives, or GONN_DATA in the environment"),
-    (["data", "fetch", "--data-dir", ".", "--years", "now"], "--years=now: not a list of years; valid: such as 2000-2015 or 2015,2017"),
+    (["data", "fetch"], f"--data-dir=: no data folder given; {FOLDERS_VALID}"),
+    (["data", "fetch", "--data-dir", ".", "--years", "now"], f"--years=now: not a list of years; {YEARS_VALID}"),
     (["data", "drop"], "gonn data drop: no such command; valid: build, fetch, list, selfplay"),
     (["data", "build", "--data-dir"], "Option '--data-dir' requires an argument."),
 ])  # fmt: skip
@@ -246,7 +252,10 @@ def test_a_full_disk_is_one_line_and_nothing_is_left(tmp_path):
     )
     if done.returncode == 99 or done.stderr.startswith("unshare:"):
         pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
-    line = f"{tmp_path}/stores: no space left (No space left on device); nothing was kept; free space or choose another folder\n"
+    line = (
+        f"{tmp_path}/stores: no space left (No space left on device); nothing was kept; "
+        "free space or choose another folder\n"
+    )
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.endswith(line) and "Traceback" not in done.stderr
 
 
