@@ -29,11 +29,11 @@ from gonn_core.errors import UserError
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.data.verbs import prepare_shown
+from orchestration.data.prepare import prepare_shown
+from orchestration.experiment.pipeline import Execution, carry_out, is_complete
 from orchestration.runners.local import LocalRunner
-from orchestration.search.command import carry_out
+from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.planning import Target, search_of
-from orchestration.study.ablate import is_complete, warm_kernels
 from orchestration.workspace import Workspace
 from reports.search.page import SearchFiles
 from reports.search.report import SearchReport
@@ -188,15 +188,14 @@ def main() -> None:
     }
     budget = usual.model_copy(update=changes)
     config: TrialConfig = with_view(budget_config(base, budget), prepared.views["train"].digest)
-    target = Target(BASE, base.title, base, budget, config)
-    search, settings = search_of(
-        target, config, rate_range(base, usual.id, config), wanted.trials, FIRST_SEED, prepared, workspace, "cpu"
-    )
+    target = Target(BASE, base.title, base, budget, config, rate_range(base, usual.id, config))
+    experiment = search_of(target, wanted.trials, FIRST_SEED, prepared, workspace, "cpu")
+    search, settings = experiment.search, experiment.settings
     seeds = range(1, wanted.seeds + 1)
     rates = grid(*search.rates, wanted.points)
     grid_jobs = jobs_at(search, settings, rates, seeds)
-    warm_kernels([config], prepared, "cpu", print)
-    files = carry_out(workspace, search, settings, prepared, LocalRunner(), wanted.slots, track=False)
+    warm_kernels([config], prepared.views["train"], "cpu", print)
+    files = carry_out(experiment, Execution(workspace, LocalRunner(), wanted.slots), show=False).report.files
     report = files.report
     if report.unfinished:
         raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command goes on")

@@ -3,6 +3,7 @@
 import click
 
 from orchestration.cli.options import (
+    address_option,
     budget_option,
     data_dir_option,
     data_option,
@@ -36,12 +37,13 @@ def search():
 @click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
 @device_option
 @runner_options
-def search_run(runner, slots, track, **settings):
+@address_option
+def search_run(runner, slots, track, address, **settings):
     """Find the learning rate of NAME, a base or an enhancement."""
-    from orchestration.search import command as search
-    from orchestration.search import planning as search_plan
+    from orchestration.search import command as verbs
+    from orchestration.search import planning
 
-    return search.run_search(search_plan.SearchRequest(**settings), runner, slots, track)
+    return verbs.run_search(planning.SearchRequest(**settings), runner, slots, track, address)
 
 
 @search.command("show")

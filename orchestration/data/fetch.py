@@ -7,7 +7,7 @@ from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import output
 from orchestration.progress import Bar, display
-from orchestration.study.planning import data_folder
+from orchestration.workspace import data_folder
 
 
 def fetch(data: str, data_dir: Path | None, years: str | None, url: str | None) -> None:

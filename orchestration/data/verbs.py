@@ -9,8 +9,7 @@ from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, r
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
-from orchestration.study.planning import data_folder
-from orchestration.workspace import Workspace
+from orchestration.workspace import Workspace, data_folder
 
 
 def print_list() -> None:

@@ -3,8 +3,9 @@
 from ablations.search import Search
 from ablations.study import Study
 from orchestration.console import output
+from orchestration.experiment.folder import latest_of
 from orchestration.search.folder import all_searches
-from orchestration.study.folder import all_studies, latest_of
+from orchestration.study.folder import all_studies
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.workspace import Workspace
 

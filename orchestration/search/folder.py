@@ -5,38 +5,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ablations.search import Search, Tried, read_search
-from gonn_core.files.json_files import write_json
+from ablations.search import Search, Tried
 from gonn_core.files.locks import locked
+from orchestration.experiment.folder import SEARCHES
 from orchestration.search.optuna_rates import RateOptimiser
-from orchestration.study.folder import latest_of
 from orchestration.workspace import Workspace
 
-
-def search_folder(workspace: Workspace, search_id: str) -> Path:
-    """Folder of one search."""
-    return workspace.root / "searches" / search_id
-
-
-def keep_search(workspace: Workspace, search: Search) -> Search:
-    """Write the search file unless it is there; the search as it was first written down."""
-    path = search_folder(workspace, search.id) / "search.json"
-    if not path.exists():
-        write_json(path, search.model_dump(mode="json"))
-    return read_search(path)
-
-
-def all_searches(workspace: Workspace) -> list[Search]:
-    """Searches of a workspace, the latest last."""
-    searches = [read_search(path) for path in sorted((workspace.root / "searches").glob("*/search.json"))]
-    return sorted(searches, key=lambda search: (search.created, search.id))
-
-
-def find_search(workspace: Workspace, beginning: str, setting: str = "SEARCH") -> Search:
-    """The search whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
-    return latest_of(
-        all_searches(workspace), beginning, setting, "no such search", "none yet: make lr-search NAME=… makes one"
-    )
+search_folder = SEARCHES.folder
+keep_search = SEARCHES.keep
+all_searches = SEARCHES.all
+find_search = SEARCHES.find
 
 
 def open_journal(workspace: Workspace, search: Search) -> RateOptimiser:

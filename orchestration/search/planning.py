@@ -1,7 +1,6 @@
 """From a request on the command line to a search and the settings of its trials; nothing is trained here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,11 +12,12 @@ from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
-from gonn_core.config import TrialConfig, parse_model
+from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
-from gonn_core.trial.job import EvaluationRequest, RunSettings
-from orchestration.study.planning import check_device, data_folder, run_settings
-from orchestration.workspace import Workspace
+from gonn_core.trial.job import EvaluationRequest
+from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
+from orchestration.search.experiment import SearchExperiment
+from orchestration.workspace import Workspace, data_folder
 
 LEAST_TRIALS = 5
 """The rates that are spread over the range; with fewer trials nothing is searched."""
@@ -39,7 +39,7 @@ class SearchRequest:
     seed: int = FIRST_SEED
     rates: str | None = None
     """`low,high`; the base's range unless given."""
-    device: str = "auto"
+    device: Device = "auto"
 
 
 @dataclass(frozen=True)
@@ -52,29 +52,21 @@ class Target:
     base: Base
     budget: Budget
     config: TrialConfig
-    """Under the budget, without data view and seeds."""
-
-
-@dataclass(frozen=True)
-class CheckedSearch:
-    """A request whose every setting was found valid, before any work."""
-
-    request: SearchRequest
-    target: Target
+    """Under the budget, without seeds; the data view is put in place once the data are prepared."""
     rates: tuple[float, float]
-    dataset: Dataset
+    """Lowest and highest."""
 
 
-def check_search(request: SearchRequest) -> CheckedSearch:
+def check_search(request: SearchRequest) -> tuple[Target, Dataset]:
     """Every setting of a request. Raises UserError for the first that is not valid."""
     target = find_target(load_registry(), request)
     check_seed(request.seed)
-    rates = parse_rates(request.rates) or rate_range(target.base, target.budget.id, target.config)
+    target = replace(target, rates=parse_rates(request.rates) or target.rates)
     if request.trials < LEAST_TRIALS:
         raise SettingError("TRIALS", request.trials, "too few to search with", f"{LEAST_TRIALS} to 1000")
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     check_device(request.device)
-    return CheckedSearch(request, target, rates, dataset)
+    return target, dataset
 
 
 def find_target(registry: Registry, request: SearchRequest) -> Target:
@@ -84,19 +76,14 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         if request.arm not in (None, "on", "off"):
             raise SettingError("ARM", request.arm, "no such arm", ["on", "off"])
         arms = resolve(registry, request.name, request.budget, request.base)
+        base = arms.base
         config = arms.off if request.arm == "off" else arms.on
         if config == arms.control:
-            return Target(arms.base.id, arms.base.title, arms.base, budget, config)
-        word = (
-            "without" if request.arm == "off" else "with"
-        )  # as a study's arm is called: LR=search goes on with this search
-        return Target(
-            f"{word}-{request.name}-{arms.base.id}",
-            f"{word} {request.name} ({arms.base.id})",
-            arms.base,
-            budget,
-            config,
-        )
+            return _target(base.id, base.title, base, budget, config)
+        # As a study's arm is called: LR=search goes on with this search.
+        side = "without" if request.arm == "off" else "with"
+        name, title = f"{side}-{request.name}-{base.id}", f"{side} {request.name} ({base.id})"
+        return _target(name, title, base, budget, config)
     bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
     if request.name not in bases:
         likely = nearest(request.name, [*bases, *registry.cards])[:SHOWN]
@@ -105,13 +92,18 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         raise SettingError(
             "ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM"
         )
-    stand = registry.base(request.name)
-    if request.base is not None and registry.base(request.base) != stand:
+    base = registry.base(request.name)
+    if request.base is not None and registry.base(request.base) != base:
         raise SettingError(
-            "BASE", request.base, f"NAME names another base, {stand.id}", "an enhancement as NAME, or no BASE"
+            "BASE", request.base, f"NAME names another base, {base.id}", "an enhancement as NAME, or no BASE"
         )
-    config = budget_config(stand, budget, stand.schedule_end if budget.samples == "claim" else budget.samples)
-    return Target(stand.id, stand.title, stand, budget, config)
+    config = budget_config(base, budget, base.schedule_end if budget.samples == "claim" else budget.samples)
+    return _target(base.id, base.title, base, budget, config)
+
+
+def _target(name: str, title: str, base: Base, budget: Budget, config: TrialConfig) -> Target:
+    """A target at the rates that its base and budget say."""
+    return Target(name, title, base, budget, config, rate_range(base, budget.id, config))
 
 
 def parse_rates(text: str | None) -> tuple[float, float] | None:
@@ -132,50 +124,46 @@ def parse_rates(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def lay_out_search(checked: CheckedSearch, prepared: PreparedData, workspace: Workspace) -> tuple[Search, RunSettings]:
-    """The search of a request on prepared data, and how its trials run."""
-    request, target = checked.request, checked.target
-    placed = with_view(target.config, training_view(prepared, target.config.data.games).digest)
-    return search_of(target, placed, checked.rates, request.trials, request.seed, prepared, workspace, request.device)
+def lay_out_search(
+    request: SearchRequest, target: Target, prepared: PreparedData, workspace: Workspace
+) -> SearchExperiment:
+    """The search of a request, whose target this is, on prepared data."""
+    view = training_view(prepared, target.config.data.games)
+    placed = replace(target, config=with_view(target.config, view.digest))
+    return search_of(placed, request.trials, request.seed, prepared, workspace, request.device)
 
 
 def search_of(
-    target: Target,
-    placed: TrialConfig,
-    rates: Sequence[float],
-    trials: int,
-    seed: int,
-    prepared: PreparedData,
-    workspace: Workspace,
-    device: str,
-) -> tuple[Search, RunSettings]:
-    """A search of a target whose configuration, with the view in place, is `placed`."""
-    view, wanted = prepared.views["validation"], target.budget.evaluation_positions
-    validation = EvaluationRequest(
-        split="validation", view=view.digest, minimum_positions=view.n if wanted == "all" else min(view.n, wanted)
-    )
+    target: Target, trials: int, seed: int, prepared: PreparedData, workspace: Workspace, device: Device
+) -> SearchExperiment:
+    """A search of a target whose configuration has the training view in place."""
+    view = prepared.views["validation"]
+    positions = evaluated_positions(view, target.budget.evaluation_positions)
+    validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=positions)
     settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
     decided = {
-        "config": seeded(placed, seed),
+        "config": seeded(target.config, seed),
         "validation": validation,
         "pruning": PRUNING,
-        "rates": list(rates),
+        "rates": list(target.rates),
         "trials": trials,
         "seed": seed,
     }
-    tree = {
-        "id": search_id(target.name, target.budget.id, prepared.dataset.label, decided),
-        "title": target.title,
-        "base": target.base.id,
-        "budget": target.budget.id,
-        "data": prepared.dataset.label,
-        "coverage": prepared.coverage,
-        **{
-            name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-            for name, value in decided.items()
-        },
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": settings.commit,
-        "dirty": settings.dirty,
-    }
-    return parse_model(Search, tree, "search"), settings
+    search = Search(
+        id=search_id(target.name, target.budget.id, prepared.dataset.label, decided),
+        title=target.title,
+        base=target.base.id,
+        budget=target.budget.id,
+        data=prepared.dataset.label,
+        coverage=prepared.coverage,
+        config=decided["config"],
+        rates=target.rates,
+        trials=trials,
+        seed=seed,
+        pruning=PRUNING,
+        validation=validation,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=settings.commit,
+        dirty=settings.dirty,
+    )
+    return SearchExperiment(workspace, search, settings, prepared.views["train"])

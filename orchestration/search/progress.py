@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ablations.search import Search, Tried
 from orchestration.experiment.progress import StudyProgress, TrialLine, describe
 from orchestration.progress import PLAIN_SECONDS, duration
-from orchestration.search.run import is_divergence
+from orchestration.search.pruning import is_divergence
 
 
 class SearchLines:

@@ -13,6 +13,14 @@ from statistics import median
 
 from ablations.search import Pruning
 
+DIVERGED = ("Diverged", "NotFinite")
+"""Errors that a rate causes, by name; also in the text of a command that waited for another."""
+
+
+def is_divergence(error: str) -> bool:
+    """Whether a trial's error says that its rate is too high."""
+    return any(f"{name}:" in error for name in DIVERGED)
+
 
 def is_hopeless(
     points: Mapping[int, float], total: int, finished: Sequence[Mapping[int, float]], rule: Pruning

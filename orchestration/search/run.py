@@ -13,51 +13,38 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.events import event
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.runners.base import OnEvent, Runner
+from orchestration.runners.base import OnEvent
 from orchestration.search.optuna_rates import RateOptimiser
-from orchestration.search.pruning import is_hopeless
+from orchestration.search.pruning import is_divergence, is_hopeless
 
 FAILURES = 3
 """After so many trials that failed for another reason than their rate, no more are asked for."""
-DIVERGED = ("Diverged", "NotFinite")
-"""Errors that a rate causes, by name; also in the words of a command that waited for another."""
 
-
-def is_divergence(error: str) -> bool:
-    """Whether a trial's error says that its rate is too high."""
-    return any(f"{name}:" in error for name in DIVERGED)
+OnTried = Callable[[Tried], object]
+"""Told each rate whose trial is about to begin or go on, before any of its events."""
 
 
 class SearchRun:
     """One command's part in a search: an iterator of jobs, and a listener to their events."""
 
-    def __init__(
-        self,
-        search: Search,
-        settings: RunSettings,
-        optimiser: RateOptimiser,
-        on_event: OnEvent,
-        asked: Callable[[Tried], object],
-    ):
-        """asked: told each rate whose trial is about to begin or go on, before any of its events."""
-        self._search, self._settings, self._optimiser, self._on_event, self._asked = (
-            search,
-            settings,
-            optimiser,
-            on_event,
-            asked,
-        )
+    def __init__(self, search: Search, settings: RunSettings, optimiser: RateOptimiser, on_event: OnEvent):
+        """on_event: whoever hears the events beside the search."""
+        self._search, self._settings, self._optimiser, self._on_event = search, settings, optimiser, on_event
         self._running: dict[str, Tried] = {}
         self._stopped: set[str] = set()
         self.failures: list[tuple[Tried, str]] = []
         """Trials that failed for another reason than their rate, with the error."""
 
-    def run(self, engine: Runner, slots: int | None) -> None:
-        """Bring the search to its end. Raises KeyboardInterrupt when stopped; the next call goes on."""
-        left = [tried for tried in self._optimiser.tried() if tried.state == "running"]
-        under_way = [tried for tried in left if not self._was_trained(tried)]
-        if under_way or self._wanted():
-            engine.run(self._jobs(under_way), min(slots, self._search.trials) if slots else None, self)
+    def jobs(self, asked: OnTried) -> Iterator[Job]:
+        """What brings the search to its end: trials that are under way, then rates that are asked for one by one."""
+        under_way = [tried for tried in self._optimiser.tried() if tried.state == "running"]
+        for tried in under_way:
+            if not self._was_trained(tried, asked):
+                yield self._begin(tried, asked)
+        while self._wanted():
+            tried = self._optimiser.ask()
+            if not self._was_trained(tried, asked):
+                yield self._begin(tried, asked)
 
     def job(self, tried: Tried) -> Job:
         """The trial at a rate."""
@@ -86,26 +73,18 @@ class SearchRun:
                 self._end(tried)
         return go_on
 
-    def _jobs(self, under_way: list[Tried]) -> Iterator[Job]:
-        for tried in under_way:
-            yield self._begin(tried)
-        while self._wanted():
-            tried = self._optimiser.ask()
-            if not self._was_trained(tried):
-                yield self._begin(tried)
-
-    def _was_trained(self, tried: Tried) -> bool:
+    def _was_trained(self, tried: Tried, asked: OnTried) -> bool:
         """Whether the trial is finished already, by whomever; if so it is told like one that finishes now."""
         if not self._known(tried):
             return False
-        total, last = self._search.config.training.samples, max(tried.points, default=None)
-        self._asked(tried)
+        total, last = self._search.config.training.samples, max(tried.points, default=0)
+        asked(tried)
         self._on_event(event("finished", tried.trial, total, total, tried.points.get(last), None))
         return True
 
-    def _begin(self, tried: Tried) -> Job:
+    def _begin(self, tried: Tried, asked: OnTried) -> Job:
         self._running[tried.trial] = tried
-        self._asked(tried)
+        asked(tried)
         return self.job(tried)
 
     def _wanted(self) -> bool:
@@ -137,12 +116,13 @@ class SearchRun:
     def _known(self, tried: Tried) -> bool:
         """Tell the optimiser what a finished trial's directory says; False when it is not finished."""
         directory, job = TrialDirectory(Path(self._settings.runs) / tried.trial), self.job(tried)
-        found = find_evaluation(directory, job, self._search.validation) if directory.result() is not None else None
-        if found is None:
+        finished = directory.result() is not None
+        evaluation = find_evaluation(directory, job, self._search.validation) if finished else None
+        if evaluation is None:
             return False
         for line in directory.metrics():
             if line["samples"] not in tried.points and math.isfinite(line.get("nats", math.nan)):
                 tried.points[line["samples"]] = line["nats"]
                 self._optimiser.report(tried.number, line["samples"], line["nats"])
-        self._optimiser.tell_done(tried.number, found["nats"])
+        self._optimiser.tell_done(tried.number, evaluation["nats"])
         return True

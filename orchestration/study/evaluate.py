@@ -15,9 +15,10 @@ from gonn_core.metrics import METRICS
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.console import notes, output
+from orchestration.experiment.settings import check_device
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
-from orchestration.study.planning import check_device, jobs_of
+from orchestration.study.planning import jobs_of
 from orchestration.workspace import Workspace
 from reports.study.extra_metrics import FURTHER
 from reports.tables.formats import NONE, level

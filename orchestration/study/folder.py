@@ -3,50 +3,20 @@ shown)."""
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from ablations.study import Arm, Study, read_study
-from gonn_core.errors import SettingError
+from ablations.study import Arm, Study
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
+from orchestration.experiment.folder import STUDIES
 from orchestration.workspace import Workspace
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
 
-
-def study_folder(workspace: Workspace, study_id: str) -> Path:
-    """Folder of one study."""
-    return workspace.studies / study_id
-
-
-def keep_study(workspace: Workspace, study: Study) -> Study:
-    """Write the study file unless it is there; the study as it was first written down."""
-    path = study_folder(workspace, study.id) / "study.json"
-    if not path.exists():
-        write_json(path, study.model_dump(mode="json"))
-    return read_study(path)
-
-
-def all_studies(workspace: Workspace) -> list[Study]:
-    """Studies of a workspace, the latest last."""
-    studies = [read_study(path) for path in sorted(workspace.studies.glob("*/study.json"))]
-    return sorted(studies, key=lambda study: (study.created, study.id))
-
-
-def find_study(workspace: Workspace, beginning: str) -> Study:
-    """The study whose id begins so; of several, the latest. Raises SettingError (STUDY)."""
-    return latest_of(
-        all_studies(workspace), beginning, "STUDY", "no such study", "none yet: make ablation NAME=… makes one"
-    )
-
-
-def latest_of(kept: Sequence, beginning: str, setting: str, problem: str, none_yet: str):
-    """Of `kept`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError naming
-    the latest ids."""
-    found = [each for each in kept if each.id == beginning] or [each for each in kept if each.id.startswith(beginning)]
-    if not found:
-        raise SettingError(setting, beginning, problem, [each.id for each in kept][-8:] or none_yet)
-    return found[-1]
+study_folder = STUDIES.folder
+keep_study = STUDIES.keep
+all_studies = STUDIES.all
+find_study = STUDIES.find
 
 
 def count_look(workspace: Workspace, study: Study, finished: list[str], command: str) -> dict[str, int]:
@@ -64,7 +34,7 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
     return read_looks(path.parent)
 
 
-def measure_speeds(workspace: Workspace, study: Study, device: str, say) -> dict:
+def measure_speeds(workspace: Workspace, study: Study, device: str, say: Callable[[str], object]) -> dict:
     """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
     path = study_folder(workspace, study.id) / SPEED_FILE
     with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone

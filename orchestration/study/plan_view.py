@@ -11,10 +11,10 @@ from ablations.designs import Cell, ImpossibleDesign
 from ablations.study import Study, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.data.verbs import prepare_shown
+from orchestration.data.prepare import prepare_shown
 from orchestration.runners.base import places
 from orchestration.search.adopt import SEARCH, AdoptedRate
-from orchestration.search.arms import rates_so_far
+from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.folder import study_folder
 from orchestration.study.planning import Plan, Request, check, lay_out
 from orchestration.workspace import Workspace

@@ -1,6 +1,5 @@
 """From a request on the command line to a study and its jobs; nothing is trained here."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,10 +17,10 @@ from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seede
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
-from orchestration.gitinfo import commit_and_dirty
+from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
-from orchestration.workspace import Workspace
+from orchestration.workspace import Workspace, data_folder
 from reports.stats.verdicts import Thresholds
 
 EVALUATED = (("test", "full"), ("test", "as_published"))
@@ -40,7 +39,7 @@ class Request:
     seeds: str | None = None
     base: str | None = None
     design: str = "add-one"
-    device: str = "auto"
+    device: Device = "auto"
     lr: str | None = None
     """A learning rate in place of the base's: a number, found:SEARCH, or search."""
 
@@ -54,13 +53,6 @@ class Plan:
     cards: tuple[Enhancement, ...]
     registry: Registry
     prepared: PreparedData
-
-
-def data_folder(given: Path | None) -> Path | None:
-    """Folder with game archives: the option's, else $GONN_DATA, else none."""
-    if given is not None:
-        return given
-    return Path(os.environ["GONN_DATA"]) if os.environ.get("GONN_DATA") else None
 
 
 def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
@@ -118,15 +110,6 @@ def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancem
             )
 
 
-def check_device(device: str) -> None:
-    """That the device is there. Raises SettingError (DEVICE)."""
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
-
-
 def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
     """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
     named = {
@@ -144,31 +127,11 @@ def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ..
         EvaluationRequest(
             split=split,
             view=view.digest,
-            minimum_positions=_positions(view, budget.evaluation_positions),
+            minimum_positions=evaluated_positions(view, budget.evaluation_positions),
             history=history,
         )
         for split, history in EVALUATED
         if (view := prepared.views.get(split)) is not None and view.n
-    )
-
-
-def _positions(view, wanted) -> int:
-    return view.n if wanted == "all" else min(wanted, view.n)
-
-
-def run_settings(workspace: Workspace, prepared, evaluations, snapshots, device: str, budget: Budget) -> RunSettings:
-    """Where and how the trials of a study run; one CPU thread each."""
-    commit, dirty = commit_and_dirty()
-    return RunSettings(
-        runs=str(workspace.runs),
-        store=str(prepared.store.folder),
-        device=device,
-        progress_view=prepared.views["validation"].digest,
-        progress_positions=budget.progress_positions,
-        evaluations=evaluations,
-        snapshots=snapshots,
-        commit=commit,
-        dirty=dirty,
     )
 
 

@@ -11,10 +11,9 @@ from gonn_core.evaluation.probes.cases import Suite
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.data.verbs import prepare_shown
+from orchestration.data.prepare import prepare_shown
 from orchestration.study.folder import all_studies
-from orchestration.study.planning import data_folder
-from orchestration.workspace import Workspace
+from orchestration.workspace import Workspace, data_folder
 
 
 def probe(target: str, data: str, data_dir: Path | None, boards: bool) -> int:

@@ -16,11 +16,12 @@ from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
-from orchestration.data.verbs import prepare_shown
+from orchestration.data.prepare import prepare_shown
+from orchestration.experiment.settings import check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
-from orchestration.study.planning import check_device, data_folder, evaluation_requests, run_settings, wanted_snapshots
-from orchestration.workspace import Workspace
+from orchestration.study.planning import evaluation_requests, wanted_snapshots
+from orchestration.workspace import Workspace, data_folder
 
 
 def parse_values(settings: tuple[str, ...]) -> dict:

@@ -104,12 +104,9 @@ class Tracker:
         self._said = False
         self._turn = threading.Lock()
 
-    def study_started(self, study: StudyInfo) -> None:
-        """From now on `poll` follows this study: the first one makes its experiment and parent run."""
-        self._studies[study.id] = study
-
-    def study_grew(self, study: StudyInfo) -> None:
-        """Follow a study with trials that it had not when it was started."""
+    def follow(self, study: StudyInfo) -> None:
+        """From now on `poll` follows this study, with the trials that it has now: the first one makes its experiment
+        and parent run."""
         self._studies[study.id] = study
 
     def poll(self) -> None:
@@ -137,9 +134,10 @@ class Tracker:
             stop.set()
             self._wait(thread)
 
-    def study_finished(self, study: StudyInfo, report: StudyReport | None) -> bool:
+    def finish(self, study: StudyInfo, report: StudyReport | None) -> bool:
         """Log what is still missing, the report, and the end of the study. Returns False when MLflow could not be
         written."""
+        self._studies.pop(study.id, None)
         written = []
         write = threading.Thread(
             target=lambda: written.append(self._round(lambda: self._write_all(study, report), patience=60)),

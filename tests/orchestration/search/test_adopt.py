@@ -10,13 +10,14 @@ from ablations.registry import FOLDER, load_registry
 from ablations.search import Search, Tried
 from gonn_core.errors import SettingError, UserError
 from orchestration.cli import command as cli
-from orchestration.runners.base import Runner
-from orchestration.search import arms as search_arms
-from orchestration.search import command as search
+from orchestration.experiment.pipeline import Execution, Result
+from orchestration.runners.local import LocalRunner
 from orchestration.search.adopt import AdoptedRate
+from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import alone, keep_search, open_journal, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
-from orchestration.study import planning
+from orchestration.search.report import ReportedSearch
+from orchestration.study import arm_rates, planning
 from orchestration.study.planning import Request, check, lay_out
 from orchestration.workspace import Workspace
 from reports.search.page import SearchFiles
@@ -108,19 +109,21 @@ def test_what_cannot_be_adopted(home):
 def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own_rate(home, monkeypatch):
     begun: list[Search] = []
 
-    def carry_out(workspace, search, settings, prepared, engine: Runner, slots, track) -> SearchFiles:
+    def carry_out(experiment: SearchExperiment, how: Execution, show: bool) -> Result:
+        search = experiment.search
         begun.append(search)
         best = 0.1 * len(begun)
         tried = [
             Tried(number, best * rate / 0.1, "done", f"{number:016x}", nats)
             for number, (rate, nats) in enumerate(LEVELS * 2)
         ]
-        return SearchFiles(search_report(search.model_copy(update={"trials": 6}), tried), home.root, ())
+        report = search_report(search.model_copy(update={"trials": 6}), tried)
+        return Result(ReportedSearch(SearchFiles(report, home.root, ())), [])
 
-    monkeypatch.setattr(search, "carry_out", carry_out)
+    monkeypatch.setattr(arm_rates, "carry_out", carry_out)
     request = check(Request("elu", budget="smoke", lr="search"))
     plan = lay_out(request, starter_data(), home)
-    rates = search_arms.search_arms(plan, "cpu", home, None, None, False)
+    rates = arm_rates.search_arms(plan, "cpu", Execution(home, LocalRunner()))
     control, treatment = plan.study.arms
     one, other = begun
     assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
@@ -141,12 +144,13 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
 
 
 def test_a_study_waits_for_a_search_that_is_not_finished(home, monkeypatch):
-    monkeypatch.setattr(
-        search, "carry_out", lambda workspace, search, *_: SearchFiles(search_report(search, []), home.root, ())
-    )
+    def carry_out(experiment: SearchExperiment, how: Execution, show: bool) -> Result:
+        return Result(ReportedSearch(SearchFiles(search_report(experiment.search, []), home.root, ())), [])
+
+    monkeypatch.setattr(arm_rates, "carry_out", carry_out)
     plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
     with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command goes on"):
-        search_arms.search_arms(plan, "cpu", home, None, None, False)
+        arm_rates.search_arms(plan, "cpu", Execution(home, LocalRunner()))
 
 
 @pytest.fixture
@@ -243,19 +247,17 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
 
 def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
     plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
-    searched = [search for search, _ in search_arms.arm_searches(plan, "cpu", home).values()]
-    by_itself = [
-        lay_out_search(check_search(SearchRequest("elu", arm, budget="smoke")), starter_data(), home)[0]
-        for arm in ("on", "off")
-    ]
+    searched = list(arm_rates.arm_searches(plan, "cpu", home).values())
+    requests = [SearchRequest("elu", arm, budget="smoke") for arm in ("on", "off")]
+    by_itself = [lay_out_search(request, check_search(request)[0], starter_data(), home) for request in requests]
     assert [search.id for search in searched] == [search.id for search in by_itself], (
         "a search of an arm by itself is the same"
     )
-    for tells, (each, _) in zip((16, 4), search_arms.arm_searches(plan, "cpu", home).values()):
-        journal = open_journal(home, keep_search(home, each))
+    for tells, each in zip((16, 4), arm_rates.arm_searches(plan, "cpu", home).values(), strict=True):
+        journal = open_journal(home, keep_search(home, each.search))
         for _ in range(tells):
             tried = journal.ask()
             journal.tell_done(tried.number, 3.0 + abs(tried.rate - 0.02))
-    (control, found), (other, none) = search_arms.rates_so_far(plan, "cpu", home).values()
+    (control, found), (other, none) = arm_rates.rates_so_far(plan, "cpu", home).values()
     assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
     assert none is None and other.unfinished == 12 and not home.runs.exists()

@@ -19,11 +19,8 @@ def registry():
 
 
 def laid_out(tmp_path, **settings):
-    return lay_out_search(
-        check_search(SearchRequest(**{"name": "gonn-b5", "budget": "smoke", **settings})),
-        starter_data(),
-        Workspace(tmp_path),
-    )
+    request = SearchRequest(**{"name": "gonn-b5", "budget": "smoke", **settings})
+    return lay_out_search(request, check_search(request)[0], starter_data(), Workspace(tmp_path))
 
 
 def test_the_range_is_30_fold_around_the_own_rate_unless_the_base_states_one():
@@ -73,14 +70,15 @@ def test_bad_settings(settings, line):
 
 
 def test_a_search_looks_at_validation_only_and_its_id_says_what_decides_it(tmp_path):
-    search, settings = laid_out(tmp_path)
+    experiment = laid_out(tmp_path)
+    search, settings = experiment.search, experiment.settings
     data = starter_data()
     assert search.validation.view == data.views["validation"].digest != data.views["test"].digest
     assert settings.evaluations == (search.validation,) and settings.progress_view == data.views["validation"].digest
     assert search.config.training.init_seed == search.config.training.data_seed == search.seed == 1000
-    assert laid_out(tmp_path)[0].id == search.id
+    assert laid_out(tmp_path).id == search.id
     for change in ({"trials": 17}, {"seed": 1001}, {"rates": "0.01,0.5"}, {"name": "gonn-b12"}):
-        assert laid_out(tmp_path, **change)[0].id != search.id
+        assert laid_out(tmp_path, **change).id != search.id
     changed = canonical(search.at(0.5))
     assert changed["training"]["optimiser"]["learning_rate"] == 0.5
     changed["training"]["optimiser"]["learning_rate"] = search.own_rate

@@ -19,9 +19,9 @@ from tests.orchestration.search_fakes import BEST, DIVERGES, FakeRunner, made_se
 def run(folder, search, runner, on_event=lambda event: None):
     """One command's part; the search's journal afterwards."""
     optimiser = RateOptimiser(folder / "journal.log", search)
-    part = SearchRun(search, settings(folder / "runs"), optimiser, on_event, lambda tried: None)
+    part = SearchRun(search, settings(folder / "runs"), optimiser, on_event)
     try:
-        part.run(runner, None)
+        runner.run(part.jobs(lambda tried: None), None, part)
     except KeyboardInterrupt:
         pass
     return RateOptimiser(folder / "journal.log", search).tried(), part
@@ -137,9 +137,8 @@ def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
     search = made_search(trials=8)
     run(tmp_path, search, FakeRunner(slots=1, kill_after=4 * 12))
     optimiser = RateOptimiser(tmp_path / "journal.log", search)
-    part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None, lambda tried: None)
-    jobs = part._jobs([each for each in optimiser.tried() if each.state == "running"])
-    study = RayStudy(JobQueue(jobs, part))
+    part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None)
+    study = RayStudy(JobQueue(part.jobs(lambda tried: None), part))
     bad = study.next_job("tune-1")
     assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
     assert not study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"

@@ -56,12 +56,12 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     for trial in trials[:5]:
         write_trial(tmp_path / "runs" / trial, "done")
     tracker = Tracker(tmp_path, tmp_path / "runs", pytest.fail)
-    tracker.study_started(search_info(search, tried[:1]))
+    tracker.follow(search_info(search, tried[:1]))
     write_trial(tmp_path / "runs" / trials[5], "paused")
-    tracker.study_grew(search_info(search, tried))
+    tracker.follow(search_info(search, tried))
     tracker.poll()
     files = write_search_report(search_report(search, tried), tmp_path / "out")
-    assert tracker.study_finished(search_info(search, tried), tracked_report(files))
+    assert tracker.finish(search_info(search, tried), tracked_report(files))
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{tmp_path / 'mlflow.db'}")

@@ -34,7 +34,9 @@ from orchestration.search.optuna_rates import RateOptimiser
 if __name__ == "__main__":
     tree = json.loads(Path(sys.argv[1]).read_text())
     search, settings = parse_model(Search, tree["search"], "search"), parse_model(RunSettings, tree["settings"], "settings")
-    SearchRun(search, settings, RateOptimiser(Path(sys.argv[1]).with_name("journal.log"), search), lambda event: None, lambda tried: None).run(LocalRunner(), 2)
+    optimiser = RateOptimiser(Path(sys.argv[1]).with_name("journal.log"), search)
+    part = SearchRun(search, settings, optimiser, lambda event: None)
+    LocalRunner().run(part.jobs(lambda tried: None), 2, part)
 """
 
 
@@ -83,7 +85,8 @@ def test_real_trials_are_searched_through_a_kill(tmp_path):
     optimiser = RateOptimiser(tmp_path / "journal.log", search)
     before = optimiser.tried()
     heard = []
-    SearchRun(search, settings, optimiser, lambda event: heard.append(event), lambda tried: None).run(LocalRunner(), 2)
+    part = SearchRun(search, settings, optimiser, heard.append)
+    LocalRunner().run(part.jobs(lambda tried: None), 2, part)
     tried = optimiser.tried()
     states = Counter(each.state for each in tried)
     assert len(tried) == 7 and states["running"] == states["failed"] == 0 and states["done"] >= 3
@@ -96,5 +99,6 @@ def test_real_trials_are_searched_through_a_kill(tmp_path):
             each.state != "done" or each.points == curve
         )
     heard.clear()
-    SearchRun(search, settings, optimiser, lambda event: heard.append(event), lambda tried: None).run(LocalRunner(), 2)
+    part = SearchRun(search, settings, optimiser, heard.append)
+    LocalRunner().run(part.jobs(lambda tried: None), 2, part)
     assert not heard and optimiser.tried() == tried

@@ -12,6 +12,7 @@ import pytest
 from ablations.registry import load_registry
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
+from orchestration.experiment import pipeline
 from orchestration.runners.base import Outcome, distinct
 from orchestration.study import ablate
 from tests.trial.helpers import starter_data
@@ -38,7 +39,7 @@ def home(tmp_path_factory):
 def test_a_study_of_every_card(card, home, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(home))
     monkeypatch.chdir(home)
-    monkeypatch.setattr(ablate, "make_runner", lambda name, address: Here())
+    monkeypatch.setattr(pipeline, "make_runner", lambda name, address: Here())
     monkeypatch.setattr(
         ablate, "measure_speeds", lambda *arguments: None
     )  # three turns of every arm would take most of the time

@@ -5,8 +5,9 @@ import shutil
 import pytest
 
 from orchestration.cli import command as cli
+from orchestration.experiment import pipeline, settings
 from orchestration.runners.local import LocalRunner
-from orchestration.study import ablate, planning
+from orchestration.study import ablate
 from tests.trial.helpers import starter_data
 
 COMMAND = ["ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--no-track"]
@@ -18,12 +19,14 @@ def gonn(tmp_path, monkeypatch, capfd):
     stderr)."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(ablate, "make_runner", lambda name, address: LocalRunner("tests.orchestration.fakes:run_fake"))
+    monkeypatch.setattr(
+        pipeline, "make_runner", lambda name, address: LocalRunner("tests.orchestration.fakes:run_fake")
+    )
     monkeypatch.setattr(ablate, "measure_speeds", lambda *_: {})
     monkeypatch.setattr(ablate, "warm_kernels", lambda *_: None)
 
     def run(behaviour: str):
-        monkeypatch.setattr(planning, "commit_and_dirty", lambda: (behaviour, False))
+        monkeypatch.setattr(settings, "commit_and_dirty", lambda: (behaviour, False))
         return cli.run(COMMAND), *capfd.readouterr()
 
     return run
@@ -54,7 +57,7 @@ def test_an_interrupt_is_one_line(gonn, monkeypatch):
         def run(self, jobs, slots, on_event):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(ablate, "make_runner", lambda name, address: Interrupted())
+    monkeypatch.setattr(pipeline, "make_runner", lambda name, address: Interrupted())
     code, out, err = gonn("none")
     assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
 

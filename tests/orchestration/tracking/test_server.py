@@ -98,14 +98,14 @@ def test_what_a_server_missed_is_written_by_sync(server, switch, info, expected,
     said = []
     track = Tracker(tmp_path, tmp_path / "runs", said.append)
     switch.mode = "on"
-    track.study_started(info)
+    track.follow(info)
     with track.following(0.02):
         write_trial(tmp_path / "runs" / "c0", "running", points=1)
         wait_until(lambda: track._written)
         switch.mode = mode
         finish(tmp_path)
         wait_until(lambda: said)
-    assert not track.study_finished(info, REPORT)
+    assert not track.finish(info, REPORT)
     assert (
         len(said) == 1
         and "secret" not in said[0]
@@ -122,14 +122,14 @@ def test_a_server_that_comes_back_gets_what_it_missed(server, switch, info, expe
     said = []
     switch.mode = mode
     track = Tracker(tmp_path, tmp_path / "runs", said.append)
-    track.study_started(info)
+    track.follow(info)
     with track.following(0.02):
         write_trial(tmp_path / "runs" / "c0", "running", points=1)
         wait_until(lambda: said)
         finish(tmp_path)
         switch.mode = "on"
         wait_until(lambda: len(said) == 2)
-    assert said[1] == AGAIN and track.study_finished(info, REPORT) and len(said) == 2
+    assert said[1] == AGAIN and track.finish(info, REPORT) and len(said) == 2
     assert content(server, info) == expected
 
 
@@ -139,11 +139,11 @@ def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, mon
     said = []
     track = Tracker(tmp_path, tmp_path / "runs", said.append)
     switch.mode = "hangs"
-    track.study_started(info)
+    track.follow(info)
     with track.following(0.02):
         wait_until(switch.heard.is_set)
         finish(tmp_path)
-    assert not track.study_finished(info, REPORT)
+    assert not track.finish(info, REPORT)
     assert said == [
         f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, `gonn sync` completes the records"
     ]

@@ -97,8 +97,8 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
     for trial in ("c0", "t0"):
         write_trial(root / "runs" / trial, "done")
     track = tracker(root)
-    track.study_started(study())
-    assert track.study_finished(study(), StudyReport(REPORT.table, (figure,), REPORT.tags))
+    track.follow(study())
+    assert track.finish(study(), StudyReport(REPORT.table, (figure,), REPORT.tags))
     runs = runs_of(root)
     parent, child = runs["Parametric ReLU"], runs["parametric_relu on s0"]
     assert set(runs) == {"Parametric ReLU", "control s0", "parametric_relu on s0", "client", "experiment"}
@@ -151,8 +151,8 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
 
 def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
     track, other = tracker(root), tracker(root)
-    track.study_started(study())
-    other.study_started(study())
+    track.follow(study())
+    other.follow(study())
     track.poll()
     other.poll()
     assert set(runs_of(root)) == {"Parametric ReLU", "client", "experiment"}
@@ -178,7 +178,7 @@ def noted(root) -> dict:
 
 def test_following_polls_in_the_background(root):
     track = tracker(root)
-    track.study_started(study())
+    track.follow(study())
     with track.following(0.02):
         write_trial(root / "runs" / "c0", "running")
         wait_until(lambda: noted(root))
@@ -187,7 +187,7 @@ def test_following_polls_in_the_background(root):
 
 def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
     track = tracker(root)
-    track.study_started(study())
+    track.follow(study())
     write_trial(root / "runs" / "c0", "running")
     write_trial(root / "runs" / "t0", "running", points=1)
     track.poll()
@@ -271,7 +271,7 @@ def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catc
 
     said = []
     track = Tracker(root, root / "runs", said.append)
-    track.study_started(study())
+    track.follow(study())
     track.poll()
     write_trial(root / "runs" / "c0", "running")
     with filelock.FileLock(root / "mlflow.db.lock"):
@@ -289,9 +289,9 @@ def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
     write_trial(root / "runs" / "c0", "done")
     said = []
     track = Tracker(root, root / "runs", said.append)
-    track.study_started(study())
+    track.follow(study())
     track.poll()
-    assert not track.study_finished(study(), REPORT)
+    assert not track.finish(study(), REPORT)
     assert len(said) == 1 and "secret" not in said[0] and f"http://***@127.0.0.1:{port}" in said[0]
     assert said[0].endswith("training goes on, `gonn sync` completes the records") and "\n" not in said[0]
 
@@ -326,9 +326,9 @@ def test_records_that_cannot_be_used_cost_one_line(root, spoil):
         (root / "mlflow.db.lock").mkdir()
     said = []
     broken = Tracker(root, root / "runs", said.append)
-    broken.study_started(study())
+    broken.follow(study())
     broken.poll()
-    assert not broken.study_finished(study(), REPORT)
+    assert not broken.finish(study(), REPORT)
     assert (
         len(said) == 1
         and said[0].startswith(f"MLflow: cannot use sqlite:///{root}/mlflow.db (")
@@ -339,7 +339,7 @@ def test_records_that_cannot_be_used_cost_one_line(root, spoil):
 def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
     said = []
     watching = Tracker(root, root / "runs", said.append)
-    watching.study_started(study(("c0",)))
+    watching.follow(study(("c0",)))
     write_trial(root / "runs" / "c0", "done")
     (root / "runs" / "c0" / "metrics.jsonl").write_text("no JSON")
     watching.poll()

@@ -1,0 +1,83 @@
+"""`studies/<id>/` and `searches/<id>/`: each kind of experiment has a folder with one file that says what was decided,
+written before the first trial and never changed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from ablations.search import Search, read_search
+from ablations.study import Study, read_study
+from gonn_core.errors import SettingError
+from gonn_core.files.json_files import write_json
+from orchestration.workspace import Workspace
+
+
+class Decided(Protocol):
+    """What the file of an experiment holds."""
+
+    id: str
+    created: str
+
+    def model_dump(self, *, mode: str) -> dict:
+        """As JSON has it."""
+        ...
+
+
+D = TypeVar("D", Study, Search)
+E = TypeVar("E", bound=Decided)
+SHOWN = 8
+"""Ids in an error."""
+
+
+@dataclass(frozen=True)
+class Kind(Generic[D]):
+    """All experiments of one kind in a workspace."""
+
+    parent: str
+    """Folder of the workspace that has theirs."""
+    file: str
+    read: Callable[[Path], D]
+    setting: str
+    """What errors call the beginning of an id."""
+    problem: str
+    none_yet: str
+
+    def folder(self, workspace: Workspace, experiment_id: str) -> Path:
+        """Folder of one of them."""
+        return workspace.root / self.parent / experiment_id
+
+    def keep(self, workspace: Workspace, decided: D) -> D:
+        """Write the file unless it is there; what it held when it was first written."""
+        path = self.folder(workspace, decided.id) / self.file
+        if not path.exists():
+            write_json(path, decided.model_dump(mode="json"))
+        return self.read(path)
+
+    def all(self, workspace: Workspace) -> list[D]:
+        """Those of a workspace, the latest last."""
+        experiments = [self.read(path) for path in sorted((workspace.root / self.parent).glob(f"*/{self.file}"))]
+        return sorted(experiments, key=lambda each: (each.created, each.id))
+
+    def find(self, workspace: Workspace, beginning: str, setting: str | None = None) -> D:
+        """The one whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
+        return latest_of(self.all(workspace), beginning, setting or self.setting, self.problem, self.none_yet)
+
+
+STUDIES = Kind(
+    "studies", "study.json", read_study, "STUDY", "no such study", "none yet: make ablation NAME=… makes one"
+)
+SEARCHES = Kind(
+    "searches", "search.json", read_search, "SEARCH", "no such search", "none yet: make lr-search NAME=… makes one"
+)
+
+
+def latest_of(experiments: Sequence[E], beginning: str, setting: str, problem: str, none_yet: str) -> E:
+    """Of `experiments`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError
+    naming the latest ids."""
+    matches = [each for each in experiments if each.id == beginning] or [
+        each for each in experiments if each.id.startswith(beginning)
+    ]
+    if not matches:
+        raise SettingError(setting, beginning, problem, [each.id for each in experiments][-SHOWN:] or none_yet)
+    return matches[-1]

@@ -1,0 +1,173 @@
+"""The one road of every command that runs trials: what was decided goes to a runner, its events to whoever listens, and
+what came of it to a report, to MLflow and to the terminal.
+
+An experiment is all that was decided before the first trial. A study knows its trials beforehand; a search asks for
+each as a slot comes free, and may give it up. All else is the same.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+from rich.console import Console
+
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.job import Job
+from orchestration.console import notes, output
+from orchestration.experiment.accounting import AccountedRunner
+from orchestration.experiment.stopping import StoppableRunner
+from orchestration.runners.base import OnEvent, Outcome, Runner
+from orchestration.runners.choose import make_runner
+from orchestration.tracking.records import StudyInfo, StudyReport
+from orchestration.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orchestration.tracking.tracker import Tracker
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a command runs its trials, as its options say."""
+
+    workspace: Workspace
+    runner: Runner
+    slots: int | None = None
+    """Trials at a time; None: as many as the machine is good for."""
+    tracker: "Tracker | None" = None
+    """None: MLflow is told nothing."""
+
+
+def execution(runner: str, slots: int | None, track: bool, address: str | None = None) -> Execution:
+    """What the options --runner, --slots, --track and --address ask for. Raises SettingError (RUNNER, RAY_ADDRESS,
+    MLFLOW_TRACKING_URI)."""
+    workspace, chosen, tracker = Workspace.here(), make_runner(runner, address), None
+    if track:
+        from orchestration.tracking.tracker import Tracker
+
+        tracker = Tracker(workspace.root, workspace.runs, notes().print)
+    return Execution(workspace, chosen, slots, tracker)
+
+
+class Report(Protocol):
+    """A report that was written to out/."""
+
+    @property
+    def tracked(self) -> StudyReport:
+        """What MLflow shows of it."""
+        ...
+
+    def show(self, console: Console) -> None:
+        """Print it, and where the rest is."""
+        ...
+
+
+R = TypeVar("R", bound=Report)
+R_co = TypeVar("R_co", bound=Report, covariant=True)
+
+
+class Experiment(Protocol[R_co]):
+    """What was decided before the first trial, and where it stands."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def folder(self) -> Path:
+        """Where it was written down."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The most trials that can run at a time."""
+        ...
+
+    def opened(self) -> AbstractContextManager:
+        """Entered before anything below is asked for; waits for another command where one at a time may run it."""
+        ...
+
+    def summary(self) -> str:
+        """One line: what it is, how much of it is done, on what data."""
+        ...
+
+    def prepare(self, say: Say) -> bool:
+        """What must be done before workers start; whether there is any trial to run."""
+        ...
+
+    def jobs(self, grown: Callable[[], object]) -> Iterable[Job]:
+        """Its trials that are not done; asked for one by one. `grown` is called when `info` has more trials than it
+        had."""
+        ...
+
+    def display(self) -> AbstractContextManager[OnEvent]:
+        """Who hears the events, and may have a trial pause."""
+        ...
+
+    def info(self) -> StudyInfo:
+        """It and its trials as MLflow shows them."""
+        ...
+
+    def report(self) -> R_co:
+        """Write its report, as it stands."""
+        ...
+
+    def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
+        """What is said of trials that failed."""
+        ...
+
+
+class Result(NamedTuple, Generic[R]):
+    """What came of an experiment."""
+
+    report: R
+    outcomes: list[Outcome]
+    """Of the trials that ran."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether any trial did."""
+        return any(outcome.state == "failed" for outcome in self.outcomes)
+
+
+def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> Result[R]:
+    """Bring an experiment to its end, or as far as its failures let it come; write its report, and show it.
+
+    Raises KeyboardInterrupt, or Stopped when asked to stop: the next call goes on from there.
+    """
+    aside, tracker = notes(), how.tracker
+    outcomes: list[Outcome] = []
+    with experiment.opened():
+        aside.print(experiment.summary())
+        accounted = AccountedRunner(StoppableRunner(how.runner, how.workspace, experiment.id), experiment.folder)
+        unfinished = experiment.prepare(aside.print)
+        follow = (lambda: tracker.follow(experiment.info())) if tracker else (lambda: None)
+        follow()
+        if unfinished:
+            slots = min(how.slots, experiment.size) if how.slots else None
+            with experiment.display() as display, tracker.following() if tracker else nullcontext():
+                outcomes = accounted.run(experiment.jobs(follow), slots, display)
+        info = experiment.info()
+    report = experiment.report()
+    if tracker:
+        tracker.finish(info, report.tracked)
+    if show:
+        report.show(output())
+    if accounted.spent is not None and accounted.spent.slots:
+        aside.print(accounted.spent.line)
+    for line in experiment.failures(outcomes):
+        print(line, file=sys.stderr)
+    return Result(report, outcomes)
+
+
+def is_complete(job: Job) -> bool:
+    """Whether a job's trial is done and has all evaluations that the job asks for."""
+    from gonn_core.trial.evaluations import find_evaluation
+
+    directory = TrialDirectory(Path(job.run.runs) / job.id)
+    return directory.result() is not None and None not in [
+        find_evaluation(directory, job, request) for request in job.run.evaluations
+    ]

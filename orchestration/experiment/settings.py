@@ -1,0 +1,51 @@
+"""How the trials of an experiment run and are evaluated: from a budget and prepared data."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ablations.data.datasets import PreparedData
+from ablations.schema import Budget
+from gonn_core.errors import SettingError
+from gonn_core.records.views import View
+from gonn_core.trial.job import EvaluationRequest, RunSettings
+from orchestration.gitinfo import commit_and_dirty
+from orchestration.workspace import Workspace
+
+Device = Literal["auto", "cpu", "cuda"]
+
+
+def check_device(device: str) -> None:
+    """That the device is there. Raises SettingError (DEVICE)."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
+
+
+def evaluated_positions(view: View, count: int | Literal["all"]) -> int:
+    """How many positions of a view are asked for: a budget's number, at most all there are."""
+    return view.n if count == "all" else min(count, view.n)
+
+
+def run_settings(
+    workspace: Workspace,
+    prepared: PreparedData,
+    evaluations: Sequence[EvaluationRequest],
+    snapshots: Sequence[int],
+    device: Device,
+    budget: Budget,
+) -> RunSettings:
+    """Where and how trials run; one CPU thread each. snapshots: sample counts at which weights are kept."""
+    commit, dirty = commit_and_dirty()
+    return RunSettings(
+        runs=str(workspace.runs),
+        store=str(prepared.store.folder),
+        device=device,
+        progress_view=prepared.views["validation"].digest,
+        progress_positions=budget.progress_positions,
+        evaluations=tuple(evaluations),
+        snapshots=tuple(snapshots),
+        commit=commit,
+        dirty=dirty,
+    )

@@ -1,0 +1,54 @@
+"""`gonn ablate --lr search`: the learning rate of every arm of a study, searched before the study, with equal trials
+and seeds."""
+
+from ablations.search import rate_range
+from gonn_core.errors import UserError
+from orchestration.console import notes
+from orchestration.experiment.pipeline import Execution, carry_out
+from orchestration.search.adopt import AdoptedRate
+from orchestration.search.experiment import SearchExperiment
+from orchestration.search.folder import tried_rates
+from orchestration.search.planning import SearchRequest, Target, search_of
+from orchestration.study.planning import Plan
+from orchestration.workspace import Workspace
+from reports.search.page import sentences
+from reports.search.report import SearchReport, search_report
+
+
+def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, SearchExperiment]:
+    """Arm id -> the search for its rate. The control's serves every study of its base and data."""
+    study, searches = plan.study, {}
+    base, budget, usual = plan.registry.base(study.base), plan.registry.budget(study.budget), SearchRequest("")
+    for arm in study.arms:
+        control = arm.id == study.arms[0].id
+        name, title = (base.id, base.title) if control else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
+        target = Target(name, title, base, budget, arm.config, rate_range(base, budget.id, arm.config))
+        searches[arm.id] = search_of(target, usual.trials, usual.seed, plan.prepared, workspace, device)
+    return searches
+
+
+def search_arms(plan: Plan, device: str, how: Execution) -> dict[str, AdoptedRate]:
+    """Arm id -> rate found for it. Raises UserError when a search cannot be brought to its end."""
+    rates = {}
+    for arm, search in arm_searches(plan, device, how.workspace).items():
+        report = carry_out(search, how, show=False).report.files.report
+        notes().print(" ".join(sentences(report)))
+        rate = _adopted(report)
+        if rate is None:
+            to_come = f"{report.unfinished} of {search.size} trials are still to come"
+            raise UserError(f"search {search.id}: {to_come}; the same command goes on")
+        rates[arm] = rate
+    return rates
+
+
+def rates_so_far(plan: Plan, device: str, workspace: Workspace) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
+    """Arm id -> its search as far as it is, and the rate found when it is finished; trains nothing."""
+    reports = {
+        arm: search_report(experiment.search, tried_rates(workspace, experiment.search))
+        for arm, experiment in arm_searches(plan, device, workspace).items()
+    }
+    return {arm: (report, _adopted(report)) for arm, report in reports.items()}
+
+
+def _adopted(report: SearchReport) -> AdoptedRate | None:
+    return None if report.unfinished or report.rate is None else AdoptedRate(report.rate, report.search.id)
