@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.trial.events import event
+from gonn_core.trial.events import Started, Tick
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.experiment.accounting import Account
 from orchestration.runners.base import ONE_THREAD
@@ -40,14 +40,13 @@ def multiply(job: Job, on_progress) -> dict:
     is done."""
     importlib.import_module("gonn_core.trial.run")
     products, parts = job.config.training.samples, job.run.progress_points
-    on_progress(event("started", job.id, 0, products, None, None, device="cpu", resumed=0, training_seconds=0.0))
+    on_progress(Started(job.id, 0, products, device="cpu", resumed=0, training_seconds=0.0))
     began = time.perf_counter()
     for part in range(1, parts + 1):
         burn(products // parts)
         spent = time.perf_counter() - began
         on_progress(
-            event(
-                "tick",
+            Tick(
                 job.id,
                 part * (products // parts),
                 products,
@@ -122,7 +121,7 @@ def _run(runner, jobs, slots: int) -> tuple[float, float, str]:
 
     def hear(event: dict) -> None:
         account.hear(event)
-        if event["event"] == "started":
+        if event.kind == "started":
             first.append(time.perf_counter() - began)
 
     outcomes = runner.run(jobs, slots, hear)

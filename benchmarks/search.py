@@ -28,6 +28,7 @@ from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
+from gonn_core.trial.events import Event, Failed, Finished, Retried
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, carry_out, is_complete
@@ -79,9 +80,11 @@ def train(jobs: Sequence[Job], slots: int) -> None:
     left = [job for job in jobs if not is_complete(job)]
     names = {job.id: f"rate {job.labels['rate']} seed {job.labels['seed']}" for job in jobs}
 
-    def tell(event):
-        if event["event"] in ("finished", "failed", "retried"):
-            print(f"{names[event['trial']]}: {event.get('message') or event['event']}", flush=True)
+    def tell(event: Event) -> None:
+        if isinstance(event, Failed | Retried):
+            print(f"{names[event.trial]}: {event.message}", flush=True)
+        elif isinstance(event, Finished):
+            print(f"{names[event.trial]}: finished", flush=True)
 
     for outcome in LocalRunner().run(left, slots, tell) if left else ():
         if outcome.state != "done" and "Diverged:" not in outcome.error:

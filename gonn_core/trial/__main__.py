@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
+from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting
 from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
@@ -53,10 +54,10 @@ class Printer:
         self._stop = True
         signal.signal(number, signal.SIG_DFL)  # the second time it is meant
 
-    def __call__(self, event: dict) -> bool:
+    def __call__(self, event: Event) -> bool:
         """Print what is due; False once a pause was asked for."""
         if self._wanted:
-            passing = event["event"] in ("tick", "evaluating")
+            passing = isinstance(event, Tick | Evaluating)
             if self._stream.isatty():
                 self._stream.write(("\r\x1b[K" if self._live else "") + describe(event) + ("" if passing else "\n"))
                 self._live = passing
@@ -67,29 +68,28 @@ class Printer:
         return not self._stop
 
 
-def describe(event: dict) -> str:
+def describe(event: Event) -> str:
     """One line for an event."""
-    start = f"{event['trial']}  {event['samples']:,}/{event['total']:,} samples"
-    kind = event["event"]
-    if kind == "waiting":
-        return f"{event['trial']}  waiting: process {event['holder']['pid']} on {event['holder']['host']} works on this trial"
-    if kind == "started":
-        return f"{start}  {'goes on' if event['resumed'] else 'starts'} on {event['device']}"
-    if kind == "evaluating":
-        return f"{start}  evaluating {event['split']} ({event['history']}): {event['positions']:,}/{event['of']:,} positions"
+    if isinstance(event, Waiting):
+        return f"{event.trial}  waiting: process {event.pid} on {event.host} works on this trial"
+    start = f"{event.trial}  {event.samples:,}/{event.total:,} samples"
+    if isinstance(event, Started):
+        return f"{start}  {'goes on' if event.resumed else 'starts'} on {event.device}"
+    if isinstance(event, Evaluating):
+        done = f"{event.positions:,}/{event.of:,} positions"
+        return f"{start}  evaluating {event.split} ({event.history}): {done}"
     parts = [start]
-    if event["samples_per_s"]:
-        parts.append(f"{event['samples_per_s']:,.0f}/s")
-    if event["nats"] is not None:
-        parts.append(f"nats {event['nats']:.4f}")
-    if "train_nats" in event:
-        parts.append(f"train {event['train_nats']:.4f}")
-    if kind == "tick":
-        parts.append(f"{_duration(event['seconds_left'])} left")
-    if kind == "finished":
-        parts += ["done"] + [
-            f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in event["result"]["evaluations"]
-        ]
+    if event.samples_per_s:
+        parts.append(f"{event.samples_per_s:,.0f}/s")
+    if event.nats is not None:
+        parts.append(f"nats {event.nats:.4f}")
+    if isinstance(event, Tick | Point):
+        parts.append(f"train {event.train_nats:.4f}")
+    if isinstance(event, Tick):
+        parts.append(f"{_duration(event.seconds_left)} left")
+    if isinstance(event, Finished):
+        evaluations = event.result["evaluations"] if event.result else []
+        parts += ["done", *(f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in evaluations)]
     return "  ".join(parts)
 
 

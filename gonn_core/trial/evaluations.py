@@ -18,7 +18,7 @@ from gonn_core.training.environment import choose_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.events import Evaluating, OnProgress, PauseAsked
 from gonn_core.trial.job import EvaluationRequest, Job, resumed_settings, whole_batches
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.weights import snapshot_net
@@ -55,7 +55,7 @@ def make_evaluations(
     job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress
 ) -> None:
     """Make what the job asks for and the directory of the finished trial lacks; the net comes from its snapshot. Raises
-    Paused when asked to."""
+    PauseAsked when asked to."""
     missing = [request for request in job.run.evaluations if find_evaluation(directory, job, request) is None]
     if not missing:
         return
@@ -119,11 +119,16 @@ def _teller(job: Job, request: EvaluationRequest, samples: int, positions: int, 
         nonlocal next_tick
         if time.monotonic() >= next_tick:
             next_tick = time.monotonic() + _TICK_SECONDS
-            about = {"split": request.split, "history": request.history, "positions": done, "of": positions}
-            if (
-                on_progress(event("evaluating", job.id, samples, job.config.training.samples, None, None, **about))
-                is False
-            ):
-                raise Paused
+            event = Evaluating(
+                job.id,
+                samples,
+                job.config.training.samples,
+                split=request.split,
+                history=request.history,
+                positions=done,
+                of=positions,
+            )
+            if on_progress(event) is False:
+                raise PauseAsked
 
     return tell

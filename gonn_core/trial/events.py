@@ -1,43 +1,131 @@
-"""What a running trial tells whoever started it: plain dictionaries, the same keys in all of them.
+"""What is told of a trial while it runs: one frozen dataclass per kind of event, picklable, so that it crosses
+processes and machines as it is.
 
-    event          waiting, started, tick, point, evaluating or finished
-    trial          id
-    samples total  positions trained on, and how many it will be
-    nats           cross-entropy on the progress subset at the last point, None before it
-    samples_per_s  of wall time since the last point, None before the first step
-
-and by event:
-
-    waiting        waiting (True), holder: pid and host of the process that works on the trial (told once)
-    started        device, resumed: samples done by earlier sessions; training_seconds that they took; on a GPU free_bytes: of its memory
-    tick           train_nats: mean since the last point; seconds_left; training_seconds: in steps, of all sessions; about once a second
-    point          all of a line of metrics.jsonl
-    tick, point    on a GPU also peak_bytes: the most in tensors so far; reserved_bytes: what this took of the GPU's memory
-    evaluating     split, history, positions: how many done, of: how many; about once a second
-    finished       all of the result
+A trial tells Waiting, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs many of them tells
+Begun, Retried, Failed and Paused too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
-OnProgress = Callable[[dict], bool | None]
+from gonn_core.trial.memory import Memory
+
+
+@dataclass(frozen=True)
+class Event:
+    """What all events say."""
+
+    kind: ClassVar[str]
+    """The event's name: its class in lower case."""
+    trial: str
+    """Its id."""
+    samples: int
+    """Positions trained on."""
+    total: int
+    """How many it will be."""
+    nats: float | None = None
+    """Cross-entropy on the progress subset at the last point, None before it."""
+    samples_per_s: float | None = None
+    """Of wall time since the last point, None before the first step."""
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__name__.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting(Event):
+    """Another process works on the trial; told once."""
+
+    pid: int
+    host: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started(Event):
+    """Training begins or goes on."""
+
+    device: str
+    resumed: int
+    """Samples done by earlier sessions."""
+    training_seconds: float
+    """That these took."""
+    free_bytes: int | None = None
+    """Of the GPU's memory; None on a CPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick(Event):
+    """About once a second."""
+
+    train_nats: float
+    """Mean since the last point."""
+    seconds_left: float
+    training_seconds: float
+    """In steps, of all sessions."""
+    memory: Memory | None = None
+    """None on a CPU."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point(Event):
+    """A line of metrics.jsonl was written, which says more."""
+
+    train_nats: float
+    training_seconds: float
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluating(Event):
+    """About once a second while a trained net is evaluated."""
+
+    split: str
+    history: str
+    positions: int
+    """How many are done."""
+    of: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished(Event):
+    """The trial is done, with all evaluations that its job asks for."""
+
+    result: Mapping | None = None
+    """As `run_trial` returns it; None where only a runner says so."""
+
+
+@dataclass(frozen=True)
+class Begun(Event):
+    """A runner's slot takes the trial."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retried(Event):
+    """The trial's process died or ran out of memory, another one carries on."""
+
+    message: str
+    """One line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Event):
+    """The trial failed."""
+
+    message: str
+    """One line."""
+
+
+@dataclass(frozen=True)
+class Paused(Event):
+    """The trial stopped after a checkpoint, as it was asked to."""
+
+
+OnProgress = Callable[[Event], bool | None]
 """Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a
 checkpoint."""
 
 
-class Paused(Exception):
+class PauseAsked(Exception):
     """`on_progress` asked for a pause where no loop of steps could see it."""
-
-
-def event(
-    kind: str, trial: str, samples: int, total: int, nats: float | None, samples_per_s: float | None, **values
-) -> dict:
-    """One event with the keys that all of them have."""
-    return {
-        "event": kind,
-        "trial": trial,
-        "samples": samples,
-        "total": total,
-        "nats": nats,
-        "samples_per_s": samples_per_s,
-        **values,
-    }

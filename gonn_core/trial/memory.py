@@ -1,5 +1,7 @@
 """A GPU's memory: what a trial tells of it, and what becomes of a trial for which it is too small."""
 
+from typing import NamedTuple
+
 from gonn_core.errors import UserError, printable
 
 _SIGNS = ("out of memory", "STATUS_ALLOC_FAILED")
@@ -11,6 +13,15 @@ class OutOfMemory(UserError):
 
     def __init__(self, problem: str):
         super().__init__(f"out of GPU memory ({printable(problem, 300)})")
+
+
+class Memory(NamedTuple):
+    """Of a GPU, in bytes."""
+
+    peak: int
+    """The most in tensors so far."""
+    reserved: int
+    """What this took of the GPU's memory."""
 
 
 def shortage(error: BaseException) -> str | None:
@@ -35,22 +46,19 @@ def forget_peak(device) -> None:
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def free_memory(device) -> dict[str, int]:
-    """`free_bytes` of the whole GPU, for the event of a trial's start; nothing on a CPU."""
+def free_memory(device) -> int | None:
+    """Bytes that are free of the whole GPU; None on a CPU."""
     if device.type != "cuda":
-        return {}
+        return None
     import torch
 
-    return {"free_bytes": torch.cuda.mem_get_info(device)[0]}
+    return torch.cuda.mem_get_info(device)[0]
 
 
-def peak_memory(device) -> dict[str, int]:
-    """`peak_bytes` in tensors since `forget_peak`, and `reserved_bytes` that this took of the GPU; nothing on a CPU."""
+def peak_memory(device) -> Memory | None:
+    """What was taken since `forget_peak`; None on a CPU."""
     if device.type != "cuda":
-        return {}
+        return None
     import torch
 
-    return {
-        "peak_bytes": torch.cuda.max_memory_allocated(device),
-        "reserved_bytes": torch.cuda.max_memory_reserved(device),
-    }
+    return Memory(torch.cuda.max_memory_allocated(device), torch.cuda.max_memory_reserved(device))

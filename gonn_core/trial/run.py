@@ -13,7 +13,7 @@ from gonn_core.errors import InputError, UserError, printable
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation, make_evaluations
-from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.events import Finished, OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost
 from gonn_core.trial.memory import OutOfMemory, shortage
@@ -81,13 +81,10 @@ def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wa
                 raise
             if not told:
                 process, told = held.holder.process, True
-                holder = {"pid": process.pid, "host": process.machine.split("/")[0]}
                 lines = directory.metrics()
                 samples = lines[-1]["samples"] if lines else 0
-                news = event(
-                    "waiting", job.id, samples, job.config.training.samples, None, None, waiting=True, holder=holder
-                )
-                if on_progress(news) is False:
+                total, host = job.config.training.samples, process.machine.split("/")[0]
+                if on_progress(Waiting(job.id, samples, total, pid=process.pid, host=host)) is False:
                     return None
             time.sleep(POLL_SECONDS)
             continue
@@ -117,7 +114,7 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
                 directory.write_json("result.json", result, lease)
             ready = _ready(job, directory)
             assert ready is not None  # result and evaluations have just been written
-    except Paused:  # while waiting for a twin, or while evaluating: trained to the end
+    except PauseAsked:  # while waiting for a twin, or while evaluating: trained to the end
         return {"state": "paused", "id": job.id, "samples": max(directory.snapshots(), default=0)}
     except (UserError, LeaseLost):
         raise
@@ -126,7 +123,7 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
             _write_failure(job, directory, lease, error)
         raise
     total = job.config.training.samples
-    on_progress(event("finished", job.id, total, total, ready.get("nats"), ready["samples_per_s"], result=ready))
+    on_progress(Finished(job.id, total, total, ready.get("nats"), ready["samples_per_s"], result=ready))
     return ready
 
 

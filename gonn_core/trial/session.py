@@ -25,7 +25,7 @@ from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import OnProgress, event
+from gonn_core.trial.events import Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
@@ -121,11 +121,11 @@ class Session:
         state."""
         trainer, training = self.trainer, self.job.config.training
         self._tell(
-            "started",
+            Started,
             device=describe_device(self.device),
             resumed=trainer.samples,
             training_seconds=self.clock.training_seconds,
-            **self._free,
+            free_bytes=self._free,
         )
         next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
@@ -168,23 +168,18 @@ class Session:
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
-            **{name: value for name, value in peak_memory(self.device).items() if name == "peak_bytes"},
+            **({"peak_bytes": memory.peak} if (memory := peak_memory(self.device)) else {}),
         }
 
     def weights(self) -> str:
         """Digest of the weights that a snapshot would hold now."""
         return weights_digest(self.trainer.evaluated_net.state_dict())
 
-    def _tell(self, kind: str, **values) -> bool:
+    def _tell(self, kind: type[Event], **values) -> bool:
         """Tell an event; returns False when a pause was asked for."""
         nats = self._lines[-1].get("nats") if self._lines else None
-        told = {"samples_per_s": None, **values}
-        return (
-            self.on_progress(
-                event(kind, self.job.id, self.trainer.samples, self.job.config.training.samples, nats, **told)
-            )
-            is not False
-        )
+        total = self.job.config.training.samples
+        return self.on_progress(kind(self.job.id, self.trainer.samples, total, nats, **values)) is not False
 
     def _rate(self) -> float:
         """Samples per second of training since the last line."""
@@ -219,9 +214,11 @@ class Session:
             self._lines.append(line)
             self.directory.write_metrics(self._lines, self.lease)
             return self._tell(
-                "point",
-                **{name: value for name, value in line.items() if name not in ("samples", "nats")},
-                **peak_memory(self.device),
+                Point,
+                samples_per_s=line["samples_per_s"],
+                train_nats=line["train_nats"],
+                training_seconds=line["training_seconds"],
+                memory=peak_memory(self.device),
             )
 
     def _tick(self) -> bool:
@@ -229,8 +226,14 @@ class Session:
             return True  # the point has just told everything
         rate = self._rate()
         left = (self.job.config.training.samples - self.trainer.samples) / rate
-        spent = {"training_seconds": self.clock.training_seconds, **peak_memory(self.device)}
-        return self._tell("tick", samples_per_s=rate, train_nats=self.trainer.train_nats(), seconds_left=left, **spent)
+        return self._tell(
+            Tick,
+            samples_per_s=rate,
+            train_nats=self.trainer.train_nats(),
+            seconds_left=left,
+            training_seconds=self.clock.training_seconds,
+            memory=peak_memory(self.device),
+        )
 
     def _snapshot(self) -> None:
         with self.clock.aside():

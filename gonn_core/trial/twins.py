@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from gonn_core.config import canonical, trial_id, with_values
 from gonn_core.evaluation.reading import Reading
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import OnProgress, Paused, event
+from gonn_core.trial.events import OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease, live_holder
 
@@ -46,7 +46,7 @@ def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: On
     made.
 
     Waits for a plainer twin that another process is training. None when there is no twin to take over from. Raises
-    Paused.
+    PauseAsked.
     """
     for reading, trial in twins(job):
         twin = TrialDirectory(directory.path.parent / trial)
@@ -63,10 +63,9 @@ def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
     while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path)) is not None:
         if not told:
             told, process = True, holder.process
-            about = {"pid": process.pid, "host": process.machine.split("/")[0]}
-            news = event("waiting", job.id, 0, job.config.training.samples, None, None, waiting=True, holder=about)
-            if on_progress(news) is False:
-                raise Paused
+            host = process.machine.split("/")[0]
+            if on_progress(Waiting(job.id, 0, job.config.training.samples, pid=process.pid, host=host)) is False:
+                raise PauseAsked
         time.sleep(POLL_SECONDS)
 
 

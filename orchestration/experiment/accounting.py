@@ -12,13 +12,14 @@ from typing import NamedTuple
 from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_record, write_json
 from gonn_core.files.locks import locked
+from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Point, Retried, Started, Tick, Waiting
 from gonn_core.trial.job import Job
 from orchestration.progress import duration
 from orchestration.runners.base import OnEvent, Outcome, Runner
 
 SESSIONS_FILE = "sessions.json"
 FORMAT = 1
-_ENDS = ("finished", "failed", "paused", "retried")
+_ENDS = (Finished, Failed, Paused, Retried)
 
 
 @dataclass(frozen=True)
@@ -70,39 +71,41 @@ class Account:
         self._began = self._last = clock()
         self._open: dict[str, _Open] = {}
         self._sums = dict.fromkeys(("training", "start", "waiting", "busy"), 0.0)
-        self._most, self._idle_from = 0, None
+        self._most = 0
+        self._idle_from: float | None = None
         self._before_first = 0.0
         self.errors: dict[str, str | None] = {}
         """Every trial that began -> why it failed, None unless it did."""
 
-    def hear(self, event: dict) -> None:
+    def hear(self, event: Event) -> None:
         """Take an event in."""
-        now, trial, kind = self._clock(), event["trial"], event["event"]
+        now, trial, over = self._clock(), event.trial, isinstance(event, _ENDS)
         self._advance(now)
-        if kind == "begun" or trial not in self._open:
+        if isinstance(event, Begun) or trial not in self._open:
             self._open[trial] = _Open(now)
             self.errors[trial] = None
             self._most = max(self._most, len(self._open))
         line = self._open[trial]
-        phase = line.phase if kind in _ENDS else {"begun": "start", "waiting": "waiting"}.get(kind, "work")
-        if phase != line.phase or kind in _ENDS:
+        phase = line.phase if over else "waiting" if isinstance(event, Waiting) else "work"
+        phase = "start" if isinstance(event, Begun) else phase
+        if phase != line.phase or over:
             self._close(line, now)
             line.phase = phase
         if phase == "work" and self._idle_from is None:
             self._idle_from, self._before_first = now, self._sums["busy"]
-        if "training_seconds" in event:
-            line.before = event["training_seconds"] if line.before is None else line.before
-            self._sums["training"] += event["training_seconds"] - max(line.trained, line.before)
-            line.trained = event["training_seconds"]
-        if kind in _ENDS:
+        if isinstance(event, Started | Tick | Point):
+            line.before = event.training_seconds if line.before is None else line.before
+            self._sums["training"] += event.training_seconds - max(line.trained, line.before)
+            line.trained = event.training_seconds
+        if over:
             del self._open[trial]
-            if kind == "failed":
-                self.errors[trial] = event["message"]
+        if isinstance(event, Failed):
+            self.errors[trial] = event.message
 
     def listening(self, on_event: OnEvent) -> OnEvent:
         """`on_event` that is heard here too."""
 
-        def hear(event: dict) -> bool | None:
+        def hear(event: Event) -> bool | None:
             self.hear(event)
             return on_event(event)
 

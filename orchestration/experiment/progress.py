@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from gonn_core.errors import printable
+from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Waiting
 from orchestration.progress import Bar, Display, display, duration
 
 _OVER = ("finished", "failed", "paused")
@@ -44,20 +45,16 @@ class StudyProgress:
         self.title = printable(title)
         self.trials = {trial: TrialLine(printable(label), totals[trial]) for trial, label in labels.items()}
 
-    def hear(self, event: dict) -> TrialLine | None:
+    def hear(self, event: Event) -> TrialLine | None:
         """Take an event in; the trial's line, None for a trial that is not shown."""
-        line = self.trials.get(event["trial"])
+        line = self.trials.get(event.trial)
         if line is None:
             return None
-        line.state = event["event"]
-        line.samples = max(line.samples, event["samples"]) if line.state != "retried" else event["samples"]
-        line.rate = event["samples_per_s"] or line.rate
-        line.nats = event["nats"] if event["nats"] is not None else line.nats
-        line.note = {
-            "begun": lambda: "starting",
-            "waiting": lambda: "trained by another command, waiting for its result",
-            "evaluating": lambda: f"evaluating {event['split']} {event['positions']:,}/{event['of']:,}",
-        }.get(line.state, lambda: printable(event.get("message", "")))()
+        line.state = event.kind
+        line.samples = event.samples if isinstance(event, Retried) else max(line.samples, event.samples)
+        line.rate = event.samples_per_s or line.rate
+        line.nats = event.nats if event.nats is not None else line.nats
+        line.note = _note(event)
         return line
 
     def running(self) -> list[TrialLine]:
@@ -111,6 +108,20 @@ class StudyProgress:
         return [Bar(self.title, self._done, self._total, self._counts()), *running]
 
 
+def _note(event: Event) -> str:
+    """What is said of a trial in place of how far it is."""
+    match event:
+        case Begun():
+            return "starting"
+        case Waiting():
+            return "trained by another command, waiting for its result"
+        case Evaluating():
+            return f"evaluating {event.split} {event.positions:,}/{event.of:,}"
+        case Failed() | Retried():
+            return printable(event.message)
+    return ""
+
+
 def describe(line: TrialLine) -> str:
     """A running trial in one line."""
     nats = f", {line.nats:.3f} nats" if line.nats is not None else ""
@@ -148,7 +159,7 @@ class StudyDisplay:
         if not self._display.live:
             self._display.note(self._study.summary())
 
-    def __call__(self, event: dict) -> None:
+    def __call__(self, event: Event) -> None:
         line = self._study.hear(event)
         if line is not None and line.state in ("failed", "retried"):
             self._display.note(f"{line.label}: {line.state}: {line.note}", "red")

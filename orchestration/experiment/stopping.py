@@ -23,6 +23,7 @@ from pathlib import Path
 
 from gonn_core.errors import InputError, SettingError, UserError, printable
 from gonn_core.files.json_files import write_json
+from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.process import Process, is_alive, this_process
@@ -77,7 +78,7 @@ class Command:
     def listening(self, on_event: OnEvent) -> OnEvent:
         """`on_event` that also asks for a pause once the command is to stop."""
 
-        def hear(event: dict) -> bool:
+        def hear(event: Event) -> bool:
             go_on = on_event(event) is not False
             return go_on and not self.asked
 

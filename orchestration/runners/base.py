@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from gonn_core.errors import SettingError, UserError
-from gonn_core.trial.events import event
+from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Retried
 from gonn_core.trial.job import Job
 from gonn_core.trial.memory import OutOfMemory
 
@@ -30,10 +30,9 @@ ONE_THREAD = {
 }
 """Environment of a worker, set before it imports torch: trials run side by side with one thread each."""
 
-OnEvent = Callable[[dict], bool | None]
-"""Told the events of `gonn_core.trial.events` and four more: `begun` (a slot takes it), `retried` (its process died or
-ran out of memory, another one carries on) and `failed`, both with a `message` of one line, and `paused`. Returning
-False, except to `begun` and when it is over, pauses the trial as it does in `run_trial`."""
+OnEvent = Callable[[Event], bool | None]
+"""Told the events of `gonn_core.trial.events`. Returning False, except to Begun and when it is over, pauses the trial
+as it does in `run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,14 @@ def load_function(path: str) -> Callable:
     return getattr(importlib.import_module(module), name)
 
 
-def begun(job: Job) -> dict:
+def begun(job: Job) -> Begun:
     """The event that a slot takes a trial up."""
-    return event("begun", job.id, 0, job.config.training.samples, None, None)
+    return Begun(job.id, 0, job.config.training.samples)
 
 
-def retried(job: Job, why: str) -> dict:
+def retried(job: Job, why: str) -> Retried:
     """The event that a trial's process died and another one carries on."""
-    return event("retried", job.id, 0, job.config.training.samples, None, None, message=why)
+    return Retried(job.id, 0, job.config.training.samples, message=why)
 
 
 def failure(job: Job, error: Exception) -> Outcome:
@@ -98,14 +97,14 @@ def failure(job: Job, error: Exception) -> Outcome:
     return Outcome(job.id, "failed", describe(error), traceback.format_exc())
 
 
-def ended(job: Job, outcome: Outcome) -> dict:
-    """The last event of a trial: finished, failed or paused."""
+def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
+    """The last event of a trial."""
     total = job.config.training.samples
     if outcome.state == "failed":
-        return event("failed", job.id, 0, total, None, None, message=outcome.error)
+        return Failed(job.id, 0, total, message=outcome.error)
     if outcome.state == "paused":
-        return event("paused", job.id, 0, total, None, None)
-    return event("finished", job.id, total, total, None, None)
+        return Paused(job.id, 0, total)
+    return Finished(job.id, total, total)
 
 
 def describe(error: BaseException) -> str:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gonn_core.trial.events import Event, Point, Started, Tick
 from orchestration.runners.base import Places
 
 WINDOW_SECONDS = 10.0
@@ -91,21 +92,21 @@ class GpuSlots:
         del self._running[trial]
         self._changes += 1
 
-    def hear(self, event: dict) -> None:
+    def hear(self, event: Event) -> None:
         """Take in what a trial says of its memory and its samples."""
-        trial = self._running.get(event["trial"])
+        trial = self._running.get(event.trial)
         if trial is None:
             return
-        if trial.company <= self.gpus and "free_bytes" in event:
-            self._free = event["free_bytes"]
-        if "reserved_bytes" in event:
-            self._peaks[trial.net] = max(self._peaks.get(trial.net, 0), event["reserved_bytes"])
-        training = event["event"] in ("tick", "point")
+        if isinstance(event, Started) and event.free_bytes is not None and trial.company <= self.gpus:
+            self._free = event.free_bytes
+        training = isinstance(event, Tick | Point)
+        if isinstance(event, Tick | Point) and event.memory is not None:
+            self._peaks[trial.net] = max(self._peaks.get(trial.net, 0), event.memory.reserved)
         if training != trial.training:
             trial.training, trial.mark = training, None
             self._changes += 1
         if training:
-            self._measure(trial, self._clock(), event["samples"])
+            self._measure(trial, self._clock(), event.samples)
 
     def out_of_memory(self, trial: str) -> bool:
         """A trial ran out of memory: True when it is to be started again, with fewer beside it; False when it had a GPU

@@ -15,6 +15,7 @@ from itertools import chain
 from multiprocessing import connection, get_context, parent_process
 from typing import NamedTuple
 
+from gonn_core.trial.events import Event, Finished
 from gonn_core.trial.job import Job
 from orchestration.runners.base import (
     ATTEMPTS,
@@ -92,10 +93,10 @@ class _Study:
             self._queue.tell(begun(job))
         return job
 
-    def hear(self, worker: "_Worker", said: "dict | Outcome | Death") -> None:
+    def hear(self, worker: "_Worker", said: "Event | Outcome | Death") -> None:
         """Take in what a worker said."""
         job = worker.job
-        if isinstance(said, dict):
+        if isinstance(said, Event):
             if self._queue.tell(said) is False:
                 worker.ask_to_pause()
             return
@@ -145,7 +146,7 @@ class _Worker:
         """Have the trial stop at its next checkpoint."""
         self._send("pause")
 
-    def listen(self) -> dict | Outcome | Death:
+    def listen(self) -> Event | Outcome | Death:
         """The next message; Death, with the process cleared away, when there is none any more."""
         try:
             return self.pipe.recv()
@@ -215,8 +216,8 @@ def _work(pipe, function: str):
 def _run(run_trial, job: Job, pipe) -> Outcome:
     """One trial to its end, telling the driver on the way."""
 
-    def tell(event: dict) -> bool:
-        if event["event"] != "finished":  # the driver says that itself, once it has the outcome
+    def tell(event: Event) -> bool:
+        if not isinstance(event, Finished):  # the driver says that itself, once it has the outcome
             pipe.send(event)
         return not pipe.poll()  # all that the driver ever sends meanwhile is the wish to pause
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.gpu_slots import GpuSlots
@@ -41,7 +42,7 @@ class JobQueue:
         """Whether a job at work may yet be put back."""
         return self.slots is not None and self.slots.running > 0
 
-    def tell(self, event: dict) -> bool | None:
+    def tell(self, event: Event) -> bool | None:
         """Pass an event on to whoever listens, and to the slots."""
         if self.slots is not None:
             self.slots.hear(event)

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
+from gonn_core.trial.events import Finished
 from gonn_core.trial.job import Job
 from orchestration.runners.base import (
     ATTEMPTS,
@@ -153,7 +154,7 @@ def _trainable(function: str):
             self._said.put(outcome)
 
         def _tell(self, event):
-            if event["event"] != "finished":  # the driver says that itself, once it has the outcome
+            if not isinstance(event, Finished):  # the driver says that itself, once it has the outcome
                 self._said.put(event)
             return not self._pause
 

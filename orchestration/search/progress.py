@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from ablations.search import Search, Tried
+from gonn_core.trial.events import Event
 from orchestration.experiment.progress import StudyProgress, TrialLine, describe
 from orchestration.progress import PLAIN_SECONDS, duration
 from orchestration.search.pruning import is_divergence
@@ -29,7 +30,7 @@ class SearchLines:
             f"rate {tried.rate:.4g}", self._search.config.training.samples, max(tried.points, default=0)
         )
 
-    def __call__(self, event: dict) -> None:
+    def __call__(self, event: Event) -> None:
         line = self._progress.hear(event)
         if line is None:
             return
@@ -37,7 +38,7 @@ class SearchLines:
             self._ended += 1
             nats = "" if line.nats is None else f"{line.nats:.4f} nats"
             if line.state == "finished" and line.nats is not None:
-                here = (line.nats, self._rates[event["trial"]])
+                here = (line.nats, self._rates[event.trial])
                 self._best = min(self._best or here, here)
             words = {
                 "finished": nats or "done",

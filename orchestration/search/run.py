@@ -11,7 +11,7 @@ from pathlib import Path
 from ablations.search import Search, Tried
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
-from gonn_core.trial.events import event
+from gonn_core.trial.events import Event, Failed, Finished, Paused, Point
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.runners.base import OnEvent
 from orchestration.search.optuna_rates import RateOptimiser
@@ -54,22 +54,19 @@ class SearchRun:
             labels={"search": self._search.id, "number": str(tried.number)},
         )
 
-    def __call__(self, event: dict) -> bool:
+    def __call__(self, event: Event) -> bool:
         """Hear an event; False when the trial is to stop."""
         go_on = self._on_event(event) is not False
-        tried = self._running.get(event["trial"])
+        tried = self._running.get(event.trial)
         if tried is None:
             return go_on
-        match event["event"]:
-            case "point":
-                if self._point(tried, event["samples"], event["nats"]):
-                    self._stopped.add(tried.trial)
-                    return False
-            case "finished":
-                self._end(tried)
-            case "failed":
-                self._end(tried, event["message"])
-            case "paused":
+        match event:
+            case Point() if self._point(tried, event.samples, event.nats):
+                self._stopped.add(tried.trial)
+                return False
+            case Failed():
+                self._end(tried, event.message)
+            case Finished() | Paused():
                 self._end(tried)
         return go_on
 
@@ -79,7 +76,7 @@ class SearchRun:
             return False
         total, last = self._search.config.training.samples, max(tried.points, default=0)
         asked(tried)
-        self._on_event(event("finished", tried.trial, total, total, tried.points.get(last), None))
+        self._on_event(Finished(tried.trial, total, total, tried.points.get(last)))
         return True
 
     def _begin(self, tried: Tried, asked: OnTried) -> Job:

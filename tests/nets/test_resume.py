@@ -25,7 +25,7 @@ def test_resumed_is_the_same(tmp_path, toggles):
     whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
     run_trial(whole)
     assert (
-        run_trial(parted, lambda event: not (event["event"] == "point" and event["samples"] >= 120))["state"]
+        run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"]
         == "paused"
     )
     torch.manual_seed(9)

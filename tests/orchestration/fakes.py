@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,10 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import UserError
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import pack_arrays
-from gonn_core.trial.events import event
 from gonn_core.trial.job import Job, RunSettings
-from gonn_core.trial.memory import OutOfMemory
+from gonn_core.trial.memory import Memory, OutOfMemory
 from gonn_core.trial.process import this_process
+from tests.trial.events import event
 
 
 def fake_job(folder, seed: int, behaviour: str = "") -> Job:
@@ -51,13 +50,9 @@ def run_fake(job, on_progress) -> dict:
             _on_a_gpu(
                 job, on_progress, short=job.run.commit == "too large" or job.run.commit == "short once" and attempt == 1
             )
-    tell = partial(event, trial=job.id, total=20)
-    on_progress(tell("started", samples=0, nats=None, samples_per_s=None, device="none", resumed=0))
+    on_progress(event("started", job.id, 0, 20, device="none"))
     while job.run.commit == "goes on until told" and attempt == 1:
-        if (
-            on_progress(tell("tick", samples=5, nats=None, samples_per_s=50.0, train_nats=5.0, seconds_left=1.0))
-            is False
-        ):
+        if on_progress(event("tick", job.id, 5, 20, None, 50.0)) is False:
             return {"state": "paused", "samples": 5}
         time.sleep(0.05)
     for samples in (10, 20):
@@ -72,7 +67,7 @@ def run_fake(job, on_progress) -> dict:
         }
         with open(folder / "metrics.jsonl", "a") as file:
             print(json.dumps(line), file=file)
-        if on_progress(tell("point", **line)) is False:
+        if on_progress(event("point", job.id, samples, 20, line["nats"], line["samples_per_s"])) is False:
             return {"state": "paused", "samples": samples}
     (folder / "result.json").write_text(json.dumps({"format": 1, "id": job.id, "seed": job.config.training.init_seed}))
     return {"state": "done"}
@@ -80,11 +75,7 @@ def run_fake(job, on_progress) -> dict:
 
 def _on_a_gpu(job, on_progress, short: bool) -> None:
     """Two seconds of telling a GPU's memory, or until it is `short`."""
-    on_progress(
-        event(
-            "started", job.id, 0, 20, None, None, device="a GPU", resumed=0, training_seconds=0.0, free_bytes=80 * 2**30
-        )
-    )
+    on_progress(event("started", job.id, 0, 20, device="a GPU", free_bytes=80 * 2**30))
     for tick in range(20):
         time.sleep(0.1)
         if short:
@@ -97,10 +88,7 @@ def _on_a_gpu(job, on_progress, short: bool) -> None:
                 20,
                 None,
                 10.0,
-                train_nats=5.0,
-                seconds_left=1.0,
-                peak_bytes=2**29,
-                reserved_bytes=2**30,
+                memory=Memory(2**29, 2**30),
             )
         )
 

@@ -11,9 +11,9 @@ from ablations.search import PRUNING, Search, search_id
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
-from gonn_core.trial.events import event
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.runners.base import Outcome, ended
+from tests.trial.events import event
 
 BEST, BOTTOM = 0.1, 3.0
 DIVERGES = 0.6

@@ -48,13 +48,13 @@ def test_a_worker_of_ray_is_killed(tmp_path):
 
     def on_event(event):
         if (
-            event["event"] == "point"
+            event.kind == "point"
             and "retried" not in told
             and folder.checkpoint.exists()
             and (holder := live_holder(folder.path))
         ):
             os.kill(holder.process.pid, signal.SIGKILL)
-        told.append(event["event"])
+        told.append(event.kind)
 
     (outcome,) = RayRunner().run([cut], 1, on_event)
     assert outcome.state == "done" and told.count("retried") == 1

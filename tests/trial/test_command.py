@@ -9,9 +9,9 @@ import pytest
 
 from gonn_core.errors import InputError, SettingError
 from gonn_core.trial.__main__ import Printer, describe, main
-from gonn_core.trial.events import event
 from gonn_core.trial.job import progress_points, read_job, snapshot_points
 from tests.paths import ROOT
+from tests.trial.events import event
 from tests.trial.helpers import tiny_job
 
 
@@ -88,9 +88,7 @@ def test_a_terminal_has_a_live_line(monkeypatch):
 
 
 def test_every_event_has_a_line():
-    assert "process 7 on box" in describe(
-        event("waiting", "abc", 0, 800, None, None, waiting=True, holder={"pid": 7, "host": "box"})
-    )
+    assert "process 7 on box" in describe(event("waiting", "abc", 0, 800, pid=7, host="box"))
     assert (
         describe(event("started", "abc", 8, 800, None, None, device="cpu", resumed=8))
         == "abc  8/800 samples  goes on on cpu"

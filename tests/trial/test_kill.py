@@ -86,8 +86,8 @@ def test_the_one_who_waits_goes_on_when_the_first_is_killed(undisturbed, tmp_pat
     wait_until(lambda: directory.checkpoint.exists(), process)
 
     def tell(event):
-        if event["event"] == "waiting":
-            assert event["holder"]["pid"] == process.pid
+        if event.kind == "waiting":
+            assert event.pid == process.pid
             process.kill()
 
     assert run_trial(job, tell)["state"] == "done"

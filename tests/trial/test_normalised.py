@@ -37,9 +37,7 @@ def test_snapshots_carry_what_the_view_gave(whole):
 
 def test_paused_and_resumed_is_the_same(whole, tmp_path):
     other = job_of(tmp_path)
-    assert (
-        run_trial(other, lambda event: not (event["event"] == "point" and event["samples"] >= 200))["state"] == "paused"
-    )
+    assert run_trial(other, lambda event: not (event.kind == "point" and event.samples >= 200))["state"] == "paused"
     run_trial(other)
     assert_same_trial(*(TrialDirectory(f"{job.run.runs}/{job.id}").path for job in (whole, other)))
 

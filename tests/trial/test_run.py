@@ -34,7 +34,7 @@ def folder_of(job):
 
 
 def pause_at(samples):
-    return lambda event: not (event["event"] == "point" and event["samples"] >= samples)
+    return lambda event: not (event.kind == "point" and event.samples >= samples)
 
 
 def test_a_whole_trial(whole):
@@ -132,7 +132,7 @@ def test_a_pause_while_evaluating(whole, tmp_path):
     other = job.model_copy(
         update={"run": job.run.model_copy(update={"runs": str(tmp_path), "evaluations": (everything,)})}
     )
-    assert run_trial(other, lambda event: event["event"] != "evaluating") == {
+    assert run_trial(other, lambda event: event.kind != "evaluating") == {
         "state": "paused",
         "id": job.id,
         "samples": 800,
@@ -173,7 +173,7 @@ def test_more_evaluations_of_a_finished_trial(whole, tmp_path):
     assert answers[2]["samples"] == 104 and answers[2]["weights"] != answers[0]["weights"]
     assert answers[3] == answers[4] and answers[3]["positions"] == view.n and len(answers[3]["requests"]) == 2
     assert len(load_evaluations(folder_of(job).path)) == 4
-    assert {event["event"] for event in events} == {"evaluating", "finished"}
+    assert {event.kind for event in events} == {"evaluating", "finished"}
     missing = base.model_copy(update={"samples": 400})
     with pytest.raises(SettingError, match="no such snapshot"):
         run_trial(job.model_copy(update={"run": job.run.model_copy(update={"evaluations": (missing,)})}))
@@ -266,7 +266,7 @@ def test_wait_or_not(tmp_path):
         assert directory.state() == "running"
         with pytest.raises(LeaseHeld):
             run_trial(job, wait=False)
-        assert run_trial(job, lambda event: event["event"] != "waiting")["state"] == "paused"
+        assert run_trial(job, lambda event: event.kind != "waiting")["state"] == "paused"
 
 
 def test_the_one_who_waits_takes_the_result(tmp_path):
@@ -278,7 +278,7 @@ def test_the_one_who_waits_takes_the_result(tmp_path):
         begun.set()
 
     def second(event):
-        events.append(event["event"])
+        events.append(event.kind)
 
     one = threading.Thread(target=lambda: results.append(run_trial(job, first)))
     one.start()
@@ -316,7 +316,7 @@ def test_an_overtaken_worker_stops_writing(tmp_path):
     directory = folder_of(job)
 
     def overtake(event):
-        if event["event"] == "point":
+        if event.kind == "point":
             (directory.path / "lease.json").write_text(
                 json.dumps({"token": "other", "process": {"pid": 1, "started": "1", "machine": "another"}})
             )

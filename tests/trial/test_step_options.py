@@ -34,10 +34,7 @@ def test_resumed_is_the_same(tmp_path, values):
     config = tiny_config(training__samples=240, **values)
     whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
     run_trial(whole)
-    assert (
-        run_trial(parted, lambda event: not (event["event"] == "point" and event["samples"] >= 120))["state"]
-        == "paused"
-    )
+    assert run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"] == "paused"
     torch.manual_seed(9)
     assert run_trial(parted)["state"] == "done"
     assert_same_trial(folder(whole), folder(parted))

@@ -119,7 +119,7 @@ def test_a_plainer_twin_at_work_is_waited_for(tmp_path, never_train):
     thread = threading.Thread(target=finish)
     thread.start()
     never_train()
-    result = run_trial(read_as(plain, symmetry_averaging=True), lambda event: events.append(event["event"]))
+    result = run_trial(read_as(plain, symmetry_averaging=True), lambda event: events.append(event.kind))
     thread.join()
     assert result["trained_as"] == plain.id and events[0] == "waiting"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gonn_core.trial.events import event
 from orchestration.experiment.accounting import Account, AccountedRunner, Spent, add_session, last_failures, sessions
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
+from tests.trial.events import event
 
 
 class Script:

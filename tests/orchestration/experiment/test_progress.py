@@ -2,10 +2,10 @@
 
 import io
 
-from gonn_core.trial.events import event
 from orchestration.experiment.progress import StudyProgress, describe, show
 from orchestration.progress import duration
 from tests.orchestration.terminals import Terminal
+from tests.trial.events import event
 
 LABELS, TOTALS = {"a": "control s0", "b": "parametric_relu off s0"}, {"a": 1000, "b": 1000}
 
@@ -42,10 +42,7 @@ def test_starting_waiting_and_evaluating_are_said():
         describe(progress.hear(event("begun", "a", 0, 1000, None, None))) == "control s0: starting"
         and len(progress.running()) == 1
     )
-    assert (
-        progress.hear(event("waiting", "a", 0, 1000, None, None, waiting=True)).note
-        == "trained by another command, waiting for its result"
-    )
+    assert progress.hear(event("waiting", "a", 0, 1000)).note == "trained by another command, waiting for its result"
     assert (
         progress.hear(
             event("evaluating", "b", 1000, 1000, None, None, split="test", history="full", positions=512, of=20000)

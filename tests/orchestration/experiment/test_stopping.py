@@ -23,6 +23,7 @@ from orchestration.workspace import Workspace
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners.test_local import RUN_FAKE, attempts
 from tests.paths import ROOT
+from tests.trial.events import event
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 from tests.waiting import PATIENCE, wait_until
 
@@ -44,7 +45,7 @@ class Recorder:
             self.ran.append(job)
             self.wish()
             time.sleep(0.6)  # longer than a command looks away
-            self.paused.append(on_event({"event": "tick", "trial": job.id}) is False)
+            self.paused.append(on_event(event("tick", job.id, 0, 1)) is False)
         return [Outcome(job.id, "done") for job in self.ran]
 
 
@@ -85,7 +86,7 @@ def test_a_real_runner_pauses_its_trials(workspace, capsys):
     thread = threading.Thread(target=lambda: codes.append(stop("a-st")))
 
     def hear(event):
-        if event["event"] == "tick" and not thread.ident:
+        if event.kind == "tick" and not thread.ident:
             thread.start()
 
     with pytest.raises(Stopped):

@@ -110,9 +110,9 @@ if __name__ == "__main__":
     lost = []
 
     def on_event(event):
-        print(json.dumps({name: event[name] for name in ("event", "trial")}), flush=True)
+        print(json.dumps({"event": event.kind, "trial": event.trial}), flush=True)
         told = (home / "told.txt").read_text().split() if (home / "told.txt").exists() else []
-        if not lost and event["event"] == "point" and second.node_id in told:
+        if not lost and event.kind == "point" and second.node_id in told:
             trial = told[told.index(second.node_id) - 2]
             if TrialDirectory(home / "runs" / trial).checkpoint.exists() and TrialDirectory(home / "runs" / trial).state() == "running":
                 lost.append(trial)
@@ -149,7 +149,7 @@ def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an
     assert done.returncode == 0, done.stderr[-3000:]
     *events, last = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert last["states"] == ["done", "done"] and len(last["lost"]) == 1
-    assert [event["trial"] for event in events if event["event"] == "retried"] == last["lost"]
+    assert [event.trial for event in events if event.kind == "retried"] == last["lost"]
     told = [line.split() for line in (tmp_path / "home" / "told.txt").read_text().splitlines()]
     assert len(told) == 3 and all("py_modules_files" in code for _, code, _ in told), told
     for job in whole:

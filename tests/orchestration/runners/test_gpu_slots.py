@@ -7,13 +7,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gonn_core.trial.events import event
+from gonn_core.trial.memory import Memory
 from orchestration.runners import gpu_slots
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, GpuSlots
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.queue import load_of
 from orchestration.runners.ray_tune import RayRunner
 from tests.orchestration.fakes import fake_job
+from tests.trial.events import event
 
 RUN_FAKE = "tests.orchestration.fakes:run_fake"
 GIB = 2**30
@@ -55,7 +56,15 @@ class Simulated:
             for trial, net in list(running.items()):
                 done[trial] += self.speed[len(running) - 1] / len(running)
                 self.slots.hear(
-                    event("tick", trial, int(done[trial]), self.samples, None, 1.0, reserved_bytes=self.peaks[net])
+                    event(
+                        "tick",
+                        trial,
+                        int(done[trial]),
+                        self.samples,
+                        None,
+                        1.0,
+                        memory=Memory(self.peaks[net], self.peaks[net]),
+                    )
                 )
             for trial in [trial for trial in running if done[trial] >= self.samples]:
                 del running[trial]
@@ -90,7 +99,7 @@ def test_the_first_trial_has_the_gpu_to_itself_until_its_peak_is_known():
     slots.level = 8
     assert not slots.room(), "nothing is known of its memory"
     slots.hear(event("started", "x", 0, 10, None, None, free_bytes=10 * GIB))
-    slots.hear(event("tick", "x", 1, 10, None, 1.0, reserved_bytes=3 * GIB))
+    slots.hear(event("tick", "x", 1, 10, None, 1.0, memory=Memory(3 * GIB, 3 * GIB)))
     assert slots.room() and slots.room("a") and slots.room("never seen")
     slots.begin("y", "a", 1.0)
     assert not slots.room("a"), "9 of 10 GiB hold two of 3.6"
@@ -173,12 +182,12 @@ def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_beside_them(tm
         "out of GPU memory (CUDA out of memory), with a GPU to itself",
         "",
     )
-    again = {event["trial"]: event["message"] for event in events if event["event"] == "retried"}
+    again = {event.trial: event.message for event in events if event.kind == "retried"}
     assert {jobs[0].id, jobs[2].id} <= again.keys() <= {jobs[0].id, jobs[2].id, jobs[4].id}
     assert all(
         line.startswith("out of GPU memory (CUDA out of memory); again, with at most ") for line in again.values()
     )
-    assert {event["trial"] for event in events if event["event"] == "failed"} == {jobs[4].id}
+    assert {event.trial for event in events if event.kind == "failed"} == {jobs[4].id}
 
 
 def test_the_local_runner_takes_more_trials_as_the_work_per_second_rises(tmp_path, one_gpu, monkeypatch):
@@ -187,7 +196,7 @@ def test_the_local_runner_takes_more_trials_as_the_work_per_second_rises(tmp_pat
     running, most = set(), []
 
     def hear(event):
-        (running.discard if event["event"] in ("finished", "failed") else running.add)(event["trial"])
+        (running.discard if event.kind in ("finished", "failed") else running.add)(event.trial)
         most.append(len(running))
 
     outcomes = LocalRunner(RUN_FAKE).run(gpu_jobs(tmp_path, ["steady"] * 6), None, hear)

@@ -36,9 +36,9 @@ def test_trials_reuse_one_process_per_slot_with_one_thread_each(tmp_path):
     assert all(len(lines) == 1 for lines in ran)
     assert 1 <= len({lines[0][0] for lines in ran}) <= 2
     assert {lines[0][1] for lines in ran} == {"1"}
-    first = [event for event in events if event["trial"] == outcomes[0].trial]
-    assert [event["event"] for event in first] == ["begun", "started", "point", "point", "finished"]
-    assert [first[3][name] for name in ("samples", "nats", "samples_per_s")] == [20, 5.3, 50.0]
+    first = [event for event in events if event.trial == outcomes[0].trial]
+    assert [event.kind for event in first] == ["begun", "started", "point", "point", "finished"]
+    assert (first[3].samples, first[3].nats, first[3].samples_per_s) == (20, 5.3, 50.0)
 
 
 def test_a_trial_named_twice_runs_once(tmp_path):
@@ -58,7 +58,7 @@ def test_a_failed_trial_shows_its_traceback_and_the_others_run(tmp_path):
     assert "in run_fake" in failed.traceback
     assert done.state == "done"
     assert refused.error == "STORE=/nowhere: no such folder" and refused.traceback == ""
-    assert [event["event"] for event in events if event["trial"] == failed.trial] == ["begun", "failed"]
+    assert [event.kind for event in events if event.trial == failed.trial] == ["begun", "failed"]
     assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], (
         "a process that failed is not used again"
     )
@@ -76,7 +76,7 @@ def test_a_killed_worker_fails_no_other_trial_and_its_own_is_retried_once(tmp_pa
     assert [len(attempts(tmp_path, job)) for job in jobs] == [2, 1, 2, 2]
     assert outcomes[2].error == "the worker process was killed by SIGKILL, 2 times"
     assert outcomes[3].error == "the worker process ended with code 7, 2 times"
-    assert [event["event"] for event in events if event["trial"] == outcomes[0].trial] == [
+    assert [event.kind for event in events if event.trial == outcomes[0].trial] == [
         "begun",
         "retried",
         "begun",
@@ -121,9 +121,9 @@ def test_a_trial_is_paused_when_told_so_and_jobs_are_asked_for_one_by_one(tmp_pa
             yield fake_job(tmp_path, seed, "goes on until told")
 
     def on_event(event):
-        if event["event"] != "tick":
-            told.append(event["event"])
-        return event["event"] != "tick"
+        if event.kind != "tick":
+            told.append(event.kind)
+        return event.kind != "tick"
 
     outcomes = LocalRunner(RUN_FAKE).run(ask(), 1, on_event)
     assert [outcome.state for outcome in outcomes] == ["paused"] * 3

@@ -44,7 +44,7 @@ def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd
     assert outcomes[2].error == "RuntimeError: the loss is not finite" and "in run_fake" in outcomes[2].traceback
     assert outcomes[4].error == "the worker process died, 2 times"
     assert (outcomes[5].error, outcomes[5].traceback) == ("STORE=/nowhere: no such folder", "")
-    told = [event["event"] for event in events if event["trial"] == jobs[1].id]
+    told = [event.kind for event in events if event.trial == jobs[1].id]
     assert told == ["begun", "retried", "begun", "started", "point", "point", "finished"]
     processes = [line[0] for job in jobs for line in attempts(tmp_path, job)]
     assert len(set(processes)) < len(processes), "processes are used again"
@@ -58,7 +58,7 @@ def test_trials_reuse_processes_and_a_dead_one_costs_one_attempt(tmp_path, capfd
 @pytest.mark.xdist_group("ray")
 def test_a_trial_is_paused_when_told_so(tmp_path):
     jobs = [fake_job(tmp_path, 0, "goes on until told"), fake_job(tmp_path, 1)]
-    outcomes = RayRunner(function=RUN_FAKE).run(jobs, 1, lambda event: event["event"] != "tick")
+    outcomes = RayRunner(function=RUN_FAKE).run(jobs, 1, lambda event: event.kind != "tick")
     assert [outcome.state for outcome in outcomes] == ["paused", "done"]
 
 
@@ -123,9 +123,9 @@ def test_a_killed_worker_is_replaced_and_the_weights_are_the_uninterrupted_ones(
     folder, told = TrialDirectory(tmp_path / "cut" / cut.id), []
 
     def on_event(event):
-        if event["event"] == "point" and "retried" not in told:
+        if event.kind == "point" and "retried" not in told:
             os.kill(holder(folder), signal.SIGKILL)
-        told.append(event["event"])
+        told.append(event.kind)
 
     (outcome,) = LocalRunner().run([cut], 1, on_event)
     assert outcome.state == "done" and told.count("retried") == 1

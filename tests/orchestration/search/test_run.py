@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from ablations.search import Pruning
-from gonn_core.trial.events import event
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_jobs import RayStudy
 from orchestration.search.optuna_rates import RateOptimiser
@@ -14,6 +13,7 @@ from orchestration.search.pruning import is_hopeless
 from orchestration.search.run import FAILURES, SearchRun
 from reports.search.curve import find_optimum
 from tests.orchestration.search_fakes import BEST, DIVERGES, FakeRunner, made_search, settings
+from tests.trial.events import event
 
 
 def run(folder, search, runner, on_event=lambda event: None):
@@ -83,14 +83,14 @@ def test_what_a_kill_kept_from_being_told_is_read_from_the_trial_directories(tmp
     search = made_search(trials=6)
 
     def die(event):
-        if event["event"] == "finished":
+        if event.kind == "finished":
             raise KeyboardInterrupt  # the trial is done, its directory says so, the journal does not
 
     run(tmp_path, search, FakeRunner(slots=1), die)
     runner, heard = FakeRunner(slots=1), []
     tried, _ = run(tmp_path, search, runner, heard.append)
     first = heard[0]
-    assert (first["event"], first["trial"], first["nats"]) == ("finished", tried[0].trial, tried[0].points[1200])
+    assert (first.kind, first.trial, first.nats) == ("finished", tried[0].trial, tried[0].points[1200])
     assert tried[0].state == "done" and len(tried[0].points) == 12 and tried[0].rate not in runner.ran
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from ablations.search import Tried
-from gonn_core.trial.events import event
 from orchestration.search.progress import SearchLines
 from orchestration.tracking.search_records import search_info, tracked_report
 from orchestration.tracking.tracker import Tracker
@@ -11,6 +10,7 @@ from reports.search.page import write_search_report
 from reports.search.report import search_report
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
+from tests.trial.events import event
 
 
 def test_lines_when_trials_end_and_every_few_seconds():
