@@ -1,4 +1,9 @@
-"""Put a suite to the net of a finished trial, once: the answers are kept in the trial's directory."""
+"""Put a suite to the net of a finished trial, once: the answers are kept in the trial's directory. It is a job too, for
+whoever runs trials side by side."""
+
+from pathlib import Path
+
+from pydantic import ConfigDict, InstanceOf
 
 from gonn_core.errors import InputError
 from gonn_core.evaluation.probes import stored
@@ -7,8 +12,40 @@ from gonn_core.evaluation.probes.ladder_head import head_answers, ladder_head
 from gonn_core.evaluation.probes.measure import answers, policies
 from gonn_core.evaluation.probes.published import GROUP
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import OnProgress
+from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.weights import load_net
+
+RUN_PROBES = "gonn_core.trial.probe_answers:run_probes"
+"""What a worker calls with a ProbeJob: an importable path."""
+
+
+class ProbeJob(Job):
+    """A finished trial, and the suite that is put to its net."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    suite: InstanceOf[Suite]
+
+    @property
+    def directory(self) -> TrialDirectory:
+        """The trial's."""
+        return TrialDirectory(Path(self.run.runs) / self.id)
+
+    @property
+    def answers(self) -> stored.ProbeAnswers | None:
+        """The answers, None before the suite was put to the net."""
+        return stored_answers(self.directory, self.suite)
+
+
+def run_probes(job: ProbeJob, on_progress: OnProgress) -> dict:
+    """Put the suite to the net, on one thread of the CPU, unless that was done. Raises UserError."""
+    from gonn_core.training.environment import reset_torch
+
+    reset_torch(1)
+    answer_probes(job.directory, job.suite)
+    return {"state": "done"}
 
 
 def stored_answers(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers | None:

@@ -57,3 +57,12 @@ address_option = click.option(
     metavar="HOST:PORT",
     help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]",
 )
+
+rerun_options = options(
+    click.option(
+        "--runner", type=OneOf(["ray", "local"]), default="local", show_default=True, help="who runs the trials"
+    ),
+    click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]"),
+    address_option,
+)
+"""Of verbs that ask trained trials for more: mostly seconds of work, for which Ray starts slowly."""

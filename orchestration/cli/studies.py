@@ -11,6 +11,7 @@ from orchestration.cli.options import (
     data_option,
     device_option,
     name_argument,
+    rerun_options,
     runner_options,
     study_options,
 )
@@ -78,6 +79,7 @@ def ablate(runner, slots, track, address, **settings):
 @click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")
 @click.option("--metrics", is_flag=True, help="show the documents' further metrics")
 @device_option
+@rerun_options
 def evaluate(**settings):
     """Evaluate STUDY's trained trials again, without training."""
     from orchestration.study import evaluate
@@ -92,6 +94,7 @@ def evaluate(**settings):
 )
 @data_dir_option
 @click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
+@rerun_options
 def probe(**settings):
     """Put test positions and ladders to trained nets; draw boards."""
     from orchestration.study import probe

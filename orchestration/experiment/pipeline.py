@@ -6,7 +6,7 @@ each as a slot comes free, and may give it up. All else is the same.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 from rich.console import Console
 
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import Begun, Event
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.experiment.accounting import AccountedRunner
 from orchestration.experiment.stopping import StoppableRunner
-from orchestration.runners.base import OnEvent, Outcome, Runner
+from orchestration.runners.base import RUN_TRIAL, OnEvent, Outcome, Runner
 from orchestration.runners.choose import make_runner
 from orchestration.tracking.records import StudyInfo, StudyReport
 from orchestration.workspace import Workspace
@@ -42,10 +43,14 @@ class Execution:
     """None: MLflow is told nothing."""
 
 
-def execution(runner: str, slots: int | None, track: bool, address: str | None = None) -> Execution:
-    """What the options --runner, --slots, --track and --address ask for. Raises SettingError (RUNNER, RAY_ADDRESS,
-    MLFLOW_TRACKING_URI)."""
-    workspace, chosen, tracker = Workspace.here(), make_runner(runner, address), None
+def execution(
+    runner: str, slots: int | None, track: bool, address: str | None = None, function: str = RUN_TRIAL
+) -> Execution:
+    """What the options --runner, --slots, --track and --address ask for; function: what is called with each job.
+
+    Raises SettingError (RUNNER, RAY_ADDRESS, MLFLOW_TRACKING_URI).
+    """
+    workspace, chosen, tracker = Workspace.here(), make_runner(runner, address, function), None
     if track:
         from orchestration.tracking.tracker import Tracker
 
@@ -171,3 +176,38 @@ def is_complete(job: Job) -> bool:
     return directory.result() is not None and None not in [
         find_evaluation(directory, job, request) for request in job.run.evaluations
     ]
+
+
+J = TypeVar("J", bound=Job)
+
+
+def run_missing(
+    jobs: Sequence[J],
+    how: Execution,
+    what: str,
+    lines: Mapping[str, str],
+    is_done: Callable[[J], bool] = is_complete,
+) -> set[str]:
+    """Run jobs of trials that are trained already, side by side, unless they are done.
+
+    what: whose trials they are, for `gonn stop`; lines: trial id -> what is said when it begins. Ids of those that
+    failed, after their errors were told. Raises Stopped.
+    """
+    missing, unsaid = [], dict(lines)
+    for job in jobs:
+        if is_done(job):
+            notes().print(unsaid.pop(job.id))
+        else:
+            missing.append(job)
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Begun) and event.trial in unsaid:
+            notes().print(unsaid.pop(event.trial))
+
+    outcomes = StoppableRunner(how.runner, how.workspace, what).run(missing, how.slots, hear) if missing else []
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    for outcome in failed:
+        print(f"trial {outcome.trial} failed: {outcome.error}", file=sys.stderr)
+        if outcome.traceback:
+            print(outcome.traceback, file=sys.stderr)
+    return {outcome.trial for outcome in failed}

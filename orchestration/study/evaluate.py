@@ -9,13 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.registry import load_registry
+from ablations.study import Study
 from gonn_core.errors import UserError
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.metrics import METRICS
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.job import EvaluationRequest, RunSettings
-from orchestration.console import notes, output
-from orchestration.experiment.settings import check_device
+from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from orchestration.console import output
+from orchestration.experiment.pipeline import execution, run_missing
+from orchestration.experiment.settings import Device, check_device, evaluated_positions
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.planning import jobs_of
@@ -32,86 +34,117 @@ def evaluate_study(
     symmetry_averaging: bool,
     legal_only: bool,
     metrics: bool,
-    device: str,
+    device: Device,
+    runner: str,
+    slots: int | None,
+    address: str | None,
 ) -> int:
     """Evaluate the finished trials of a study on a split of the very games that it was planned on; prints a line for
-    each.
+    each. 1 when some could not be evaluated.
 
     symmetry_averaging, legal_only: read their policies so even where their configurations do not.
     """
-    from gonn_core.trial.data import TrialData
-    from gonn_core.trial.run import run_trial
-
-    workspace, aside = Workspace.here(), notes()
-    found = find_study(workspace, study)
-    budget = load_registry().budget(found.budget)
+    workspace = Workspace.here()
+    chosen = find_study(workspace, study)
     check_device(device)
-    done = [trial.trial for trial in found.trials if TrialDirectory(workspace.runs / trial.trial).state() == "done"]
+    how = execution(runner, slots, track=False, address=address)
+    done = [trial.trial for trial in chosen.trials if TrialDirectory(workspace.runs / trial.trial).state() == "done"]
     if not done:
-        raise UserError(f"study {found.id}: none of its {len(found.trials)} trials is done yet; gonn status shows them")
-    ran = TrialDirectory(workspace.runs / done[0]).config()["run"]
-    store = workspace.stores / Path(ran["store"]).name
-    view = TrialData(store).view(ran["progress_view"] if split == "validation" else found.evaluations[0].view)
-    wanted = positions or budget.evaluation_positions
-    request = EvaluationRequest(
-        split=split,
-        view=view.digest,
-        minimum_positions=view.n if wanted == "all" else min(wanted, view.n),
-        history=history,
-        symmetry_averaging=symmetry_averaging,
-        legal_only=legal_only,
-    )
-    table = Table(
-        "arm", "seed", "nats", "top-1", "top-4", "positions", "games", "trial", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    answers: dict[str, list[Evaluation]] = {}
+        of_them = f"none of its {len(chosen.trials)} trials is done yet"
+        raise UserError(f"study {chosen.id}: {of_them}; gonn status shows them")
+    reading = {"history": history, "symmetry_averaging": symmetry_averaging, "legal_only": legal_only}
+    settings = _settings(workspace, chosen, done[0], split, positions, reading, device)
+    jobs = [job for job in jobs_of(chosen, settings) if job.id in done]
+    labels = {trial.trial: f"{chosen.arm(trial.arm).label} s{trial.seed}" for trial in chosen.trials}
+    failed = run_missing(jobs, how, chosen.id, {job.id: f"evaluating {labels[job.id]}" for job in jobs})
+    evaluations = {job.id: _evaluation(job) for job in jobs if job.id not in failed}
+    if split == "test":
+        count_look(workspace, chosen, list(evaluations), "evaluate")
+    output().print(_table(chosen, evaluations))
+    if metrics:
+        output().print(_further(chosen, evaluations))
+    if len(done) < len(chosen.trials):
+        left = len(chosen.trials) - len(done)
+        output().print(f"{left} of {len(chosen.trials)} trials are not done yet; gonn status shows them")
+    return 1 if failed else 0
+
+
+def _settings(
+    workspace: Workspace,
+    study: Study,
+    trial: str,
+    split: str,
+    positions: int | None,
+    reading: Mapping,
+    device: Device,
+) -> RunSettings:
+    """How trials of a study are evaluated once more: on the games that `trial` was trained from."""
+    from gonn_core.trial.data import TrialData
+
+    config = TrialDirectory(workspace.runs / trial).config()
+    assert config is not None, "a trial that is done has its config.json"
+    run = config["run"]
+    store = workspace.stores / Path(run["store"]).name
+    view = TrialData(store).view(run["progress_view"] if split == "validation" else study.evaluations[0].view)
+    count = positions or load_registry().budget(study.budget).evaluation_positions
+    tree = {
+        "split": split,
+        "view": view.digest,
+        "minimum_positions": evaluated_positions(view, count),
+        **reading,
+    }
+    request = EvaluationRequest(**tree)
     commit, dirty = commit_and_dirty()
-    settings = RunSettings(
+    return RunSettings(
         runs=str(workspace.runs), store=str(store), device=device, evaluations=(request,), commit=commit, dirty=dirty
     )
-    for trial, job in zip(found.trials, jobs_of(found, settings)):
-        if trial.trial not in done:
+
+
+def _evaluation(job: Job) -> Evaluation:
+    """The evaluation that a job asks for, of a trial that has it."""
+    from gonn_core.trial.evaluations import find_evaluation
+
+    directory = TrialDirectory(Path(job.run.runs) / job.id)
+    summary = find_evaluation(directory, job, job.run.evaluations[0])
+    assert summary is not None, "its job has just been done"
+    return next(each for each in load_evaluations(directory.path) if each.summary["id"] == summary["id"])
+
+
+def _table(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
+    """A row per trial, in the study's order."""
+    headings = ("arm", "seed", "nats", "top-1", "top-4", "positions", "games", "trial")
+    table = Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    for trial in study.trials:
+        if trial.trial not in evaluations:
             continue
-        aside.print(f"evaluating {found.arm(trial.arm).label} s{trial.seed}")
-        summary = run_trial(job)["evaluations"][0]
-        label = found.arm(trial.arm).label
-        shares = (f"{100 * summary[name]:.2f} %" for name in ("top1", "top4"))
+        summary = evaluations[trial.trial].summary
         table.add_row(
-            label,
+            study.arm(trial.arm).label,
             str(trial.seed),
             f"{summary['nats']:.4f}",
-            *shares,
+            *(f"{100 * summary[name]:.2f} %" for name in ("top1", "top4")),
             f"{summary['positions']:,}",
             f"{summary['games']:,}",
             trial.trial,
         )
-        answers.setdefault(label, []).append(
-            next(each for each in load_evaluations(workspace.runs / trial.trial) if each.summary["id"] == summary["id"])
-        )
-    if split == "test":
-        count_look(workspace, found, done, "evaluate")
-    output().print(table)
-    if metrics:
-        output().print(_further(answers))
-    if len(done) < len(found.trials):
-        output().print(
-            f"{len(found.trials) - len(done)} of {len(found.trials)} trials are not done yet; gonn status shows them"
-        )
-    return 0
+    return table
 
 
-def _further(answers: Mapping[str, Sequence[Evaluation]]) -> Table:
+def _further(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
     """The documents' further metrics by arm, means over seeds."""
     table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
-    for arm in answers:
-        table.add_column(Text(arm))
+    arms: dict[str, list[Evaluation]] = {}
+    for trial in study.trials:
+        if trial.trial in evaluations:
+            arms.setdefault(study.arm(trial.arm).label, []).append(evaluations[trial.trial])
+    for label in arms:
+        table.add_column(Text(label))
     for name in FURTHER:
-        values = (
-            [found for each in arm if (found := each.position_values(name)) is not None] for arm in answers.values()
-        )
-        means = (
-            level(float(mean([each.mean() for each in found])), METRICS[name].unit) if found else NONE
-            for found in values
-        )
-        table.add_row(METRICS[name].title, *means)
+        table.add_row(METRICS[name].title, *(_mean(arm, name) for arm in arms.values()))
     return table
+
+
+def _mean(evaluations: Sequence[Evaluation], metric: str) -> str:
+    """A metric's mean over seeds; a dash where no evaluation has it."""
+    values = [value for each in evaluations if (value := each.position_values(metric)) is not None]
+    return level(float(mean(value.mean() for value in values)), METRICS[metric].unit) if values else NONE

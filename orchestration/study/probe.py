@@ -1,6 +1,7 @@
 """`gonn probe`: put the probes to trained nets, print scores and test positions, draw the boards."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,60 +11,85 @@ from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.evaluation.probes.cases import Suite
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.console import notes, output
+from gonn_core.trial.job import read_job
+from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
+from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.study.folder import all_studies
 from orchestration.workspace import Workspace, data_folder
 
+if TYPE_CHECKING:
+    from gonn_core.trial.probe_answers import ProbeJob
 
-def probe(target: str, data: str, data_dir: Path | None, boards: bool) -> int:
+
+def probe(
+    target: str, data: str, data_dir: Path | None, boards: bool, runner: str, slots: int | None, address: str | None
+) -> int:
     """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data
-    set."""
+    set. 1 when some could not be probed."""
+    from gonn_core.trial.probe_answers import RUN_PROBES
+
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
     dataset = load_dataset(data, data_folder(data_dir))
-    done = (
-        [trial]
-        if trial
-        else [ref.trial for ref in study.trials if TrialDirectory(workspace.runs / ref.trial).state() == "done"]
-    )
-    if not done:
-        raise UserError(f"study {study.id}: none of its {len(study.trials)} trials is done yet; gonn status shows them")
-    if trial and TrialDirectory(workspace.runs / trial).result() is None:
-        raise InputError(
-            workspace.runs / trial, f"not trained to the end yet ({TrialDirectory(workspace.runs / trial).state()})"
-        )
+    how = execution(runner, slots, track=False, address=address, function=RUN_PROBES)
+    names = [trial] if study is None else _finished(workspace, study)
+    for name in names:
+        if TrialDirectory(workspace.runs / name).result() is None:
+            state = TrialDirectory(workspace.runs / name).state()
+            raise InputError(workspace.runs / name, f"not trained to the end yet ({state})")
     suite = _suite(workspace, dataset)
-    given = {}
-    for number, name in enumerate(done, 1):
-        notes().print(f"probing {name} ({number} of {len(done)}): {len(suite.cases):,} cases")
-        given[name] = _put(workspace, name, suite)
+    jobs = [_job(workspace, name, suite) for name in names]
+    lines = {
+        name: f"probing {name} ({number} of {len(names)}): {len(suite.cases):,} cases"
+        for number, name in enumerate(names, 1)
+    }
+    failed = run_missing(jobs, how, study.id if study else trial, lines, lambda job: job.answers is not None)
+    stored = {job.id: job.answers for job in jobs if job.id not in failed}
+    answers = {name: each for name, each in stored.items() if each is not None}
     if study:
         _show_study(workspace, study, suite)
-    shown = [trial] if trial else _first_of_arms(study, done)
-    if trial:
-        _show_trial(trial, given[trial])
+    elif trial in answers:
+        _show_trial(trial, answers[trial])
+    shown = _first_of_arms(study, list(answers)) if study else list(answers)
     for name in shown:
-        _show_ladder_head(name, given[name])
+        _show_ladder_head(name, answers[name])
     if boards:
         for name in shown:
-            output().print(f"boards: {_draw(workspace, name, given[name])}")
-    return 0
+            output().print(f"boards: {_draw(workspace, name, answers[name])}")
+    return 1 if failed else 0
 
 
-def _find(workspace: Workspace, target: str) -> tuple[Study | None, str | None]:
-    """The study or trial whose id begins so; a study goes first. Raises SettingError."""
+def _finished(workspace: Workspace, study: Study) -> list[str]:
+    """Trials of a study that are done. Raises UserError when none is."""
+    done = [ref.trial for ref in study.trials if TrialDirectory(workspace.runs / ref.trial).state() == "done"]
+    if not done:
+        raise UserError(f"study {study.id}: none of its {len(study.trials)} trials is done yet; gonn status shows them")
+    return done
+
+
+def _job(workspace: Workspace, trial: str, suite: Suite) -> "ProbeJob":
+    """A trial of the workspace as a job that puts the suite to its net, on the CPU. Raises UserError for a trial of
+    other numerics."""
+    from gonn_core.trial.probe_answers import ProbeJob
+
+    job = read_job(workspace.runs / trial / "config.json")
+    settings = job.run.model_copy(update={"runs": str(workspace.runs), "device": "cpu"})
+    return ProbeJob(config=job.config, run=settings, suite=suite)
+
+
+def _find(workspace: Workspace, target: str) -> tuple[Study | None, str]:
+    """The study or trial whose id begins so; a study goes first, then the trial is empty. Raises SettingError."""
     studies = [study for study in all_studies(workspace) if study.id.startswith(target)]
     if studies:
-        return studies[-1], None
+        return studies[-1], ""
     trials = sorted(path.parent.name for path in workspace.runs.glob("*/config.json"))
-    found = [name for name in trials if name.startswith(target)]
-    if len(found) != 1:
-        valid = (found or [study.id for study in all_studies(workspace)][-4:] + trials[-4:])[
-            :8
-        ] or "none yet: make ablation NAME=… makes some"
-        raise SettingError("TARGET", target, "several trials begin so" if found else "no such study or trial", valid)
-    return None, found[0]
+    matches = [name for name in trials if name.startswith(target)]
+    if len(matches) != 1:
+        valid = (matches or [study.id for study in all_studies(workspace)][-4:] + trials[-4:])[:8]
+        problem = "several trials begin so" if matches else "no such study or trial"
+        raise SettingError("TARGET", target, problem, valid or "none yet: make ablation NAME=… makes some")
+    return None, matches[0]
 
 
 def _suite(workspace: Workspace, dataset) -> Suite:
@@ -74,14 +100,6 @@ def _suite(workspace: Workspace, dataset) -> Suite:
         np.concatenate([prepared.views[split].games() for split in ("validation", "test")])
     )  # nothing trained on is asked
     return suite_with_ladders(prepared.store, games)
-
-
-def _put(workspace: Workspace, trial: str, suite: Suite) -> ProbeAnswers:
-    from gonn_core.training.environment import reset_torch
-    from gonn_core.trial.probe_answers import answer_probes
-
-    reset_torch(1)
-    return answer_probes(TrialDirectory(workspace.runs / trial), suite)
 
 
 def _first_of_arms(study: Study, done: list[str]) -> list[str]:

@@ -24,10 +24,7 @@ def test_resumed_is_the_same(tmp_path, toggles):
     config = tiny_config(training__samples=240, **toggles)
     whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
     run_trial(whole)
-    assert (
-        run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"]
-        == "paused"
-    )
+    assert run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"] == "paused"
     torch.manual_seed(9)
     assert run_trial(parted)["state"] == "done"
     folders = [Path(job.run.runs) / job.id for job in (whole, parted)]

@@ -17,6 +17,7 @@ from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.memory import Memory, OutOfMemory
 from gonn_core.trial.process import this_process
 from tests.trial.events import event
+from tests.waiting import wait_until
 
 
 def fake_job(folder, seed: int, behaviour: str = "") -> Job:
@@ -186,3 +187,15 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
         }
         (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
         write(f"eval/{'e' * 16}.json", summary)
+
+
+def meet(job, on_progress) -> dict:
+    """Waits until another process is at this too, then does what the job is for: a trial, or probes."""
+    from gonn_core.evaluation.probes.job import ProbeJob, run_probes
+    from gonn_core.trial.run import run_trial
+
+    folder = Path(job.run.runs).parent / "met"
+    folder.mkdir(exist_ok=True)
+    (folder / str(os.getpid())).touch()
+    wait_until(lambda: len(list(folder.iterdir())) >= 2)
+    return run_probes(job, on_progress) if isinstance(job, ProbeJob) else run_trial(job, on_progress)

@@ -39,7 +39,7 @@ def home(tmp_path_factory):
 def test_a_study_of_every_card(card, home, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(home))
     monkeypatch.chdir(home)
-    monkeypatch.setattr(pipeline, "make_runner", lambda name, address: Here())
+    monkeypatch.setattr(pipeline, "make_runner", lambda *_: Here())
     monkeypatch.setattr(
         ablate, "measure_speeds", lambda *arguments: None
     )  # three turns of every arm would take most of the time

@@ -17,6 +17,9 @@ from pathlib import Path
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
+from orchestration.cli import command as cli
+from orchestration.experiment import pipeline
+from orchestration.runners.local import LocalRunner
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, starter_data
 from tests.waiting import PATIENCE, wait_until
@@ -156,6 +159,22 @@ def test_status_reports_and_evaluations_of_what_is_there(home):
     assert code == 0 and all(float(one) < float(other) for one, (_, other) in zip(legal, own, strict=True))
     assert re.search(r"(?m)^ ?search loss, median +\d+\.\d{4} +\d+\.\d{4} *$", out)
     assert gonn(home, "evaluate", "nosuch")[2].startswith("STUDY=nosuch: no such study; valid: ")
+
+
+@pytest.mark.parametrize(
+    "verb", [["evaluate", "--split", "validation", "--positions", "200"], ["probe", "--no-boards"]]
+)
+def test_two_slots_evaluate_or_probe_in_two_processes(home, monkeypatch, capsys, verb):
+    study = study_of(home, "parametric_relu")["id"]
+    monkeypatch.setenv("GONN_HOME", str(home))
+    monkeypatch.setattr(pipeline, "make_runner", lambda *_: LocalRunner("tests.orchestration.fakes:meet"))
+    assert cli.run([verb[0], study, *verb[1:], "--slots", "2"]) == 0
+    met = home / "met"
+    assert len(list(met.iterdir())) == 2, "each waited for the other"
+    shutil.rmtree(met)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in said] == ["evaluating" if verb[0] == "evaluate" else "probing"] * 2
+    assert cli.run([verb[0], study, *verb[1:]]) == 0 and not met.exists(), "what is there is not made again"
 
 
 def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):

@@ -19,9 +19,7 @@ def gonn(tmp_path, monkeypatch, capfd):
     stderr)."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(
-        pipeline, "make_runner", lambda name, address: LocalRunner("tests.orchestration.fakes:run_fake")
-    )
+    monkeypatch.setattr(pipeline, "make_runner", lambda *_: LocalRunner("tests.orchestration.fakes:run_fake"))
     monkeypatch.setattr(ablate, "measure_speeds", lambda *_: {})
     monkeypatch.setattr(ablate, "warm_kernels", lambda *_: None)
 
@@ -57,7 +55,7 @@ def test_an_interrupt_is_one_line(gonn, monkeypatch):
         def run(self, jobs, slots, on_event):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "make_runner", lambda name, address: Interrupted())
+    monkeypatch.setattr(pipeline, "make_runner", lambda *_: Interrupted())
     code, out, err = gonn("none")
     assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
 
