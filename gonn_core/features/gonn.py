@@ -173,13 +173,8 @@ def _fill_bits(stones, ladders, moves, rows, symmetries, keep, out, targets):
 
 
 def is_compiled(packed: bool) -> bool:
-<<<<<<< HEAD
     """Whether `gonn_planes`, or `packed_planes`, would run without compiling first."""
     return jit.is_compiled(_fill_bits if packed else _fill_numbers)
-=======
-    """Whether the kernel of `packed_planes`, else that of `gonn_planes`, is on disk with what it calls."""
-    return jit.is_compiled((_fill_bits if packed else _fill_numbers).__name__)
->>>>>>> 3b04065 (One pipeline for studies and searches: an Experiment says what it is and where its jobs come from, carry_out does the rest)
 
 
 def _checked(stones, ladders, moves, rows, symmetries, keep, targets) -> list[np.ndarray]:

@@ -86,14 +86,6 @@ def pack_planes(features: FeatureConfig, source: Source, rows, symmetries, keep,
     write_bits(marks, counts, tables.end, out)
 
 
-def is_compiled(features: Features, packed: bool) -> bool:
-    """Whether the kernels of `pack_planes`, else of `make_planes`, are on disk: a first call else compiles for
-    seconds."""
-    if features.set == "gonn":
-        return gonn.is_compiled(packed)
-    return jit.is_compiled((mark_ladders if features.ladders else mark_rows).__name__)
-
-
 def _marks(
     features: FeatureConfig, source: Source, rows, symmetries, keep, targets
 ) -> tuple[np.ndarray, np.ndarray, Tables]:

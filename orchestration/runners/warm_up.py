@@ -10,15 +10,15 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     """Compile the kernels of all planes and targets that trials of these configurations make of the view's rows."""
     import torch
 
-    from gonn_core.features.planes import is_compiled
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
     from gonn_core.training.environment import choose_device
 
     kind = choose_device(device)
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
-    made = dict.fromkeys((config.features, extras_of(config)) for config in configs)
-    if not all(is_compiled(features, packed=kind.type != "cpu") for features, _ in made):
+    inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
+    makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
+    if not all(maker.is_compiled for maker in makers):
         say("compiling the plane kernels, once …")
-    for features, extras in made:
-        PlaneMaker(view.store, features, kind, torch.channels_last, extras).on_host(rows, symmetries, keep)
+    for maker in makers:
+        maker.on_host(rows, symmetries, keep)
