@@ -39,6 +39,8 @@ class Fixed(torch.nn.Module):
 
 PLAIN = FeatureConfig(ladders=False)
 NAMES = {"A": "one net", "B": "another]"}
+MOVES = 40
+"""Of the games of the match that is killed."""
 
 
 def terms(seed: int = 1, openings: str = "empty", **rules) -> MatchTerms:
@@ -145,9 +147,11 @@ def made_match(trials, root, most_moves: int):
 
 DRIVER = """
 import sys
-from tests.play.test_batch import NAMES, made_match, play_nets
+from gonn_core.play.match import net_match
+from tests.play.test_batch import MOVES, NAMES, made_match, play_nets
 if __name__ == "__main__":
-    specs, record = made_match({"A": sys.argv[1], "B": sys.argv[2]}, sys.argv[3], 100)
+    net_match.FLUSH_SECONDS = 0.1
+    specs, record = made_match({"A": sys.argv[1], "B": sys.argv[2]}, sys.argv[3], MOVES)
     for line in play_nets(record, specs, NAMES, 100_000, 1, lambda: False):
         print(line.game, flush=True)
 """
@@ -169,17 +173,19 @@ def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     driver.stdout.readline()
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    specs, record = made_match(trials, tmp_path / "killed", 100)
-    kept = set(record.games())
-    assert kept
-    games = max(kept) + 25
+    specs, record = made_match(trials, tmp_path / "killed", MOVES)
+    finished = set(record.games())
+    assert finished
+    games = max(finished) + 25
     with open(record.folder / "games.jsonl", "ab") as file:
         file.write(b'{"game":')
-    specs, record = made_match(trials, tmp_path / "killed", 100)
+    specs, record = made_match(trials, tmp_path / "killed", MOVES)
     again = {line.game for line in play_nets(record, specs, NAMES, games, 2, lambda: False)}
-    assert again == set(range(games)) - kept
+    assert again == set(range(games)) - finished
     players = {side: load_player(spec)[0] for side, spec in specs.items()}
-    for line, text in play_games(players, [min(kept), max(kept), min(again)], MatchTerms.of(record.match, NAMES)):
+    for line, text in play_games(
+        players, [min(finished), max(finished), min(again)], MatchTerms.of(record.match, NAMES)
+    ):
         assert (
             MatchRecord(record.folder).games()[line.game] == line
             and (record.folder / "sgf" / f"{line.game}.sgf").read_bytes() == text

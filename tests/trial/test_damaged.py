@@ -9,8 +9,9 @@ from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 
 SUMMARY = {
-    "format": 1, "id": "e1", "metric_set": 1, "weights": "w", "samples": 20, "split": "test", "subset": "s", "history": "full",
-    "symmetry_averaging": False, "positions": 9, "games": 2, "nats": 2.0, "top1": 0.5, "top4": 0.7, "requests": [],
+    "format": 1, "id": "e1", "metric_set": 1, "weights": "w", "samples": 20, "split": "test", "subset": "s",
+    "history": "full", "symmetry_averaging": False,
+    "positions": 9, "games": 2, "nats": 2.0, "top1": 0.5, "top4": 0.7, "requests": [],
 }  # fmt: skip
 READERS = {
     "config.json": TrialDirectory.config,
@@ -74,6 +75,6 @@ def test_an_evaluation_without_its_arrays_is_none(tmp_path):
     (tmp_path / "eval" / "e1.npz").write_bytes(b"")
     (evaluation,) = load_evaluations(tmp_path)
     with pytest.raises(InputError, match="e1.npz: not a readable evaluation .*remove it to evaluate again"):
-        evaluation.scores
+        _ = evaluation.scores
     (tmp_path / "eval" / "e1.npz").unlink()
     assert load_evaluations(tmp_path) == []

@@ -1,11 +1,8 @@
 """kill -9 at any moment, and two processes with one job: the numbers of an undisturbed run, bit for bit."""
 
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,12 +10,10 @@ import pytest
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
-from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
-from tests.waiting import PATIENCE, wait_until
+from tests.trial.processes import TrialProcess
 
-pytestmark = pytest.mark.system
-SAMPLES = 4000
+SAMPLES = 1600
 
 
 @pytest.fixture(scope="module")
@@ -34,31 +29,19 @@ def long_job(runs, checkpoint_seconds):
     )
 
 
-def start(job, folder):
-    """The job in a process of its own."""
-    path = folder / "job.json"
-    path.write_text(job.model_dump_json())
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "gonn_core.trial", str(path)],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def reached(directory: TrialDirectory, samples: int) -> bool:
+    return any(line["samples"] >= samples for line in directory.metrics())
 
 
 def test_kill_at_random_moments(undisturbed, tmp_path):
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
     chance = random.Random(5)
-    for reached in (500, 2000, 3000):
-        process = start(job, tmp_path)
-        wait_until(lambda: any(line["samples"] >= reached for line in directory.metrics()), process)
+    for samples in (200, 800, 1200):
+        process = TrialProcess(job, tmp_path)
+        process.wait_until(lambda samples=samples: reached(directory, samples))
         time.sleep(chance.random() * 0.1)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
         assert directory.state() in ("paused", "done")  # the dead hold no lease
     run_trial(job)
     from_samples = [session["from_samples"] for session in directory.config()["sessions"]]
@@ -70,10 +53,10 @@ def test_kill_at_random_moments(undisturbed, tmp_path):
 def test_two_processes_with_one_job(undisturbed, tmp_path):
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
-    processes = [start(job, tmp_path) for _ in range(2)]
-    texts = [process.communicate(timeout=PATIENCE) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], texts
-    results = [json.loads(out.splitlines()[-1]) for out, _ in texts]
+    processes = [TrialProcess(job, tmp_path) for _ in range(2)]
+    ends = [process.ended() for process in processes]
+    assert [code for code, _, _ in ends] == [0, 0], ends
+    results = [json.loads(out.splitlines()[-1]) for _, out, _ in ends]
     assert results[0] == results[1] and results[0]["state"] == "done"
     assert len(directory.config()["sessions"]) == 1
     assert_same_trial(undisturbed, directory.path)
@@ -82,8 +65,9 @@ def test_two_processes_with_one_job(undisturbed, tmp_path):
 def test_the_one_who_waits_goes_on_when_the_first_is_killed(undisturbed, tmp_path):
     job = long_job(tmp_path, 0.05)
     directory = TrialDirectory(tmp_path / job.id)
-    process = start(job, tmp_path)
-    wait_until(lambda: directory.checkpoint.exists(), process)
+    process = TrialProcess(job, tmp_path)
+    process.wait_until(directory.checkpoint.exists)
+    process.send(signal.SIGSTOP)  # or it may be done before anyone waits for it
 
     def tell(event):
         if event.kind == "waiting":
@@ -91,7 +75,6 @@ def test_the_one_who_waits_goes_on_when_the_first_is_killed(undisturbed, tmp_pat
             process.kill()
 
     assert run_trial(job, tell)["state"] == "done"
-    process.communicate()
     sessions = directory.config()["sessions"]
     assert len(sessions) == 2 and sessions[1]["from_samples"] > 0
     assert_same_trial(undisturbed, directory.path)
@@ -100,13 +83,13 @@ def test_the_one_who_waits_goes_on_when_the_first_is_killed(undisturbed, tmp_pat
 def test_sigterm_pauses(undisturbed, tmp_path):
     job = long_job(tmp_path, 1000.0)
     directory = TrialDirectory(tmp_path / job.id)
-    process = start(job, tmp_path)
-    wait_until(lambda: directory.metrics(), process)
-    process.terminate()
-    out, err = process.communicate(timeout=PATIENCE)
-    if process.returncode == 0:
-        pytest.skip("it was done before it heard the signal")
-    assert process.returncode == 130 and json.loads(out)["state"] == "paused", err
+    process = TrialProcess(job, tmp_path)
+    process.wait_until(directory.metrics)
+    process.send(signal.SIGSTOP)  # or it may be done before it hears the next one
+    process.send(signal.SIGTERM)
+    process.send(signal.SIGCONT)
+    code, out, err = process.ended()
+    assert code == 130 and json.loads(out)["state"] == "paused", err
     assert directory.state() == "paused" and directory.checkpoint.exists()
     run_trial(job)
     assert_same_trial(undisturbed, directory.path)

@@ -13,13 +13,13 @@ from gonn_core.trial.memory import OutOfMemory, forget_peak, free_memory, peak_m
 from gonn_core.trial.run import run_trial
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
-WORDS = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB"
+MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB"
 
 
 @pytest.mark.parametrize(
-    "error, words",
+    "error, problem",
     [
-        (torch.OutOfMemoryError(WORDS), "CUDA out of memory"),
+        (torch.OutOfMemoryError(MESSAGE), "CUDA out of memory"),
         (RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA`"), "CUDA error: out of memory"),
         (
             RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
@@ -29,8 +29,8 @@ WORDS = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capac
         (ValueError("out of memory"), None),
     ],
 )
-def test_what_is_a_lack_of_memory(error, words):
-    assert shortage(error) == words
+def test_what_is_a_lack_of_memory(error, problem):
+    assert shortage(error) == problem
 
 
 def test_a_cpu_tells_nothing():
@@ -40,15 +40,16 @@ def test_a_cpu_tells_nothing():
 
 
 def test_a_trial_that_runs_out_of_memory_lets_go_of_it_and_goes_on_later(tmp_path, monkeypatch):
-    whole = tiny_job(tmp_path / "whole", tiny_config())
+    config = tiny_config(training__samples=80)
+    whole = tiny_job(tmp_path / "whole", config)
     run_trial(whole)
-    job = tiny_job(tmp_path / "short", tiny_config(), checkpoint_seconds=0.0)
+    job = tiny_job(tmp_path / "short", config, checkpoint_seconds=0.0)
     step, nets = Trainer.step, []
 
     def short_of_memory(self, batch):
         nets.append(weakref.ref(self.net))
         if len(nets) == 4:
-            raise torch.OutOfMemoryError(WORDS)
+            raise torch.OutOfMemoryError(MESSAGE)
         return step(self, batch)
 
     with monkeypatch.context() as patched:

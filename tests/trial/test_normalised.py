@@ -55,7 +55,7 @@ def test_filters_of_games_are_refused(tmp_path):
     config = with_values(tiny_config(), {"data.games.min_rank": 5})
     with pytest.raises(SettingError) as caught:
         run_trial(tiny_job(tmp_path, config))
-    assert (
-        str(caught.value)
-        == "data.games={'min_rank': 5}: a study turns filters into a view; a trial has the view's digest alone; valid: no filter"
+    assert str(caught.value) == (
+        "data.games={'min_rank': 5}: a study turns filters into a view; a trial has the view's digest alone; "
+        "valid: no filter"
     )

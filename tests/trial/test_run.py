@@ -11,7 +11,7 @@ import torch
 from gonn_core import numerics
 from gonn_core.errors import InputError, SettingError
 from gonn_core.evaluation.stored import load_evaluations
-from gonn_core.trial import directory as directory_module
+from gonn_core.files import whole as whole_files
 from gonn_core.trial import session as session_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest
@@ -76,11 +76,10 @@ def test_paused_and_resumed_is_the_same(whole, tmp_path):
     for samples in (200, 600):
         assert run_trial(other, pause_at(samples)) == {"state": "paused", "id": job.id, "samples": samples}
         assert folder_of(other).state() == "paused"
-        (
-            torch.set_num_threads(2),
-            torch.set_default_dtype(torch.float64),
-            torch.manual_seed(9),
-        )  # left behind by something else
+        # Left behind by something else:
+        torch.set_num_threads(2)
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(9)
     run_trial(other)
     assert_same_trial(folder_of(job).path, folder_of(other).path)
     assert [session["from_samples"] for session in folder_of(other).config()["sessions"]] == [0, 200, 600]
@@ -209,7 +208,7 @@ def test_a_full_disk_is_one_line_and_going_on_works(whole, tmp_path, monkeypatch
     def full(handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(directory_module.os, "fsync", full)
+    monkeypatch.setattr(whole_files.os, "fsync", full)
     with pytest.raises(InputError, match="disk is full"):
         run_trial(other)
     monkeypatch.undo()

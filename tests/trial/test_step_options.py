@@ -1,6 +1,7 @@
 """Whole trials with options of the step that keep a state of their own: paused and resumed, and what their files
 hold."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_lines_tell_the_true_rate_and_the_loss_that_is_minimised(tmp_path):
     )
     assert all(0 < loss < 2 for loss in losses) and all(line["train_nats"] > 2 for line in lines)
     # a point and a window are the same 24 samples: the rate falls after each rise
-    halvings = [sum(b > a for a, b in zip(losses[:k], losses[1:k])) for k in range(10)]
+    halvings = [sum(b > a for a, b in pairwise(losses[:k])) for k in range(10)]
     assert rates == pytest.approx([0.3 * 0.5**n for n in halvings])
     assert result["train_loss"] == losses[-1]
 

@@ -1,5 +1,6 @@
 """Trials that only read the policy differently: trained once, evaluated each in its own way."""
 
+import shutil
 import threading
 
 import pytest
@@ -28,6 +29,22 @@ def folder_of(job):
     return TrialDirectory(f"{job.run.runs}/{job.id}")
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The folder of a trial that reads its policy plainly."""
+    job = tiny_job(tmp_path_factory.mktemp("trained"))
+    run_trial(job)
+    return folder_of(job).path
+
+
+@pytest.fixture
+def plain(trained, tmp_path):
+    """The job of that trial, which is done in `tmp_path`."""
+    job = tiny_job(tmp_path)
+    shutil.copytree(trained, folder_of(job).path)
+    return job
+
+
 @pytest.fixture
 def never_train(monkeypatch):
     def stop(*_):
@@ -45,10 +62,8 @@ def test_the_net_is_trained_once(tmp_path, never_train):
     result = run_trial(averaged)
     assert result["trained_as"] == plain.id != averaged.id == result["id"] and result["weights"] == trained["weights"]
     assert folder_of(averaged).state() == "done" and not folder_of(averaged).checkpoint.exists()
-    assert folder_of(averaged).metrics() == folder_of(plain).metrics() and list(folder_of(averaged).snapshots()) == [
-        104,
-        800,
-    ]
+    assert folder_of(averaged).metrics() == folder_of(plain).metrics()
+    assert list(folder_of(averaged).snapshots()) == [104, 800]
     (evaluation,) = load_evaluations(folder_of(averaged).path)
     assert evaluation.reading == Reading(symmetry_averaging=True)
     assert run_trial(averaged) == result
@@ -58,55 +73,42 @@ def test_the_net_is_trained_once(tmp_path, never_train):
     assert_same_trial(folder_of(alone).path, folder_of(averaged).path)  # bit for bit what training it would have given
 
 
-def test_over_legal_points_the_curve_is_another(tmp_path):
-    plain = tiny_job(tmp_path)
+def test_over_legal_points_the_curve_is_another(plain):
     legal = read_as(plain, legal_only=True)
     trained, other = run_trial(plain), run_trial(legal)
     assert "trained_as" not in other and other["weights"] == trained["weights"]
     curves = [[line["nats"] for line in folder_of(job).metrics()] for job in (plain, legal)]
-    assert all(over_legal < over_all for over_all, over_legal in zip(*curves))
+    assert all(over_legal < over_all for over_all, over_legal in zip(*curves, strict=True))
     assert other["evaluations"][0]["nats"] < trained["evaluations"][0]["nats"]
 
 
-def test_older_trials_can_be_read_in_another_way(tmp_path, never_train):
-    job = tiny_job(tmp_path)
-    run_trial(job)
-    request = job.run.evaluations[0]
-    asked = tuple(
+def test_older_trials_can_be_read_in_another_way(plain, never_train):
+    request = plain.run.evaluations[0]
+    requests = tuple(
         request.model_copy(update=update) for update in ({}, {"legal_only": True}, {"symmetry_averaging": True})
     )
     never_train()
-    summaries = run_trial(job.model_copy(update={"run": job.run.model_copy(update={"evaluations": asked})}))[
-        "evaluations"
-    ]
-    assert [(each["symmetry_averaging"], each.get("legal_only")) for each in summaries] == [
-        (False, None),
-        (False, True),
-        (True, None),
-    ]
-    assert summaries[0]["requests"] == [
-        request.model_dump(exclude={"legal_only"}) | {"samples": 800}
-    ]  # as before there was a choice
+    job = plain.model_copy(update={"run": plain.run.model_copy(update={"evaluations": requests})})
+    summaries = run_trial(job)["evaluations"]
+    readings = [(each["symmetry_averaging"], each.get("legal_only")) for each in summaries]
+    assert readings == [(False, None), (False, True), (True, None)]
+    as_before_there_was_a_choice = request.model_dump(exclude={"legal_only"}) | {"samples": 800}
+    assert summaries[0]["requests"] == [as_before_there_was_a_choice]
     assert len({each["id"] for each in summaries}) == 3
 
 
-def test_a_twin_without_the_wanted_snapshot_is_not_taken_over(tmp_path):
-    plain = tiny_job(tmp_path)
-    run_trial(plain)
+def test_a_twin_without_the_wanted_snapshot_is_not_taken_over(plain, tmp_path):
     more = read_as(tiny_job(tmp_path, snapshots=(100,)), symmetry_averaging=True)
     result = run_trial(more)
     assert "trained_as" not in result and list(folder_of(more).snapshots()) == [104, 800]
 
 
-def test_another_net_is_no_twin(tmp_path):
-    run_trial(tiny_job(tmp_path))
+def test_another_net_is_no_twin(plain, tmp_path):
     other = read_as(tiny_job(tmp_path, tiny_config(training__init_seed=3)), symmetry_averaging=True)
     assert "trained_as" not in run_trial(other)
 
 
-def test_a_plainer_twin_at_work_is_waited_for(tmp_path, never_train):
-    plain = tiny_job(tmp_path)
-    run_trial(plain)
+def test_a_plainer_twin_at_work_is_waited_for(plain, never_train):
     directory, events = folder_of(plain), []
     (directory.path / "result.json").rename(directory.path / "kept")
     lease = Lease.take(directory.path)
