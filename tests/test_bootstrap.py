@@ -107,7 +107,8 @@ def test_settings_that_are_not_given_are_not_passed_on(installed):
     make(installed, "ui", "PORT=5001")
     assert said(installed) == ["-m", "orchestration.cli", "ui", "--port", "5001"]
     make(installed, "test-quick")
-    assert said(installed) == ["-m", "pytest", "--numprocesses", "auto", "--dist", "loadgroup", "-m", "not slow"]
+    tests = "not slow and not system and not cards"
+    assert said(installed) == ["-m", "pytest", "--numprocesses", "auto", "--dist", "worksteal", "-m", tests]
 
 
 def test_make_queue_is_a_script_of_the_maintainers(installed):

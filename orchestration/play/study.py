@@ -7,7 +7,7 @@ from gonn_core.errors import SettingError, UserError
 from gonn_core.play.match.spec import NetSpec, parse_choice
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.play.match import play_between
+from orchestration.play.playing import play_between
 from orchestration.reporting.study_report import report_study
 from orchestration.study.folder import find_study
 from orchestration.workspace import Workspace

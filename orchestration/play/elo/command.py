@@ -16,7 +16,7 @@ from orchestration.console import notes, output
 from orchestration.play.elo.climb import climb
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
 from orchestration.play.elo.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
-from orchestration.play.match import Side, play_between
+from orchestration.play.playing import Side, play_between
 from orchestration.workspace import Workspace
 from reports.book.ladder_page import write_ladders
 from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
