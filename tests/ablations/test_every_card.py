@@ -6,7 +6,7 @@ import torch
 
 from ablations.arms import budget_config, resolve
 from ablations.registry import load_registry
-from gonn_core.config import trial_id
+from gonn_core.config import trial_id, with_values
 from gonn_core.features.sets import padding, plane_names
 from gonn_core.nets.cost import flops_per_sample, trainable_parameters
 from gonn_core.nets.init import ShapesOnly
@@ -18,6 +18,7 @@ from tests.trial.helpers import starter_data
 
 REGISTRY = load_registry()
 CPU = torch.device("cpu")
+POSITIONS = 4
 
 
 def parameters(config) -> int:
@@ -61,7 +62,9 @@ def test_both_arms_of_every_card_train_on_the_smoke_budget(system):
 
 
 def assert_learns(config, steps: int) -> None:
-    """Some steps on the bundled games have finite losses and move weights."""
+    """Some steps on the bundled games have finite losses and move weights. A few positions at a time show it as well as
+    a budget's batch."""
+    config = with_values(config, {"training.batch_size": POSITIONS})
     data = starter_data()
     view = data.views["train"]
     reset_torch(1)
@@ -70,4 +73,4 @@ def assert_learns(config, steps: int) -> None:
     before = [values.detach().clone() for values in trainer.net.parameters()]
     losses = [trainer.step(batch).item() for batch in training_batches(config, view, maker, 0, steps, 1)]
     assert np.isfinite(losses).all()
-    assert any(not values.equal(old) for values, old in zip(trainer.net.parameters(), before))
+    assert any(not values.equal(old) for values, old in zip(trainer.net.parameters(), before, strict=True))
