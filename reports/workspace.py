@@ -40,9 +40,9 @@ class Workspace:
         return self.root / "out"
 
     @property
-    def sums(self) -> Path:
-        """What reports need of each evaluation: see reports.results.sums."""
-        return self.out / ".sums"
+    def report_cache(self) -> Path:
+        """What reports keep of their work: see reports.cache."""
+        return self.out / ".cache"
 
     @property
     def matches(self) -> Path:

@@ -8,7 +8,7 @@ from ablations.study import Study
 from gonn_core.errors import printable
 from orchestration.console import output
 from orchestration.reporting.study_report import Reporter
-from orchestration.reporting.unchanged import ReportNote, sentences
+from orchestration.reporting.unchanged import all_reports, sentences
 from orchestration.study.folder import all_studies, find_study
 from orchestration.workspace import Workspace
 
@@ -24,15 +24,14 @@ def write_reports(studies: tuple[str, ...]) -> None:
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
-    note = None if studies else ReportNote(workspace)
-    if chosen and note is not None and note.holds():
+    unchanged = None if studies else all_reports(workspace)
+    if chosen and unchanged is not None and unchanged.holds():
         return _show_findings(workspace, chosen)
     reporter = Reporter(workspace)
     written = []
     for study in chosen:
         reported = reporter.report(study, "report", anew=bool(studies))
         reported.show(output())
-        reported.files.report.forget()
         written.append(reported)
     if not written:
         return
@@ -49,16 +48,16 @@ def write_reports(studies: tuple[str, ...]) -> None:
             workspace.out / "report",
             _searches(workspace),
             played,
-            workspace.sums,
+            workspace.report_cache,
         )
         output().print(f"over all studies: {index}")
     if len(written) > 1:
         path = write_summary(
-            [reported.files.report for reported in written], registry, workspace.out / "summary", workspace.sums
+            [reported.files.report for reported in written], registry, workspace.out / "summary", workspace.report_cache
         )
         output().print(f"summary: {path}")
-    if note is not None:
-        note.keep()
+    if unchanged is not None:
+        unchanged.keep()
 
 
 def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:

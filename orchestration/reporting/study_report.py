@@ -11,13 +11,13 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape, printable
 from gonn_core.rating.matches import Match, load_matches
-from orchestration.reporting.unchanged import StudyNote
+from orchestration.reporting.unchanged import Unchanged, study_report
 from orchestration.study.folder import count_look, study_folder
 from orchestration.tracking.records import StudyReport
 from orchestration.workspace import Workspace
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
-from reports.study.render import ReportFiles, found_report, write_report
+from reports.study.render import ReportFiles, write_report, written_report
 from reports.study.terminal import print_report
 from reports.tables.formats import interval, signed
 
@@ -46,53 +46,52 @@ class Reporter:
 
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
-        self._loaded: dict[str, tuple[StudyNote, StudyResults]] = {}
-        self._shelf = StudyShelf(workspace.studies, lambda study: self._load(study)[1])
+        self._read: dict[str, tuple[Unchanged, StudyResults]] = {}
+        self._shelf = StudyShelf(workspace.studies, self._for_pool)
 
     @cached_property
     def registry(self) -> Registry:
         """The declarations."""
         return load_registry()
 
-    def _load(self, study: Study) -> tuple[StudyNote, StudyResults]:
-        """Results of a study, and how its files were before they were read."""
-        if study.id not in self._loaded:
-            note, workspace = StudyNote(self._workspace, study), self._workspace
-            self._loaded[study.id] = (
-                note,
-                load_results(study, workspace.runs, study_folder(workspace, study.id), workspace.sums),
-            )
-        return self._loaded[study.id]
-
     @cached_property
     def _played(self) -> tuple[Match, ...]:
         return tuple(load_matches(self._workspace.matches))
+
+    def _load(self, study: Study) -> tuple[Unchanged, StudyResults]:
+        """Results of a study, and how its files were before they were read."""
+        workspace = self._workspace
+        unchanged, folder = study_report(workspace, study), study_folder(workspace, study.id)
+        return unchanged, load_results(study, workspace.runs, folder, workspace.report_cache)
+
+    def _for_pool(self, study: Study) -> StudyResults:
+        """Results of a study of which another one's pool wants the noise; they serve for its own report next."""
+        if study.id not in self._read:
+            self._read[study.id] = self._load(study)
+        return self._read[study.id][1]
 
     def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
         """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test
         results by it; `anew`: also where it would be what lies there already."""
         workspace = self._workspace
-        note, results = self._load(study)
-        del self._loaded[study.id]  # whoever asks for another report of it wants its trials as they are then
+        unchanged, results = self._read.pop(study.id, None) or self._load(study)
         results = replace(results, played=self._played)
         if look:
-            finished = [trial.id for trial in results.trials if trial not in results.unfinished]
+            unfinished = {trial.id for trial in results.unfinished}
+            finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, looks=count_look(workspace, study, finished, command))
-        earlier = self._shelf.pool(study)
-        about = repr((results.looks, earlier))
-        known = not anew and note.holds(about)
-        files = (found_report if known else write_report)(
-            study, results, workspace.out, self.registry, earlier, workspace.sums
-        )
-        if not known:
-            note.keep(about)
+        prior = self._shelf.pool(study)
+        other = results.looks, prior
+        anew = anew or not unchanged.holds(other)
+        if anew:
+            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache)
+            unchanged.keep(other)
+        else:
+            files = written_report(study, results, workspace.out, self.registry, prior)
         # A run's page shows only the first lines of its description at once: they say what was found.
-        findings = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
-        return ReportedStudy(
-            files,
-            StudyReport(findings + files.markdown.read_text(encoding="utf-8"), files.figures, _tags(files)),
-            not known,
-        )
+        sentences = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
+        text = sentences + files.markdown.read_text(encoding="utf-8")
+        return ReportedStudy(files, StudyReport(text, files.figures, _tags(files)), anew)
 
 
 def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:

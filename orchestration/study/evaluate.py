@@ -22,7 +22,7 @@ from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.planning import jobs_of
 from orchestration.workspace import Workspace
-from reports.study.extra_metrics import FURTHER
+from reports.study.extra_metrics import EXTRA_METRICS
 from reports.tables.formats import NONE, level
 
 
@@ -139,7 +139,7 @@ def _further(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
             arms.setdefault(study.arm(trial.arm).label, []).append(evaluations[trial.trial])
     for label in arms:
         table.add_column(Text(label))
-    for name in FURTHER:
+    for name in EXTRA_METRICS:
         table.add_row(METRICS[name].title, *(_mean(arm, name) for arm in arms.values()))
     return table
 

@@ -138,7 +138,9 @@ def _time(plan: Plan, left, workspace: Workspace) -> str:
 
 
 def _power(study: Study, workspace: Workspace) -> str:
-    effect = planned_effect(study, pool_from_studies(workspace.studies, workspace.runs, study, sums=workspace.sums))
+    effect = planned_effect(
+        study, pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    )
     if effect is None:
         return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     power = 100 * study.thresholds["power"]

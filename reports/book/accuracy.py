@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
-from reports.figures.picture import Drawing, Picture
+from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.results.nets import MeasuredNet, level
 from reports.tables import formats
@@ -153,7 +153,7 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
         [(net_title(net), shares.tolist()) for net, shares in by_guesses],
         [(net_title(net), bins) for net, bins in by_move],
     )
-    return Picture("accuracy", title, Drawing((size, *told), lambda: figure_bytes("accuracy", size, paint)))
+    return Picture("accuracy", title, lambda: figure_bytes("accuracy", size, paint), (size, *told))
 
 
 def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:

@@ -12,12 +12,12 @@ from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, SIZE, point, point_name
-from reports.figures.picture import Drawing, Picture
+from reports.cache import code
+from reports.figures.picture import Picture
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
-from reports.weights.cache import core_code
 from reports.weights.channels import ChannelMaps, channel_maps
 
 SHOWN = 6
@@ -120,12 +120,9 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
         f"Channels just before pooling: {maps.net.name}, {study.budget} budget, {study.data}, seed {maps.net.trials[0].seed}. Red: positive, blue: negative, each channel on its own"
         " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on the channel of ours that comes nearest to it"
     )
-    told = (name, core_code(), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
-    return Picture(
-        name,
-        title,
-        Drawing(told, lambda: figure_bytes(name, (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown)), paint, dpi=130)),
-    )
+    told = (name, code("gonn_core"), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
+    size = (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown))
+    return Picture(name, title, lambda: figure_bytes(name, size, paint, dpi=130), told)
 
 
 def _chosen(maps: np.ndarray, first: Sequence[int]) -> list[int]:

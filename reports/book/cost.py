@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
+from reports.book.section import Section
 from reports.figures.panels import nats_axis
-from reports.figures.picture import Drawing, Picture
+from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.compare import MAIN, used_trials
 from reports.results.costs import mean_cost
@@ -50,6 +51,19 @@ class Gain:
         """Gains that can be weighed against each other: one base, budget, data and test games."""
         study = self.report.study
         return study.base, study.budget, study.data, study.evaluations[MAIN].subset
+
+
+def cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Section:
+    """Curves of every study, then all gains with what they cost."""
+    title, found = "Curves, gain and cost", gains(reports)
+    picture = cost_picture(found)
+    if picture is None:
+        return Section(title, ("No effect is measured yet.",), tuple(curves))
+    text = (
+        "Loss over samples and paired differences of every study; what every enhancement gains in nats, and what it "
+        "costs."
+    )
+    return Section(title, (text,), (picture, *curves), (cost_table(found),))
 
 
 def gains(reports: Sequence[Report]) -> list[Gain]:
@@ -155,8 +169,9 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
     told = tuple((gain.group, gain.card, gain.delta, gain.interval95, gain.flops, gain.time) for gain in found)
-    drawing = Drawing(told, lambda: figure_bytes("cost", (WIDTH, 0.5 + 3.4 * len(costs)), paint))
-    return Picture("cost", "Gain in nats against cost; lines: what nothing cheaper beats", drawing)
+    size = (WIDTH, 0.5 + 3.4 * len(costs))
+    title = "Gain in nats against cost; lines: what nothing cheaper beats"
+    return Picture("cost", title, lambda: figure_bytes("cost", size, paint), told)
 
 
 def _between(value: float, ends: tuple[float, float]) -> bool:

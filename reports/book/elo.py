@@ -52,13 +52,8 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
         words.append(TO_RATE)
     if len(points) < 3 and not rated:
         return Section("Elo correspondence", tuple(words))
-    pictures = (
-        Picture(
-            "elo",
-            "Loss and strength: as published" + (", and as rated here" if rated else ""),
-            elo_picture(points, rated),
-        ),
-    )
+    title = "Loss and strength: as published" + (", and as rated here" if rated else "")
+    pictures = (Picture("elo", title, lambda: elo_picture(points, rated)),)
     return Section("Elo correspondence", tuple(words), pictures, tuple(tables))
 
 

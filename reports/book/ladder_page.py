@@ -31,6 +31,6 @@ def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, byt
     tables = {f"{table.name}.csv": csv_text(table).encode() for table in section.all_tables}
     return {
         PAGE: ("\n\n".join(parts) + "\n").encode(),
-        f"{picture.name}.png": picture.files[f"{picture.name}.png"],
+        f"{picture.name}.png": picture.files()[f"{picture.name}.png"],
         **tables,
     }

@@ -141,7 +141,7 @@ def _as_published(net: MeasuredNet) -> int | None:
 
 def _own_start(net: MeasuredNet) -> dict[str, Cell]:
     trials = tuple(trial.id for trial in net.trials)
-    parameters, samples = net_cost(net.config, net.kept)[0], net.config.training.samples
+    parameters, samples = net_cost(net.config, net.cache)[0], net.config.training.samples
     seeds = f"{len(net.trials)} seed{'s' * (len(net.trials) != 1)}"
     return {
         "source": text_cell(f"{HERE}: {net.name}"),

@@ -42,10 +42,13 @@ def rates_section(searches: Sequence[SearchReport]) -> Section:
     return Section(TITLE, (told,), tuple(pictures), (table,))
 
 
-def _picture(found: SearchReport) -> Picture:
-    name, drawn = f"search-{found.search.id}", draw_search(found)
-    title = f"Nats over learning rate: {found.search.title}, {found.search.budget} budget, {found.search.data}"
-    return Picture(name, title, {file.replace("figure", name, 1): data for file, data in drawn.items()})
+def _picture(report: SearchReport) -> Picture:
+    search, name = report.search, f"search-{report.search.id}"
+
+    def draw() -> dict[str, bytes]:
+        return {file.replace("figure", name, 1): data for file, data in draw_search(report).items()}
+
+    return Picture(name, f"Nats over learning rate: {search.title}, {search.budget} budget, {search.data}", draw)
 
 
 def _row(found: SearchReport) -> Row:

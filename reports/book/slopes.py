@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from ablations.published_looks import PublishedLooks, PublishedSlopes
 from gonn_core.errors import printable
-from reports.figures.picture import Drawing, Picture
+from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
@@ -94,9 +94,8 @@ def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] 
         "Slopes of parametric ReLUs by layer: mean over channels and seeds, bars one standard deviation over channels"
     )
     title += "; orange: between which the published nets' means lie" if any(look.slopes for look in looks) else ""
-    return Picture(
-        "slopes", title, Drawing((panels, published), lambda: figure_bytes("slopes", (WIDTH, 2.7 * len(panels)), paint))
-    )
+    size = (WIDTH, 2.7 * len(panels))
+    return Picture("slopes", title, lambda: figure_bytes("slopes", size, paint), (panels, published))
 
 
 def _means_and_sds(layers: Sequence[np.ndarray]) -> tuple[list[float], list[float]]:

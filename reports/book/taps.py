@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from ablations.published_looks import PublishedLooks, PublishedTaps
 from gonn_core.errors import printable
-from reports.figures.picture import Drawing, Picture
+from reports.figures.picture import Picture
 from reports.figures.style import WIDTH, figure_bytes
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.weights.layers import NetWeights, short_name
@@ -78,11 +78,8 @@ def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
 
     title = "3×3 kernels by tap: root mean square over channels, as a multiple of the edge taps' mean"
     told = [(name, {layer: taps.tolist() for layer, taps in maps.items()}) for name, maps in shown]
-    return Picture(
-        "taps",
-        title,
-        Drawing((told,), lambda: figure_bytes("taps", (WIDTH, sum(1.35 * height + 0.35 for height in heights)), paint)),
-    )
+    size = (WIDTH, sum(1.35 * height + 0.35 for height in heights))
+    return Picture("taps", title, lambda: figure_bytes("taps", size, paint), told)
 
 
 _ACROSS, _KERNELS_AT_MOST = 6, 24

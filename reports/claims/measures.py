@@ -54,7 +54,7 @@ def _parameters(context: ClaimContext) -> Measured:
         return Measured(formats.NONE, str(ClaimVerdict.NOT_TESTED), "the document's net is none of the bases")
     config = context.registry.base(claim.base).config
     card = context.registry.card(context.card.id).on_base(claim.base)
-    on, off = (net_cost(with_values(config, card.values(state), card.id), results.kept)[0] for state in ("on", "off"))
+    on, off = (net_cost(with_values(config, card.values(state), card.id), results.cache)[0] for state in ("on", "off"))
     notes = []
     if claim.bounds is None:
         right = {"increase": on > off, "decrease": on < off, "no_change": on == off}[claim.direction]

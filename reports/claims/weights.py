@@ -8,8 +8,7 @@ from ablations.study import seeded
 from reports.claims.context import ClaimContext, Measured, not_measured
 from reports.stats.verdicts import ClaimVerdict
 from reports.tables import formats
-from reports.weights.cached_statistics import trained_statistic, untrained_statistic
-from reports.weights.statistics import last_snapshot
+from reports.weights.statistics import last_snapshot, trained_statistic, untrained_statistic
 
 
 def weights(context: ClaimContext) -> Measured:
@@ -22,14 +21,14 @@ def weights(context: ClaimContext) -> Measured:
     trials = [trial for arm in arms for trial in results.of_arm(arm) if trial.result is not None]
     if not trials:
         return not_measured(f"no finished trial of {', '.join(arms)}")
-    gone = [trial.id for trial in trials if not last_snapshot(trial.folder, trial.result or {}).exists()]
+    gone = [trial.id for trial in trials if not last_snapshot(trial).exists()]
     if gone:
         return not_measured(f"the final weights are gone from {', '.join(gone)}")
-    trained = _by_layer([trained_statistic(claim.statistic, trial, results.kept) for trial in trials])
+    trained = _by_layer([trained_statistic(claim.statistic, trial, results.cache) for trial in trials])
     if not trained:
         return not_measured(f"{', '.join(arms)} has no such weights")
     configs = [seeded(results.study.arm(trial.arm).config, trial.seed) for trial in trials]
-    untrained = _by_layer([untrained_statistic(claim.statistic, config, results.kept) for config in configs])
+    untrained = _by_layer([untrained_statistic(claim.statistic, config, results.cache) for config in configs])
     layers = f"{len(trained)} layer{'s' if len(trained) > 1 else ''}"
     verdict, reason = _judge_layers(context, trained, untrained)
     return Measured(

@@ -65,11 +65,9 @@ class Source:
         return StudyShelf(self.workspace.studies, self._load)
 
     def results(self) -> Iterator[StudyResults]:
-        """Of every wanted study, the earliest first; their sums are let go of when the next is asked for."""
+        """Of every wanted study, the earliest first."""
         for study in self.studies:
-            results = self._load(study)
-            yield results
-            results.forget()
+            yield self._load(study)
 
     def analysed(self) -> Iterator[tuple[StudyResults, dict[tuple[int, str], StudyAnalysis]]]:
         """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
@@ -80,7 +78,7 @@ class Source:
     def _load(self, study: Study) -> StudyResults:
         if study.id not in self._results:
             workspace = self.workspace
-            results = load_results(study, workspace.runs, workspace.studies / study.id, workspace.sums)
+            results = load_results(study, workspace.runs, workspace.studies / study.id, workspace.report_cache)
             self._results[study.id] = replace(results, played=self.matches)
         return self._results[study.id]
 

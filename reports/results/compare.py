@@ -85,7 +85,7 @@ def analyse_study(
     return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, earlier)
 
 
-def further_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
+def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
     """Effects by card on a metric of positions on the main evaluation, without verdicts; of the
     contrasts that have results."""
     by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))

@@ -1,15 +1,12 @@
 """What each arm costs: parameters, operations per sample, samples per second alone."""
 
-import hashlib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import gonn_core
 from gonn_core.config import TrialConfig
-from gonn_core.files.whole import write_whole
+from reports.cache import cached, code, digest
 from reports.results.study_results import StudyResults
 
 FLOPS_COUNTED = (
@@ -31,7 +28,7 @@ class Cost:
 def arm_cost(results: StudyResults, arm: str) -> Cost:
     """Counted from the arm's configuration; the speed is the measured one."""
     speed = results.speeds.get(arm)
-    return Cost(*net_cost(results.study.arm(arm).config, results.kept), speed.samples_per_s if speed else None)
+    return Cost(*net_cost(results.study.arm(arm).config, results.cache), speed.samples_per_s if speed else None)
 
 
 def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
@@ -45,20 +42,15 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
 
 
 @cache
-def net_cost(config: TrialConfig, kept: Path | None = None) -> tuple[int, int]:
-    """Parameters and FLOPs of a forward pass of a configuration's net. `kept`: folder in which they are kept, for
+def net_cost(config: TrialConfig, cache: Path | None = None) -> tuple[int, int]:
+    """Parameters and FLOPs of a forward pass of a configuration's net. `cache`: folder in which they are kept, for
     counting builds the net."""
-    if kept is None:
-        return _counted(config)
-    note = kept / f"{hashlib.sha256(_code() + repr((config.net, config.features)).encode()).hexdigest()[:32]}.cost"
-    with suppress(OSError, ValueError):
-        parameters, flops = map(int, note.read_text().split())
-        return parameters, flops
-    found = _counted(config)
-    with suppress(OSError):
-        kept.mkdir(parents=True, exist_ok=True)
-        write_whole(note, b"%d %d" % found, flush=False)
-    return found
+    net = config.net, config.features
+    place = cache / f"{digest(net)}.cost" if cache else None
+    parameters, flops = cached(
+        place, (code("gonn_core") if cache else "", net), lambda: b"%d %d" % _counted(config)
+    ).split()
+    return int(parameters), int(flops)
 
 
 def _counted(config: TrialConfig) -> tuple[int, int]:
@@ -67,14 +59,6 @@ def _counted(config: TrialConfig) -> tuple[int, int]:
 
     planes = len(plane_names(config.features))
     return count_parameters(config.net, planes), flops_per_sample(config.net, planes)
-
-
-@cache
-def _code() -> bytes:
-    """Digest of the code that makes nets and counts: what was kept is of no use once it changes."""
-    core = Path(gonn_core.__file__).parent
-    sources = sorted(path for folder in ("nets", "features", "settings") for path in (core / folder).rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in [*sources, core / "config.py"])).digest()
 
 
 def speed_note(results: StudyResults) -> str:

@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from ablations.study import EvaluationRef, Study
 from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.metrics import METRICS
 from reports.results.compare import arm_key
-from reports.results.study_results import StudyResults, TrialResult
-from reports.stats.clusters import ArmResult, evaluation_noise
+from reports.results.study_results import StudyResults, TrialResult, arm_result
+from reports.stats.clusters import evaluation_noise
 from reports.stats.estimates import Interval, spread
 from reports.tables import formats
 from reports.tables.cells import Cell
@@ -28,9 +26,8 @@ class MeasuredNet:
     base: bool
     config: TrialConfig
     trials: tuple[TrialResult, ...]
-    kept: Path | None = None
+    cache: Path | None = None
     """As of its study's results."""
-    _levels: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -73,7 +70,7 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
                 trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
                 found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
-                found[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.kept)
+                found[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.cache)
     return sorted(
         found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
     )
@@ -81,17 +78,10 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
 
 def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     """A metric of the evaluation of that number; None while no trial has it."""
-    if (number, metric) not in net._levels:  # millions of positions may stand behind it, and several tables ask
-        net._levels[number, metric] = _level(net, number, metric)
-    return net._levels[number, metric]
-
-
-def _level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     trials = net.evaluated(number)
-    sums = [trial.evaluations[number].game_sums(metric) for trial in trials]
-    if not sums or None in sums:
+    result = arm_result(tuple(trial.seed for trial in trials), [trial.evaluations[number] for trial in trials], metric)
+    if result is None:
         return None
-    result = ArmResult(tuple(trial.seed for trial in trials), np.stack([each.sums for each in sums]), sums[0].counts)
     means, n = result.means, len(result.seeds)
     if n == 1:
         return Level(float(means.mean()), None)

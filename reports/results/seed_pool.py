@@ -17,7 +17,7 @@ from reports.stats.seed_noise import Differences, SeedPool, pool_seed_noise
 
 
 @dataclass(frozen=True)
-class EarlierNoise:
+class PriorNoise:
     """Paired differences of other studies on the same base, budget, data, samples and evaluation subset.
 
     differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, median over them (a
@@ -56,7 +56,7 @@ class StudyShelf:
                 skipped[path] = str(error)
         return studies, skipped
 
-    def pool(self, study: Study, metric: str = "nats") -> EarlierNoise:
+    def pool(self, study: Study, metric: str = "nats") -> PriorNoise:
         """What the other studies tell of the seed noise of `study`, which need not have begun.
 
         A comparison of the same arms as one of `study`'s own is left out, one that two studies made counts once with
@@ -85,7 +85,7 @@ class StudyShelf:
                 variances.append(table.effects[card].se_eval ** 2)
                 used.append(other.id)
         median = float(np.median(variances)) if variances else None
-        return EarlierNoise(
+        return PriorNoise(
             dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped[path] for path in sorted(skipped))
         )
 
@@ -96,10 +96,10 @@ class StudyShelf:
 
 
 def pool_from_studies(
-    studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", sums: Path | None = None
-) -> EarlierNoise:
+    studies_folder: Path | str, runs_folder: Path | str, study: Study, metric: str = "nats", cache: Path | None = None
+) -> PriorNoise:
     """What the studies below `studies_folder` tell of the seed noise of one study: see `StudyShelf`."""
-    return StudyShelf(studies_folder, lambda other: load_results(other, runs_folder, sums=sums)).pool(study, metric)
+    return StudyShelf(studies_folder, lambda other: load_results(other, runs_folder, cache=cache)).pool(study, metric)
 
 
 def alike(other: Study, study: Study) -> bool:
@@ -113,10 +113,10 @@ def _conditions(study: Study) -> tuple:
     return study.base, study.budget, study.data, training.samples, training.batch_size, main.subset, main.history
 
 
-def planned_effect(study: Study, earlier: EarlierNoise) -> float | None:
+def planned_effect(study: Study, prior: PriorNoise) -> float | None:
     """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was
     measured yet."""
-    if earlier.evaluation_variance is None or len(study.seeds) < 2:
+    if prior.evaluation_variance is None or len(study.seeds) < 2:
         return None
-    pool, thresholds = earlier.pool(study), study_thresholds(study)
-    return smallest_effect(pool, earlier.evaluation_variance, len(study.seeds), thresholds, len(study.contrasts))
+    pool, thresholds = prior.pool(study), study_thresholds(study)
+    return smallest_effect(pool, prior.evaluation_variance, len(study.seeds), thresholds, len(study.contrasts))

@@ -4,9 +4,8 @@ A trial that is missing, running or failed is carried as such: a table of an unf
 whoever wants numbers gets them from the trials that have them.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
 from reports.results.speed_and_looks import ArmSpeed, read_looks, read_speeds
-from reports.results.sums import SummedEvaluation, summed
+from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 
 
@@ -66,10 +65,8 @@ class StudyResults:
     """Command -> how many states of the test results it was the first to show."""
     played: tuple[Match, ...] = ()
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
-    kept: Path | None = None
-    """Where sums and costs are kept that can be thrown away (see reports.results.sums, reports.results.costs); None:
-    nowhere."""
-    _sums: dict[tuple, ArmResult | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    cache: Path | None = None
+    """Folder of what reports keep of their work (see reports.cache); None: nothing is kept."""
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
         """Trials of an arm, by the order of the study's seeds."""
@@ -79,7 +76,7 @@ class StudyResults:
         """Seed -> trial of an arm that has the study's evaluation of that number."""
         return {trial.seed: trial for trial in self.of_arm(arm) if trial.evaluations[evaluation] is not None}
 
-    @cached_property
+    @property
     def unfinished(self) -> tuple[TrialResult, ...]:
         """Trials that lack a result or an evaluation."""
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
@@ -89,44 +86,35 @@ class StudyResults:
 
         None when none has, or when an evaluation is older than what the metric is made from.
         """
-        key = arm, evaluation, metric
-        if key not in self._sums:  # millions of positions may stand behind it, and several tables ask
-            self._sums[key] = self._arm_result(arm, evaluation, metric)
-        return self._sums[key]
-
-    def forget(self) -> None:
-        """Let go of all sums, for a report of many studies holds the results of all: they are read again when somebody
-        asks."""
-        self._sums.clear()
-        for trial in self.trials:
-            for evaluation in trial.evaluations:
-                if evaluation is not None:
-                    evaluation.forget()
-
-    def _arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         trials = self.evaluated(arm, evaluation)
-        sums = [trial.evaluations[evaluation].game_sums(metric) for trial in trials.values()]
-        if not sums or None in sums:
-            return None
-        return ArmResult(tuple(trials), np.stack([each.sums for each in sums]), sums[0].counts)
+        return arm_result(tuple(trials), [trial.evaluations[evaluation] for trial in trials.values()], metric)
+
+
+def arm_result(seeds: tuple[int, ...], evaluations: Sequence[SummedEvaluation | None], metric: str) -> ArmResult | None:
+    """A metric summed by game, of the evaluations of an arm by seed; None as of `StudyResults.arm_result`."""
+    sums = [None if evaluation is None else evaluation.game_sums(metric) for evaluation in evaluations]
+    known = [each for each in sums if each is not None]
+    if not known or len(known) < len(sums):
+        return None
+    return ArmResult(seeds, np.stack([each.sums for each in known]), known[0].counts)
 
 
 def load_results(
-    study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, sums: Path | None = None
+    study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, cache: Path | None = None
 ) -> StudyResults:
-    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `sums`:
-    see reports.results.sums.
+    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `cache`:
+    folder of what reports keep of their work.
 
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
-    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, sums) for ref in study.trials)
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in study.trials)
     speeds, looks = (
         ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
     )
-    return StudyResults(study, trials, speeds, looks, kept=sums)
+    return StudyResults(study, trials, speeds, looks, cache=cache)
 
 
-def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) -> TrialResult:
+def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:
     directory = TrialDirectory(folder)
     config, result = directory.config(), directory.result()
     failure = None if result is not None else directory.failure()
@@ -138,12 +126,12 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, sums: Path | None) ->
         failure=failure["error"] if failure else None,
         session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
         curve=tuple(directory.metrics()),
-        evaluations=_evaluations(study, ref, folder, result, sums),
+        evaluations=_evaluations(study, ref, folder, result, cache),
     )
 
 
 def _evaluations(
-    study: Study, ref: TrialRef, folder: Path, result: dict | None, sums: Path | None
+    study: Study, ref: TrialRef, folder: Path, result: dict | None, cache: Path | None
 ) -> tuple[SummedEvaluation | None, ...]:
     """For each of the study's, the one of the final weights in which the policy is read as the trial's own
     configuration says."""
@@ -158,7 +146,7 @@ def _evaluations(
             and summary["metric_set"] == METRIC_SET
             and evaluation.reading == reading
         ):
-            found[summary["subset"], summary["history"]] = summed(evaluation, sums)
+            found[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
     return tuple(
         _checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations
     )

@@ -1,28 +1,26 @@
-"""What a report needs of an evaluation, kept in a small file: every metric summed by game, guesses, hits by move
-number.
+"""What a report needs of an evaluation: every metric summed by game, guesses, hits by move number.
 
-Tens of thousands of positions stand behind an evaluation and every report sums them up anew, to the same numbers. They
-are kept under `out/`, where everything can be thrown away, named by a digest of what they are made from: the
-evaluation's summary, the end of its file of arrays (a zip archive: there is the checksum of each array), and the code
-that makes them.
+Tens of thousands of positions stand behind an evaluation and every report sums them up anew, to the same numbers: they
+are cached, by the end of the evaluation's file of arrays (a zip archive: there is the checksum of each array).
 """
 
-import hashlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from gonn_core.evaluation import derived, metrics, stored
+from gonn_core.evaluation import derived
 from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.metrics import GameSums
 from gonn_core.evaluation.stored import Evaluation
-from gonn_core.files.whole import write_whole
+from reports.cache import cached, code, file_stamp
 
 RANKS = 361
+IN_MEMORY = 1024
+"""Evaluations whose sums stay in memory: some 40 kB each for 200 games, of 1,000 trials of one study all."""
 _TAIL = 2048
 """Bytes at the end of an .npz file that hold its table of contents, whatever arrays an evaluation has."""
 _HEAD = 3
@@ -31,10 +29,9 @@ _HEAD = 3
 
 @dataclass(frozen=True)
 class SummedEvaluation(Evaluation):
-    """An evaluation whose sums are read from `kept` (a file, or where one will be; None: nothing is kept) instead of
-    its positions."""
+    """An evaluation whose sums are read from the folder `cache` (None: nothing is kept) instead of its positions."""
 
-    kept: Path | None = field(default=None, repr=False)
+    cache: Path | None = field(default=None, repr=False)
 
     def game_sums(self, metric: str) -> GameSums | None:
         """As of any evaluation."""
@@ -42,21 +39,6 @@ class SummedEvaluation(Evaluation):
             raise ValueError(f"metric {metric!r}: valid are {', '.join(VALUES)}")
         sums = self._sums.by_metric.get(metric)
         return None if sums is None else GameSums(self._sums.games, sums, self._sums.counts)
-
-    @cached_property
-    def _sums(self) -> "Sums":
-        found = read_sums(self.kept) if self.kept else None
-        if found is None:
-            found = make_sums(
-                Evaluation(self.summary, self.path)
-            )  # one of its own, so that the positions are forgotten again
-            if self.kept:
-                write_sums(self.kept, found)
-        return found
-
-    def forget(self) -> None:
-        """Let go of the sums; they are read again when somebody asks."""
-        vars(self).pop("_sums", None)
 
     @property
     def guesses(self) -> np.ndarray:
@@ -67,6 +49,13 @@ class SummedEvaluation(Evaluation):
     def by_move_number(self) -> list[tuple[int, int, float]] | None:
         """As `derived.by_move_number`."""
         return self._sums.moves
+
+    @property
+    def _sums(self) -> "Sums":
+        stamp = None
+        with suppress(OSError):  # a file that is gone: whoever reads it says so
+            stamp = file_stamp(self.path)
+        return _read_sums(self.path, stamp, self.cache)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,80 +71,55 @@ class Sums:
     moves: list[tuple[int, int, float]] | None
 
 
-def summed(evaluation: Evaluation, folder: Path | None) -> SummedEvaluation:
-    """The evaluation with its sums kept in `folder`; None: made anew."""
-    return SummedEvaluation(evaluation.summary, evaluation.path, folder / f"{_name(evaluation)}.f8" if folder else None)
+@lru_cache(IN_MEMORY)
+def _read_sums(path: Path, stamp: tuple[int, int] | None, folder: Path | None) -> Sums:
+    """Of the evaluation in `path`. `stamp`: of that file, so that another one in its place has sums of its own."""
+    place = folder / f"{path.parent.parent.name}-{path.stem}.sums" if folder else None
+    inputs = code("gonn_core.evaluation", "reports.results.sums"), _end(path) if folder else b""
+    return _unpacked(cached(place, inputs, lambda: _packed(make_sums(Evaluation({}, path)))))
+
+
+def _end(path: Path) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _TAIL))
+            return file.read()
+    except OSError:
+        return b""
 
 
 def make_sums(evaluation: Evaluation) -> Sums:
-    """All sums, from the positions."""
-    found = {metric: sums for metric in VALUES if (sums := evaluation.game_sums(metric)) is not None}
-    first = next(iter(found.values()))
+    """All sums, from the positions. Raises InputError for a file that is gone or damaged."""
+    by_metric = {metric: evaluation.game_sums(metric) for metric in VALUES}
+    known = {metric: sums for metric, sums in by_metric.items() if sums is not None}
+    first = next(iter(known.values()))
     guesses = np.bincount(evaluation.scores.rank.astype(np.int64), minlength=RANKS)
-    return Sums(
-        first.games,
-        first.counts,
-        {metric: sums.sums for metric, sums in found.items()},
-        guesses,
-        derived.by_move_number(evaluation),
-    )
+    moves = derived.by_move_number(evaluation)
+    return Sums(first.games, first.counts, {metric: sums.sums for metric, sums in known.items()}, guesses, moves)
 
 
-def write_sums(path: Path, sums: Sums) -> None:
-    """Keep them; on a full or read-only disk nothing is kept."""
+def _packed(sums: Sums) -> bytes:
     missing = np.full(len(sums.games), np.nan)
-    bins = [] if sums.moves is None else [number for each in sums.moves for number in each]
+    by_metric = [sums.by_metric.get(metric, missing) for metric in VALUES]
+    bins = [number for one in sums.moves or [] for number in one]
     head = [len(sums.games), len(VALUES), -1 if sums.moves is None else len(sums.moves)]
-    parts = [
-        head,
-        sums.games,
-        sums.counts,
-        *(sums.by_metric.get(metric, missing) for metric in VALUES),
-        sums.guesses,
-        bins,
-    ]
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, np.concatenate([np.asarray(part, "<f8") for part in parts]).tobytes(), flush=False)
+    parts = [head, sums.games, sums.counts, *by_metric, sums.guesses, bins]
+    return np.concatenate([np.asarray(part, "<f8") for part in parts]).tobytes()
 
 
-def read_sums(path: Path) -> Sums | None:
-    """What was kept; None when nothing was, or something else."""
-    try:
-        data = np.fromfile(path, "<f8")
-    except OSError:
-        return None
-    if len(data) < _HEAD or data[1] != len(VALUES):
-        return None
-    games, many, bins = (int(number) for number in data[:_HEAD])
-    lengths = [games, games, many * games, RANKS, 3 * max(bins, 0)]
-    if games < 1 or len(data) != _HEAD + sum(lengths):
-        return None
-    ids, counts, sums, guesses, moves = np.split(data[_HEAD:], np.cumsum(lengths)[:-1])
-    by_metric = {
-        metric: row for metric, row in zip(VALUES, sums.reshape(many, games), strict=True) if not np.isnan(row).all()
-    }
-    told = (
-        None if bins < 0 else [(int(first), int(count), float(share)) for first, count, share in moves.reshape(-1, 3)]
+def _unpacked(data: bytes) -> Sums:
+    numbers = np.frombuffer(data, "<f8")
+    games, metrics, bins = (int(number) for number in numbers[:_HEAD])
+    lengths = [games, games, metrics * games, RANKS]
+    ids, counts, sums, guesses, moves = np.split(numbers[_HEAD:], np.cumsum(lengths))
+    rows = zip(VALUES, sums.reshape(metrics, games), strict=True)
+    by_metric = {metric: row for metric, row in rows if not np.isnan(row).all()}
+    by_move = [(int(first), int(count), float(share)) for first, count, share in moves.reshape(-1, 3)]
+    return Sums(
+        ids.astype(np.int32),
+        counts.astype(np.int64),
+        by_metric,
+        guesses.astype(np.int64),
+        None if bins < 0 else by_move,
     )
-    return Sums(ids.astype(np.int32), counts.astype(np.int64), by_metric, guesses.astype(np.int64), told)
-
-
-def _name(evaluation: Evaluation) -> str:
-    digest = hashlib.sha256(_code())
-    digest.update(repr(sorted(evaluation.summary.items())).encode())
-    with suppress(OSError), open(evaluation.path, "rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - _TAIL))
-        digest.update(file.read())
-    return digest.hexdigest()[:32]
-
-
-@cache
-def _code() -> bytes:
-    """Digest of the code that makes sums: kept ones are of no use once it changes."""
-    return hashlib.sha256(
-        b"".join(
-            Path(module).read_bytes() for module in (derived.__file__, metrics.__file__, stored.__file__, __file__)
-        )
-    ).digest()

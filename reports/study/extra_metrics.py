@@ -1,4 +1,4 @@
-"""The documents' further metrics of a study: levels by arm, effects by card, hits by move number. Shown folded; no
+"""The documents' extra metrics of a study: levels by arm, effects by card, hits by move number. Shown folded; no
 verdicts."""
 
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,14 @@ import numpy as np
 
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from gonn_core.metrics import METRICS, OF_POSITIONS
-from reports.results.compare import MAIN, further_effects, used_trials
+from reports.results.compare import MAIN, extra_effects, used_trials
 from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
 from reports.study.tables import describe
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
-FURTHER = tuple(name for name in OF_POSITIONS if name != "nats")
+EXTRA_METRICS = tuple(name for name in OF_POSITIONS if name != "nats")
 
 _NOTES = (
     "Top-k: the share of positions in which k guesses are enough. p ≥ x %: the share in which the move played gets at least that probability. "
@@ -25,14 +25,14 @@ _NOTES = (
 _NO_VERDICTS = "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no p, no correction for their number and no verdict."
 
 
-def further_tables(results: StudyResults) -> tuple[Table, ...]:
+def extra_tables(results: StudyResults) -> tuple[Table, ...]:
     """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a
     note."""
     title = describe(results.study.evaluations[MAIN])
     arms = [arm.id for arm in results.study.arms if results.evaluated(arm.id, MAIN)]
     if not arms:
         return ()
-    known = [metric for metric in FURTHER if any(results.arm_result(arm, MAIN, metric) for arm in arms)]
+    known = [metric for metric in EXTRA_METRICS if any(results.arm_result(arm, MAIN, metric) for arm in arms)]
     tables = [
         _levels(results, arms, known, f"More metrics by arm: {title}"),
         _effects(results, known, f"Effects on them: {title}"),
@@ -55,7 +55,7 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
             text = formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit)
             cells[arm] = Cell(text, mean, tuple(trial.id for trial in results.evaluated(arm, MAIN).values()), MAIN)
         rows.append(Row(metric, cells))
-    lacking = [METRICS[metric].title for metric in FURTHER if metric not in known]
+    lacking = [METRICS[metric].title for metric in EXTRA_METRICS if metric not in known]
     notes = (*_NOTES, *([f"Not kept by these evaluations: {', '.join(lacking)}."] if lacking else ()))
     return Table(
         "metrics", title, (Column("metric", "metric", "left"), *_arm_columns(results, arms)), tuple(rows), notes
@@ -67,7 +67,7 @@ def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
     for metric in known:
         cells, effects, unit = (
             {"metric": text_cell(METRICS[metric].title)},
-            further_effects(results, metric),
+            extra_effects(results, metric),
             METRICS[metric].unit,
         )
         for contrast in results.study.contrasts:

@@ -5,14 +5,14 @@ import math
 from gonn_core.errors import printable
 from reports.results.compare import MAIN, StudyAnalysis, study_thresholds
 from reports.results.costs import FLOPS_COUNTED, speed_note
-from reports.results.seed_pool import EarlierNoise
+from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import looks_text
 from reports.results.study_results import StudyResults
 from reports.study.tables import describe
 from reports.tables import formats
 
 
-def table_notes(results: StudyResults, nats: StudyAnalysis, earlier: EarlierNoise | None) -> tuple[str, ...]:
+def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | None) -> tuple[str, ...]:
     """Sentences below the tables of a study, the most important first."""
     study = results.study
     notes = [
@@ -20,7 +20,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, earlier: EarlierNois
         f"Data: {study.coverage}. Evaluated on: {describe(study.evaluations[MAIN])}.",
         *_readings(results),
         *_pairing(results, nats),
-        *_pool(nats, earlier),
+        *_pool(nats, prior),
         *_margins(results, nats),
         *_sign_flips(nats),
         looks_text(results.looks),
@@ -74,7 +74,7 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     return [f"{text} (0: pairing gains nothing, 1: it removes all seed noise)."]
 
 
-def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
+def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
     notes = []
     pool = nats.table.pool if nats.table else None
     if pool is not None:
@@ -86,12 +86,12 @@ def _pool(nats: StudyAnalysis, earlier: EarlierNoise | None) -> list[str]:
         ]
     elif nats.table is not None:
         notes.append("No seed noise could be pooled.")
-    if earlier is not None and earlier.studies:
+    if prior is not None and prior.studies:
         notes.append(
-            f"The pool holds earlier studies of the same base, budget and test games: {', '.join(earlier.studies)}."
+            f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."
         )
-    if earlier is not None:
-        notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in earlier.skipped]
+    if prior is not None:
+        notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in prior.skipped]
     return notes
 
 

@@ -3,25 +3,28 @@
 Nothing here depends on when or where it is written: the same trials give the same bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
-from gonn_core.errors import SettingError, markdown_escape, printable
+from gonn_core.errors import SettingError
+from reports.cache import cached_files, digest
+from reports.figures.picture import drawing_code
 from reports.files import write_files
-from reports.results.seed_pool import EarlierNoise
+from reports.pages import page_text
+from reports.results.compare import MAIN
+from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.study import serial
 from reports.study.report import Report, make_report
+from reports.study.report_tables import ReportTables, report_tables
 from reports.tables.cells import Table
-from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text, json_bytes
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
 _RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
+_FIGURES = ("figure.png", "figure.svg")
 
 
 @dataclass(frozen=True)
@@ -42,65 +45,47 @@ def write_report(
     results: StudyResults,
     out_folder: Path | str,
     registry: Registry | None = None,
-    earlier: EarlierNoise | None = None,
-    keys: Path | None = None,
+    prior: PriorNoise | None = None,
+    cache: Path | None = None,
 ) -> ReportFiles:
-    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `keys`: see
-    reports.figures.cache,
-    None: the figure is drawn anew. Raises UserError."""
+    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `cache`:
+    folder of what reports keep of their work, None: the figure is drawn anew. Raises UserError."""
     if results.study != study:
         raise ValueError("these are the results of another study")
     folder = _folder(out_folder, study)
-    from reports.figures.cache import kept_figure  # which needs this module
-
-    report = make_report(results, registry or load_registry(), earlier)
-    numbers = json_bytes(serial.report_tree(report))
-    pictures = _figure(report) if keys is None else kept_figure(folder, keys, report, numbers, lambda: _figure(report))
-    tables = {f"{table.name}.csv": csv_text(table).encode() for table in report.all_tables}
+    report = make_report(results, registry or load_registry(), prior)
+    tables = report_tables(report)
+    numbers = json_bytes(serial.report_tree(report, tables))
+    pictures = _pictures(report, numbers, cache)
     contents = {
-        "report.md": markdown(report, bool(pictures)).encode(),
+        "report.md": markdown(report, tables, bool(pictures)).encode(),
         "report.json": numbers,
-        "manifest.json": json_bytes(serial.manifest(report)),
-        **tables,
+        "manifest.json": json_bytes(serial.manifest(report, tables)),
+        **{f"{table.name}.csv": csv_text(table).encode() for table in tables.all},
         **pictures,
     }
     write_files(folder, contents)
-    for name in {"figure.png", "figure.svg"} - set(pictures):
+    for name in set(_FIGURES) - set(pictures):
         (folder / name).unlink(missing_ok=True)
+    return _files(folder, report)
+
+
+def written_report(
+    study: Study, results: StudyResults, out_folder: Path | str, registry: Registry, prior: PriorNoise | None = None
+) -> ReportFiles:
+    """As `write_report`, of a report whose files are there already, as they would be written."""
+    return _files(_folder(out_folder, study), make_report(results, registry, prior))
+
+
+def _files(folder: Path, report: Report) -> ReportFiles:
     return ReportFiles(
         folder=folder,
         markdown=folder / "report.md",
         data=folder / "report.json",
         manifest=folder / "manifest.json",
-        tables=tuple(folder / name for name in tables),
-        figures=tuple(folder / name for name in pictures),
+        tables=tuple(sorted(folder.glob("*.csv"))),
+        figures=tuple(folder / name for name in _FIGURES if (folder / name).is_file()),
         report=report,
-    )
-
-
-def found_report(
-    study: Study,
-    results: StudyResults,
-    out_folder: Path | str,
-    registry: Registry,
-    earlier: EarlierNoise | None = None,
-    keys: Path | None = None,
-) -> ReportFiles:
-    """As `write_report`, of a report whose files are there already, as they would be written."""
-    folder = _folder(out_folder, study)
-    tables, figures = (
-        sorted(folder.glob("*.csv")),
-        [folder / name for name in ("figure.png", "figure.svg") if (folder / name).is_file()],
-    )
-    report = make_report(results, registry, earlier)
-    return ReportFiles(
-        folder,
-        folder / "report.md",
-        folder / "report.json",
-        folder / "manifest.json",
-        tuple(tables),
-        tuple(figures),
-        report,
     )
 
 
@@ -111,39 +96,37 @@ def _folder(out_folder: Path | str, study: Study) -> Path:
     return folder
 
 
-def _figure(report: Report) -> dict[str, bytes]:
-    from reports.figures.study import draw  # matplotlib, only where a figure is made
+def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str, bytes]:
+    """The files of the figure, none while there is nothing to draw. It shows nothing but the report's numbers, the study
+    as it was written down, and the trials' curves."""
 
-    return draw(report.results, report.analyses[0, "nats"], report.findings) or {}
+    def draw() -> Mapping[str, bytes]:
+        from reports.figures.study import draw  # matplotlib, only where a figure is made
+
+        return draw(report.results, report.analyses[MAIN, "nats"], report.findings) or {}
+
+    curves = [(trial.id, trial.state, trial.curve) for trial in report.results.trials]
+    shown = digest(numbers), report.study.model_dump_json(), curves
+    return cached_files(cache / f"{report.study.id}.figure" if cache else None, (drawing_code(), shown), draw)
 
 
-def markdown(report: Report, figure: bool = False) -> str:
+def markdown(report: Report, tables: ReportTables, figure: bool = False) -> str:
     """The text of report.md; `figure`: figure.png lies beside it."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters |= {"md": markdown_escape, "markdown_table": markdown_table, "code": _code}
-    trials = report.table("trials")
-    runs = Table("runs", "Runs", tuple(column for column in trials.columns if column.key in _RUN_COLUMNS), trials.rows)
-    return environment.get_template("report.md.j2").render(
+    trials = tables.table("trials")
+    columns = tuple(column for column in trials.columns if column.key in _RUN_COLUMNS)
+    unfinished = len(report.results.unfinished)
+    return page_text(
+        "report.md.j2",
         study=report.study,
         sentences=report.sentences,
-        tables=report.tables,
-        folded=report.folded,
+        tables=tables.printed,
+        folded=tables.folded,
         notes=report.notes,
-        runs=runs,
+        runs=Table("runs", "Runs", columns, trials.rows),
         figure=figure,
-        unfinished=bool(report.results.unfinished),
-        finished=len(report.results.trials) - len(report.results.unfinished),
+        unfinished=bool(unfinished),
+        finished=len(report.results.trials) - unfinished,
         trials=len(report.results.trials),
         thresholds=report.study.thresholds,
         percent=lambda share: f"{100 * share:g} %",
     )
-
-
-def _code(text: str) -> str:
-    """Text inside backquotes: printable, without any of its own."""
-    return printable(text).replace("`", "'")

@@ -4,11 +4,12 @@ from dataclasses import asdict
 
 from reports.results.study_results import TrialResult
 from reports.study.report import Report
+from reports.study.report_tables import ReportTables
 
 FORMAT = 1
 
 
-def report_tree(report: Report) -> dict:
+def report_tree(report: Report, tables: ReportTables) -> dict:
     """All numbers of a report."""
     study = report.study
     return {
@@ -30,7 +31,7 @@ def report_tree(report: Report) -> dict:
         ],
         "tables": {
             table.name: {row.key: {key: cell.value for key, cell in row.cells.items()} for row in table.rows}
-            for table in report.all_tables
+            for table in tables.all
         },
         "notes": report.notes,
     }
@@ -52,7 +53,7 @@ def _table_tree(table) -> dict:
     }
 
 
-def manifest(report: Report) -> dict:
+def manifest(report: Report, tables: ReportTables) -> dict:
     """Trials, evaluations and weights behind every cell that was computed from some, and all trials of the study."""
     trials = {trial.id: trial for trial in report.results.trials}
     cells = {
@@ -60,7 +61,7 @@ def manifest(report: Report) -> dict:
             row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials}
             for row in table.rows
         }
-        for table in report.all_tables
+        for table in tables.all
     }
     return {
         "format": FORMAT,

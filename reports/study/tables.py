@@ -127,7 +127,7 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
                 effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation
             )
             cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
-        rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **_cost_cells(results, contrast)}))
+        rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
         "effects",
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
@@ -157,7 +157,7 @@ def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis,
     rows = []
     for contrast in results.study.contrasts:
         cells = _delta_cells(results, contrast, {"top1": top1, "top4": top4}, evaluation)
-        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **cells, **_cost_cells(results, contrast)}))
+        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **cells, **cost_cells(results, contrast)}))
     return Table("rates", title, _RATE_COLUMNS, tuple(rows))
 
 
@@ -192,7 +192,7 @@ def _delta_cells(
     return cells
 
 
-def _cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
+def cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
     """What the arms with it cost more than those without: parameters as a difference, operations and speed as
     ratios."""
     on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)

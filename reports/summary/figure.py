@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
 from reports.figures.panels import claim_ends, nats_axis, same_conditions
-from reports.figures.picture import Drawing, Picture
+from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.summary.lines import SYSTEMS, SummaryLine
 
@@ -20,8 +20,8 @@ def forest(lines: Sequence[SummaryLine], name: str, title: str) -> Picture | Non
     """The picture of these lines; None while no effect is known."""
     if not any(line.effect is not None for line in lines):
         return None
-    told = ((line.card, line.system, line.effect, line.shown, line.report.study.base, _claims(line)) for line in lines)
-    return Picture(name, title, Drawing(tuple(told), lambda: draw_summary(lines, name)))
+    shown = [(line.card, line.system, line.effect, line.shown, line.report.study.base, _claims(line)) for line in lines]
+    return Picture(name, title, lambda: draw_summary(lines, name), shown)
 
 
 def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:

@@ -9,10 +9,10 @@ from pathlib import Path
 from ablations.registry import Registry
 from gonn_core.errors import markdown_escape
 from reports.claims.findings import ClaimFinding, claimed_text
-from reports.figures.cache import kept_picture
 from reports.files import write_files
 from reports.results.compare import MAIN, study_thresholds, used_trials
 from reports.study.report import Report
+from reports.study.tables import cost_cells
 from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
@@ -56,13 +56,12 @@ def _row(line: SummaryLine) -> Row:
     report, card = line.report, line.card
     study = report.study
     contrast = next(contrast for contrast in study.contrasts if contrast.card == card)
-    cost = next(row for row in report.effects.rows if row.key == card).cells["flops"]
     finding = leading_finding(report, card)
     cells = {
         "system": text_cell(SYSTEMS.get(line.system, line.system)),
         "card": text_cell(card),
         "base": text_cell(study.base),
-        "cost": cost,
+        "cost": cost_cells(report.results, contrast)["flops"],
         "claimed": text_cell(claimed_text(finding.claim) if finding else formats.NONE),
         "judged": text_cell(finding.verdict if finding else formats.NONE),
     }
@@ -104,13 +103,13 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     return (*notes, f"Not finished: {', '.join(unfinished)}.") if unfinished else tuple(notes)
 
 
-def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, keys: Path | None = None) -> Path:
-    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `keys`:
+def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, cache: Path | None = None) -> Path:
+    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `cache`:
     as of `reports.book.book.write_book`. Raises InputError."""
     lines = summary_lines(reports, registry)
     table = summary_table(lines)
     picture = forest(lines, "summary", table.title)
-    pictures = {} if picture is None else picture.files if keys is None else kept_picture(folder, keys, picture)
+    pictures = {} if picture is None else picture.files(cache)
     parts = (
         ["# Enhancements compared", markdown_table(table), "![Effects with their intervals](summary.png)"]
         if pictures

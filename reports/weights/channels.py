@@ -13,10 +13,10 @@ from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.evaluation.probes.published import PublishedPosition, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
+from reports.cache import cached, code
 from reports.results.nets import MeasuredNet
 from reports.results.study_results import TrialResult
-from reports.weights.cache import code_of, core_code, keep, kept_path, read_kept, torch_version, weights_key
-from reports.weights.statistics import last_snapshot
+from reports.weights.statistics import last_snapshot, weights_stamp
 
 
 @dataclass(frozen=True)
@@ -79,28 +79,23 @@ def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> Chan
     if not pools(net):
         return None
     trials = [
-        trial
-        for trial in net.trials
-        if last_snapshot(trial.folder, trial.result).exists() and trial_id(_config(trial.folder)) == trial.id
+        trial for trial in net.trials if last_snapshot(trial).exists() and trial_id(_config(trial.folder)) == trial.id
     ]
     wanted = {channel.position for channel in channels}
     positions = tuple(each for each in published() if each.case.name in wanted)
     if not trials or not positions:
         return None
-    maps, untrained = np.stack([_kept_maps(trial, positions, net.kept) for trial in trials], axis=1)
+    maps, untrained = np.stack([_cached_maps(trial, positions, net.cache) for trial in trials], axis=1)
     return ChannelMaps(net, tuple(trial.id for trial in trials), positions, maps, untrained)
 
 
-def _kept_maps(trial: TrialResult, positions: Sequence[PublishedPosition], folder: Path | None) -> np.ndarray:
-    """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `folder`."""
-    names = [each.case.name for each in positions]
-    path = kept_path(folder, "maps", code_of("channels"), core_code(), torch_version(), names, weights_key(trial))
-    found = read_kept(path)
-    if found is None:
-        made = _both(trial.folder, positions)
-        keep(path, made.astype("<f4").tobytes())
-        return made
-    return np.frombuffer(found, "<f4").reshape(2, len(positions), -1, POINTS)
+def _cached_maps(trial: TrialResult, positions: Sequence[PublishedPosition], cache: Path | None) -> np.ndarray:
+    """(2, positions, channels, 361) of the trained net and of the same net before training, or as kept in `cache`."""
+    place = cache / f"{trial.id}.channels" if cache else None
+    sources = code("reports.weights.channels", "gonn_core", libraries=("torch",))
+    inputs = sources, [each.case.name for each in positions], weights_stamp(trial)
+    maps = cached(place, inputs, lambda: _both(trial.folder, positions).astype("<f4").tobytes())
+    return np.frombuffer(maps, "<f4").reshape(2, len(positions), -1, POINTS)
 
 
 def _both(folder: Path, positions: Sequence[PublishedPosition]) -> np.ndarray:

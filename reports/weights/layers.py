@@ -11,10 +11,18 @@ import numpy as np
 
 from ablations.published_looks import PublishedLooks
 from ablations.registry import Registry
+from reports.cache import cached, code
 from reports.results.nets import MeasuredNet
 from reports.results.study_results import TrialResult
-from reports.weights.cache import code_of, keep, kept_path, read_kept, weights_key
-from reports.weights.statistics import TAP_GROUPS, Weights, is_kernel, last_snapshot, snapshot_weights, tap_rms
+from reports.weights.statistics import (
+    TAP_GROUPS,
+    Weights,
+    is_kernel,
+    last_snapshot,
+    snapshot_weights,
+    tap_rms,
+    weights_stamp,
+)
 
 _PARTS = ("stem", "blocks", "trunk_end", "head", "output")
 
@@ -85,11 +93,11 @@ def net_weights(nets: Sequence[MeasuredNet]) -> list[NetWeights]:
     one."""
     found = []
     for net in nets:
-        trials = [trial for trial in net.trials if last_snapshot(trial.folder, trial.result).exists()]
+        trials = [trial for trial in net.trials if last_snapshot(trial).exists()]
         if trials:
             found.append(
                 NetWeights(
-                    net, tuple(trial.id for trial in trials), tuple(_kept_looks(trial, net.kept) for trial in trials)
+                    net, tuple(trial.id for trial in trials), tuple(_cached_looks(trial, net.cache) for trial in trials)
                 )
             )
     return found
@@ -115,15 +123,12 @@ def _taps(kernel: np.ndarray) -> Taps:
     )
 
 
-def _kept_looks(trial: TrialResult, folder: Path | None) -> WeightLooks:
-    """From the snapshot, or as kept in `folder`: a report over many nets would read gigabytes for a few numbers of
+def _cached_looks(trial: TrialResult, cache: Path | None) -> WeightLooks:
+    """From the snapshot, or as kept in `cache`: a report over many nets would read gigabytes for a few numbers of
     each."""
-    path = kept_path(folder, "looks", code_of("layers", "statistics"), weights_key(trial))
-    found = read_kept(path)
-    if found is None:
-        found = _packed(weight_looks(snapshot_weights(last_snapshot(trial.folder, trial.result))))
-        keep(path, found)
-    return _unpacked(found)
+    place = cache / f"{trial.id}.weights" if cache else None
+    inputs = code("reports.weights.layers", "reports.weights.statistics"), weights_stamp(trial)
+    return _unpacked(cached(place, inputs, lambda: _packed(weight_looks(snapshot_weights(last_snapshot(trial))))))
 
 
 def _packed(looks: WeightLooks) -> bytes:

@@ -3,6 +3,7 @@
 Each is a number per layer, from a net's weights as arrays by name (`gonn_core.nets`: names of parameters are stable).
 """
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import InputError
+from reports.cache import cached, code, digest, file_stamp
+from reports.results.study_results import TrialResult
 
 Weights = Mapping[str, np.ndarray]
 
@@ -57,9 +60,36 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
 """Statistic -> which layers have it, and its value of a layer's weights."""
 
 
-def last_snapshot(folder: Path, result: Mapping) -> Path:
+def trained_statistic(name: str, trial: TrialResult, cache: Path | None) -> dict[str, float]:
+    """Layer -> value of the final weights. `cache`: folder in which it is kept, for a report over many studies would
+    read hundreds of nets for a few numbers of each. Raises InputError for a damaged snapshot."""
+    place = cache / f"{trial.id}.{name}.statistic" if cache else None
+    inputs = code("reports.weights.statistics"), weights_stamp(trial)
+    values = cached(place, inputs, lambda: _json(statistic(name, snapshot_weights(last_snapshot(trial)))))
+    return json.loads(values)
+
+
+def untrained_statistic(name: str, config: TrialConfig, cache: Path | None) -> dict[str, float]:
+    """Layer -> value of the weights with which a trial starts."""
+    place = cache / f"{digest(config)}.{name}.statistic" if cache else None
+    inputs = code("reports.weights.statistics", "gonn_core", libraries=("torch",)), config
+    return json.loads(cached(place, inputs, lambda: _json(statistic(name, untrained_weights(config)))))
+
+
+def _json(values: Mapping[str, float]) -> bytes:
+    return json.dumps(values).encode()
+
+
+def last_snapshot(trial: TrialResult) -> Path:
     """Where the final weights of a finished trial lie; they may have been removed."""
-    return folder / "snapshots" / f"{result['samples']}.safetensors"
+    assert trial.result is not None
+    return trial.folder / "snapshots" / f"{trial.result['samples']}.safetensors"
+
+
+def weights_stamp(trial: TrialResult) -> tuple:
+    """Stands for the final weights of a finished trial, as they lie on the disk."""
+    assert trial.result is not None
+    return trial.id, trial.result["weights"], *file_stamp(last_snapshot(trial))
 
 
 def snapshot_weights(path: Path) -> Weights:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli import command as cli
-from orchestration.reporting.unchanged import ReportNote, StudyNote, code
+from orchestration.reporting.unchanged import Unchanged, all_reports, code, study_report
 from orchestration.workspace import Workspace
+from reports import cache
 from tests.reports.made_studies import Made, plan_study, train
 
 SAID = "nothing has changed since these reports were made; over all studies: "
@@ -20,16 +21,16 @@ def made(tmp_path, monkeypatch) -> Made:
     train(made, {"without-parametric_relu": 0.02})
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     monkeypatch.setattr(
-        "orchestration.reporting.unchanged.code", lambda: b"as it was"
+        "orchestration.reporting.unchanged.code", lambda: "as it was"
     )  # somebody may be writing some while this runs
     return made
 
 
-def settled(home: Path) -> ReportNote:
+def settled(home: Path) -> Unchanged:
     """A workspace whose reports were just made, without making them."""
-    ReportNote(Workspace(home)).keep()
-    assert ReportNote(Workspace(home)).holds()
-    return ReportNote(Workspace(home))
+    all_reports(Workspace(home)).keep()
+    assert all_reports(Workspace(home)).holds()
+    return all_reports(Workspace(home))
 
 
 @pytest.mark.slow
@@ -45,23 +46,19 @@ def test_the_second_report_tells_what_the_first_one_found(made, capsys):
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.rglob("*") if path.is_file()} == before
     (out / made.study.id / "report.md").write_text("somebody's notes")
     assert cli.run(["report"]) == 0 and SAID not in capsys.readouterr().out
-    notes = {out / ".sums" / "report.json", out / ".sums" / f"{made.study.id}.report"}
+    notes = {out / ".cache" / "all.report", out / ".cache" / f"{made.study.id}.report"}
     assert {path: path.read_bytes() for path in before if path not in notes} == {
         path: content for path, (content, _) in before.items() if path not in notes
     }
 
 
-def test_code_and_declarations_are_looked_at():
-    found = code().decode()
-    assert all(
-        name in found
-        for name in (
-            "reports/study/tables.py",
-            "ablations/cards/gonn/parametric_relu.yaml",
-            "templates/report.md.j2",
-            "gonn_core/config.py",
-        )
-    )
+def test_code_and_declarations_are_looked_at(made, monkeypatch):
+    """Of all packages, with the libraries that numbers and figures come from."""
+    monkeypatch.undo()
+    asked = {}
+    monkeypatch.setattr(cache, "code", lambda *packages, libraries: asked.update({packages: libraries}) or "")
+    code()
+    assert asked == {("ablations", "gonn_core", "orchestration", "reports"): ("numpy", "scipy", "matplotlib")}
 
 
 @pytest.mark.parametrize(
@@ -84,10 +81,10 @@ def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
         (home / "matches" / "m").mkdir(parents=True)
         (home / "matches" / "m" / "match.json").write_text("{}")
     elif name == "declaration":
-        monkeypatch.setattr("orchestration.reporting.unchanged.code", lambda: b"changed")
+        monkeypatch.setattr("orchestration.reporting.unchanged.code", lambda: "changed")
     else:
         (trial / name).write_text("changed")
-    assert not ReportNote(Workspace(home)).holds()
+    assert not all_reports(Workspace(home)).holds()
 
 
 def test_what_is_no_part_of_a_report_changes_nothing(made):
@@ -101,21 +98,21 @@ def test_what_is_no_part_of_a_report_changes_nothing(made):
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("something")
-    assert ReportNote(Workspace(home)).holds()
+    assert all_reports(Workspace(home)).holds()
 
 
 def test_while_a_trial_runs_nothing_is_taken_for_settled(made):
     home, trial = made.folder, made.runs / made.study.trials[0].trial
     note = settled(home)
     (trial / "lease.json").write_text("{}")
-    assert not ReportNote(Workspace(home)).holds()
+    assert not all_reports(Workspace(home)).holds()
     (trial / "lease.json").unlink()
     (trial / "metrics.jsonl").write_text("a line that came in while the reports were made")
     note.keep()
-    assert not ReportNote(Workspace(home)).holds()
+    assert not all_reports(Workspace(home)).holds()
     for damaged in ("no JSON", json.dumps({"format": 99}), "[]"):
-        (Workspace(home).sums / "report.json").write_text(damaged)
-        assert not ReportNote(Workspace(home)).holds()
+        (Workspace(home).report_cache / "all.report").write_text(damaged)
+        assert not all_reports(Workspace(home)).holds()
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "eval", "match", "output", "numbers", "lease"])
@@ -124,11 +121,11 @@ def test_a_study_is_reported_anew_when_it_changed_and_only_then(made, name):
     page = home / "out" / made.study.id / "report.md"
     page.parent.mkdir(parents=True)
     page.write_text("as made")
-    assert not StudyNote(Workspace(home), made.study).holds(about)
-    StudyNote(Workspace(home), made.study).keep(about)
+    assert not study_report(Workspace(home), made.study).holds(about)
+    study_report(Workspace(home), made.study).keep(about)
     (made.runs / ("f" * 16)).mkdir()
     (home / "studies" / "another").mkdir()
-    assert StudyNote(Workspace(home), made.study).holds(about)
+    assert study_report(Workspace(home), made.study).holds(about)
     if name == "eval":
         os.utime(next((trial / "eval").glob("*.npz")), ns=(1, 1))
     elif name == "match":
@@ -142,7 +139,7 @@ def test_a_study_is_reported_anew_when_it_changed_and_only_then(made, name):
         (trial / name).write_text("changed")
     else:
         about = "other numbers of others"
-    assert not StudyNote(Workspace(home), made.study).holds(about)
+    assert not study_report(Workspace(home), made.study).holds(about)
 
 
 @pytest.mark.slow
@@ -153,7 +150,7 @@ def test_of_two_studies_the_one_that_changed_is_reported_anew(made, capsys):
     out, told = made.folder / "out", capsys.readouterr().out
     assert told.count("samples/s") > 0
     pages = {study.id: (out / study.id / "report.md").stat().st_mtime_ns for study in (made.study, other.study)}
-    content = {path: path.read_bytes() for path in out.rglob("*") if path.is_file() and ".sums" not in path.parts}
+    content = {path: path.read_bytes() for path in out.rglob("*") if path.is_file() and ".cache" not in path.parts}
     os.utime(other.runs / other.study.trials[-1].trial / "result.json", ns=(1, 1))
     assert cli.run(["report"]) == 0
     assert (out / made.study.id / "report.md").stat().st_mtime_ns == pages[made.study.id]

@@ -11,7 +11,7 @@ import pytest
 
 from ablations.schema import EloPoint
 from reports.book import claims as book_claims
-from reports.book.book import book_sections, worth_telling, write_book
+from reports.book.book import book_sections, worth_showing, write_book
 from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
 from reports.book.looks import looks_section
@@ -137,7 +137,7 @@ def test_the_study_nearest_to_a_claim_counts(tmp_path):
         section = claims_section(registry(), order)
         claims = next(each for each in section.tables if each.name == "claims-gonn")
         assert "at 100k samples" in rows(claims)["parametric_relu: early_loss"]["ours"].text
-    assert worth_telling(found) == ([found[1]], [found[0]]) and worth_telling(found[:1]) == (found[:1], [])
+    assert worth_showing(found) == ([found[1]], [found[0]]) and worth_showing(found[:1]) == (found[:1], [])
 
 
 def gain(delta: float, flops: float, name: str = "x") -> Gain:

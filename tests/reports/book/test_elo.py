@@ -82,9 +82,9 @@ def test_the_section_names_the_command_until_there_are_games(ladder):
     assert TO_RATE not in section.sentences
     assert [table.name for table in section.tables] == ["elo", f"elo-{ladder.file.id}"]
     again = elo_section(registry(), [], [ladder])
-    assert {*section.pictures[0].files} == {"elo.png", "elo.svg"} and section.pictures[0].files == again.pictures[
+    assert {*section.pictures[0].files()} == {"elo.png", "elo.svg"} and section.pictures[0].files() == again.pictures[
         0
-    ].files
+    ].files()
 
 
 def test_other_nets_of_the_same_games_are_read_from_the_ladder(tmp_path, ladder):

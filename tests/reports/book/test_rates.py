@@ -23,7 +23,7 @@ def test_a_line_a_search_and_a_figure_of_each_that_has_trials():
     assert cells["gain"].value == done.optimum.nats - own
     assert empty["rate"].text == empty["nats"].text == "–" and empty["trials"].text == "0, 0, 0 of 8"
     (picture,) = section.pictures
-    assert set(picture.files) == {f"search-{done.search.id}.png", f"search-{done.search.id}.svg"}
+    assert set(picture.files()) == {f"search-{done.search.id}.png", f"search-{done.search.id}.svg"}
 
 
 def test_the_manifest_names_the_trials_of_a_search_with_their_rates():

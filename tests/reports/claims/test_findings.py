@@ -6,6 +6,7 @@ import pytest
 from reports.results.compare import MAIN, last_of_curve
 from reports.results.study_results import load_results
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from reports.weights.statistics import statistic, untrained_weights
 from tests.reports.made_studies import plan_study, registry_with, train
 
@@ -63,7 +64,7 @@ def findings(report):
 
 
 def test_every_claim_has_a_row(report):
-    assert [row.key for row in report.table("claims").rows] == [f"made_up: {name}" for name in CLAIMS]
+    assert [row.key for row in report_tables(report).table("claims").rows] == [f"made_up: {name}" for name in CLAIMS]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_verdicts(findings, claim, verdict):
 
 def test_claimed_and_ours_stand_side_by_side(report):
     def row(claim):
-        cells = next(row.cells for row in report.table("claims").rows if row.key == f"made_up: {claim}")
+        cells = next(row.cells for row in report_tables(report).table("claims").rows if row.key == f"made_up: {claim}")
         return {key: cell.text for key, cell in cells.items()}
 
     effect = report.analyses[MAIN, "nats"].effect("made_up")
@@ -163,7 +164,9 @@ def test_speed_is_stated_but_never_judged(tmp_path):
 def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
     report = make_report(load_results(made.study, made.runs), registry_with(right={}))
-    assert report.findings == () and report.table("claims").notes == ("No claims are declared for: parametric_relu.",)
+    assert report.findings == () and report_tables(report).table("claims").notes == (
+        "No claims are declared for: parametric_relu.",
+    )
 
 
 # Weights

@@ -15,6 +15,7 @@ from reports.frames.columns import COLUMNS
 from reports.results.study_results import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from tests.paths import ROOT
 from tests.rating.made_matches import ENGINE, net, won, write_match
 from tests.reports.made_studies import finish_trial, plan_study, train
@@ -92,7 +93,7 @@ def test_effects_are_those_of_the_report(made):
     frame = frames.effects(workspace=first.folder, study=first.study.id)
     report = make_report(load_results(first.study, first.runs, first.study_folder), first.registry)
     nats = frame[frame.main & (frame.metric == "nats")].set_index("card")
-    for row in report.effects.rows:
+    for row in report_tables(report).table("effects").rows:
         effect = nats.loc[row.key]
         assert effect.difference == row.cells["delta"].value
         assert [effect.interval95_low, effect.interval95_high] == row.cells["interval"].value

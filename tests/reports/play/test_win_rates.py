@@ -10,6 +10,7 @@ from gonn_core.rating.matches import load_matches
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
 from reports.results.study_results import load_results
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, registry, train
 
@@ -89,7 +90,7 @@ def test_the_interval_covers_the_truth_of_new_seeds():
 
 def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
     report = make_report(played, registry())
-    row = report.table("play").rows[0].cells
+    row = report_tables(report).table("play").rows[0].cells
     assert (
         row["rate"].text == "71.7 %"
         and row["games"].text == "240"
@@ -109,6 +110,6 @@ def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
 
 def test_without_games_the_claim_names_the_command(played):
     report = make_report(replace(played, played=()), registry())
-    assert not any(table.name == "play" for table in report.tables)
+    assert not any(table.name == "play" for table in report_tables(report).printed)
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.verdict == "not measured yet" and "gonn play" in claim.measured.note

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from gonn_core.evaluation.stored import pack_arrays
-from reports.results.compare import MAIN, analyse_study, further_effects
+from reports.results.compare import MAIN, analyse_study, extra_effects
 from reports.results.study_results import load_results
-from reports.study.extra_metrics import FURTHER, further_tables
+from reports.study.extra_metrics import EXTRA_METRICS, extra_tables
 from reports.study.footnotes import table_notes
 from reports.study.render import markdown, write_report
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from reports.study.serial import manifest
 from reports.tables.serial import csv_text
 from tests.reports.made_studies import plan_study, train
@@ -38,8 +39,8 @@ def arrays(results, arm):
 
 
 def test_levels_are_means_over_seeds(results):
-    levels, _, _ = further_tables(results)
-    assert [row.key for row in levels.rows] == list(FURTHER) and len(levels.notes) == 2
+    levels, _, _ = extra_tables(results)
+    assert [row.key for row in levels.rows] == list(EXTRA_METRICS) and len(levels.notes) == 2
     cells = {row.key: row.cells["control"] for row in levels.rows}
     files = arrays(results, "control")
     p = [np.exp(-file["nats"].astype(float)) for file in files]
@@ -54,12 +55,12 @@ def test_levels_are_means_over_seeds(results):
 def test_effects_have_the_interval_that_nats_have(results):
     """One and the same way for all metrics: what a verdict is made from for nats and rank is what the folded table
     shows."""
-    _, effects, _ = further_tables(results)
+    _, effects, _ = extra_tables(results)
     cells = {row.key: row.cells["parametric_relu"] for row in effects.rows}
     judged = analyse_study(results, "rank").effect("parametric_relu")
     assert cells["rank"].value == [judged.delta, judged.interval95.low, judged.interval95.high]
     assert (
-        further_effects(results, "nats")["parametric_relu"].interval95
+        extra_effects(results, "nats")["parametric_relu"].interval95
         == analyse_study(results, "nats").effect("parametric_relu").interval95
     )
     assert cells["search_loss"].value[0] < 0 < cells["top1"].value[0]
@@ -69,12 +70,12 @@ def test_noise_between_games_of_a_median_is_that_of_drawing_games_again(results)
     arms = {arm: results.arm_result(arm, MAIN, "search_loss_median") for arm in ("control", "without-parametric_relu")}
     difference = arms["control"].sums - arms["without-parametric_relu"].sums
     drawn = bootstrap_over_games(difference.mean(0), arms["control"].counts, 2000)
-    effect = further_effects(results, "search_loss_median")["parametric_relu"]
+    effect = extra_effects(results, "search_loss_median")["parametric_relu"]
     assert effect.se_eval <= drawn.std() * 1.1 and effect.delta == pytest.approx(drawn.mean(), abs=drawn.std())
 
 
 def test_hits_by_move_number(results):
-    table = further_tables(results)[2]
+    table = extra_tables(results)[2]
     assert [row.cells["moves"].text for row in table.rows] == ["1–20", "21–40", "41–60", "61–80"]
     files = arrays(results, "control")
     assert table.rows[0].cells["positions"].value == (files[0]["ply"] < 20).sum()
@@ -84,7 +85,7 @@ def test_hits_by_move_number(results):
 
 def test_a_report_has_them_folded(made, results):
     report = make_report(results, made.registry)
-    text = markdown(report)
+    text = markdown(report, report_tables(report))
     inside = text[text.index("<details>") : text.index("</details>")]
     assert (
         "<summary>More metrics</summary>" in inside
@@ -95,7 +96,7 @@ def test_a_report_has_them_folded(made, results):
     files = write_report(made.study, results, made.folder / "out", made.registry)
     assert {"metrics.csv", "metric-effects.csv", "move-numbers.csv"} <= {path.name for path in files.tables}
     assert (
-        csv_text(report.table("metric-effects")).splitlines()[0]
+        csv_text(report_tables(report).table("metric-effects")).splitlines()[0]
         == "metric,parametric_relu,parametric_relu_interval95_low,parametric_relu_interval95_high"
     )
 
@@ -103,7 +104,7 @@ def test_a_report_has_them_folded(made, results):
 def test_names_of_arms_stay_inert(made, results):
     arms = tuple(arm.model_copy(update={"label": "<b>|x|</b>"}) for arm in made.study.arms)
     report = make_report(replace(results, study=made.study.model_copy(update={"arms": arms})), made.registry)
-    assert "<b>" not in markdown(report)
+    assert "<b>" not in markdown(report, report_tables(report))
 
 
 def test_evaluations_made_before_more_was_kept(tmp_path):
@@ -115,20 +116,20 @@ def test_evaluations_made_before_more_was_kept(tmp_path):
             np.savez(buffer, **{name: file[name] for name in ("nats", "rank", "rows", "games")})
         path.write_bytes(buffer.getvalue())
     results = load_results(made.study, made.runs)
-    levels, effects = further_tables(results)  # no move numbers
-    assert set(FURTHER) - {row.key for row in levels.rows} == {"top1_ko", "entropy", "squared_error"}
+    levels, effects = extra_tables(results)  # no move numbers
+    assert set(EXTRA_METRICS) - {row.key for row in levels.rows} == {"top1_ko", "entropy", "squared_error"}
     assert levels.notes[-1] == "Not kept by these evaluations: top-1 where a ko is, policy entropy, squared error."
     assert [row.key for row in effects.rows] == [row.key for row in levels.rows]
     trial = results.trials[0]  # one of them evaluated anew: its arm has the metric in all seeds or in none
     old = trial.evaluations[MAIN]
     scores = old.scores._replace(entropy=old.scores.nats, squared_error=old.scores.nats)
     old.path.write_bytes(pack_arrays(scores, old.rows, old.games))
-    assert further_tables(load_results(made.study, made.runs))[0].notes == levels.notes
+    assert extra_tables(load_results(made.study, made.runs))[0].notes == levels.notes
 
 
 def test_nothing_before_the_first_evaluation(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
-    assert further_tables(load_results(made.study, made.runs)) == ()
+    assert extra_tables(load_results(made.study, made.runs)) == ()
 
 
 def test_each_arm_is_read_as_its_configuration_says(tmp_path):
@@ -155,5 +156,6 @@ def test_the_manifest_says_whose_weights_were_taken_over(tmp_path):
     trial = made.study.trials[0].trial
     path = made.runs / trial / "result.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"trained_as": "f" * 16}))
-    trials = manifest(make_report(load_results(made.study, made.runs), made.registry))["trials"]
+    report = make_report(load_results(made.study, made.runs), made.registry)
+    trials = manifest(report, report_tables(report))["trials"]
     assert [found.get("trained_as") for found in trials.values()] == ["f" * 16, None, None, None]

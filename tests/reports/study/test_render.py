@@ -13,6 +13,7 @@ from rich.console import Console
 from gonn_core.errors import SettingError
 from reports.results.study_results import load_results
 from reports.study.render import write_report
+from reports.study.report_tables import report_tables
 from reports.study.terminal import print_report
 from reports.tables.cells import Cell, Column, Row, Table, interval95
 from reports.tables.serial import csv_text, number_text
@@ -101,7 +102,7 @@ def test_manifest_names_trials_evaluations_and_weights_of_every_cell(made, files
             "test",
             "full",
         )
-    for table in files.report.tables:
+    for table in report_tables(files.report).printed:
         for row in table.rows:
             for key, found in row.cells.items():
                 if found.trials:

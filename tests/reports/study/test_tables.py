@@ -8,6 +8,7 @@ from reports.results.compare import MAIN, analyse_study
 from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from reports.tables import formats
 from tests.reports.made_studies import plan_study, train
 
@@ -71,12 +72,14 @@ def test_numbers_in_the_notation_of_the_reports(found, text):
 
 
 def test_arms_with_cost_seeds_and_means(pair):
-    row = texts(pair.table("arms"), "control")
+    row = texts(report_tables(pair).table("arms"), "control")
     trials = pair.results.evaluated("control", MAIN)
     mean = sum(trial.evaluations[MAIN].summary["nats"] for trial in trials.values()) / 4
     assert (row["arm"], row["seeds"], row["samples"], row["speed"]) == ("gonn-b5", "1-4", "5,120", "900")
     assert row["nats"] == f"{mean:.4f}" and row["top1"].endswith(" %")
-    assert pair.table("arms").rows[0].cells["nats"].trials == tuple(trial.id for trial in trials.values())
+    assert report_tables(pair).table("arms").rows[0].cells["nats"].trials == tuple(
+        trial.id for trial in trials.values()
+    )
 
 
 def test_parameters_are_those_of_the_net(pair):
@@ -85,30 +88,38 @@ def test_parameters_are_those_of_the_net(pair):
 
     config = pair.study.arm("control").config
     net = build_net(config.net, plane_names(config.features), 0)
-    assert pair.table("arms").rows[0].cells["parameters"].value == sum(values.numel() for values in net.parameters())
+    assert report_tables(pair).table("arms").rows[0].cells["parameters"].value == sum(
+        values.numel() for values in net.parameters()
+    )
 
 
 def test_effect_is_with_minus_without_whatever_the_base_has(pair):
     table = pair.analyses[MAIN, "nats"].table
     effect = table.effects["parametric_relu"]
-    row = texts(pair.table("effects"), "parametric_relu")
+    row = texts(report_tables(pair).table("effects"), "parametric_relu")
     assert effect.delta == pytest.approx(-0.03, abs=0.01) and pair.verdicts == {"parametric_relu": "helps"}
     assert row["delta"] == formats.signed(effect.delta) and row["interval"] == formats.interval(effect.interval95)
     assert row["parts"] == f"{effect.se_seed:.4f}, {effect.se_eval:.4f}" and row["verdict"] == "helps"
     assert row["speed"] == "× 0.90" and row["parameters"] == "+84"
-    assert len(pair.table("effects").rows[0].cells["delta"].trials) == 8
+    assert len(report_tables(pair).table("effects").rows[0].cells["delta"].trials) == 8
 
 
 def test_hit_rates_have_intervals_too(pair):
-    row = texts(pair.table("rates"), "parametric_relu")
+    row = texts(report_tables(pair).table("rates"), "parametric_relu")
     assert row["top1"].startswith("+") and row["top1"].count("[") == 1 and row["top4"].count(",") == 1
 
 
 def test_as_published_history_is_a_table_of_its_own_and_validation_only_a_file(pair):
-    shown = [table.name for table in pair.tables]
+    shown = [table.name for table in report_tables(pair).printed]
     assert shown == ["arms", "effects", "rates", "claims", "arms-test-as-published", "effects-test-as-published"]
-    assert [table.name for table in pair.more_tables] == ["trials", "arms-validation-full", "effects-validation-full"]
-    full, dropped = (float(texts(pair.table(name), "control")["nats"]) for name in ("arms", "arms-test-as-published"))
+    assert [table.name for table in report_tables(pair).files] == [
+        "trials",
+        "arms-validation-full",
+        "effects-validation-full",
+    ]
+    full, dropped = (
+        float(texts(report_tables(pair).table(name), "control")["nats"]) for name in ("arms", "arms-test-as-published")
+    )
     assert dropped > full
 
 
@@ -139,10 +150,10 @@ def test_unfinished_pairs_use_common_seeds_and_say_so(tmp_path):
     )
     report = reported(made)
     assert report.analyses[MAIN, "nats"].effect("parametric_relu").seeds == (1, 3)
-    assert texts(report.table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
-    assert texts(report.table("effects"), "parametric_relu")["seeds"] == "1, 3 (2 of 4)"
+    assert texts(report_tables(report).table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
+    assert texts(report_tables(report).table("effects"), "parametric_relu")["seeds"] == "1, 3 (2 of 4)"
     assert report.verdicts == {"parametric_relu": "underpowered"}
-    missing = texts(report.table("effects"), "ladder_input")
+    missing = texts(report_tables(report).table("effects"), "ladder_input")
     assert missing["verdict"] == "no result yet: no finished trial of without-ladder_input" and missing["delta"] == "–"
     assert report.sentences[1] == "ladder_input: no result yet (no finished trial of without-ladder_input)"
     assert report.notes[0].startswith("Unfinished: 6 of 12 trials are done and evaluated")
@@ -162,13 +173,16 @@ def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
         {"with-parametric_relu": -0.02, "with-last_move_input": -0.1, "with-parametric_relu+last_move_input": -0.16},
     )
     report = reported(made)
-    arms = {arm.id: report.table("arms").rows[index].cells["nats"].value for index, arm in enumerate(made.study.arms)}
+    arms = {
+        arm.id: report_tables(report).table("arms").rows[index].cells["nats"].value
+        for index, arm in enumerate(made.study.arms)
+    }
     delta = report.analyses[MAIN, "nats"].effect("parametric_relu").delta
     alone = arms["with-parametric_relu"] - arms["control"]
     beside = arms["with-parametric_relu+last_move_input"] - arms["with-last_move_input"]
     want = (alone + beside) / 2
     assert delta == pytest.approx(want) and delta == pytest.approx(-0.04, abs=0.01)
-    assert len(report.table("effects").rows[0].cells["delta"].trials) == 16
+    assert len(report_tables(report).table("effects").rows[0].cells["delta"].trials) == 16
 
 
 def test_noisy_arm_is_left_out_of_the_pool_and_named(tmp_path):
@@ -186,7 +200,9 @@ def test_cards_without_pairing_are_compared_without_pairs(tmp_path):
     report = reported(made)
     effect = report.analyses[MAIN, "nats"].effect("parametric_relu")
     assert not effect.paired and effect.deltas == () and effect.n == 3
-    assert len(report.table("effects").rows[0].cells["delta"].trials) == 7  # all seeds, not only the common ones
+    assert (
+        len(report_tables(report).table("effects").rows[0].cells["delta"].trials) == 7
+    )  # all seeds, not only the common ones
     assert any(note.startswith("The arms are not paired") for note in report.notes)
 
 

@@ -1,0 +1,69 @@
+"""All tables of a study's report, in their order."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gonn_core.metrics import SUMMARISED
+from reports.claims.findings import claims_table
+from reports.play.arms_table import play_table
+from reports.probes.tables import study_table
+from reports.results.compare import MAIN
+from reports.study.extra_metrics import extra_tables
+from reports.study.report import Report
+from reports.study.tables import (
+    arms_table,
+    effects_table,
+    rates_table,
+    scores_table,
+    short_effects_table,
+)
+from reports.study.trials_table import trials_table
+from reports.tables.cells import Table
+
+MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
+    "arms": lambda report: arms_table(report.results, MAIN),
+    "effects": lambda report: effects_table(report.results, report.analyses[MAIN, "nats"], MAIN),
+    "rates": lambda report: rates_table(
+        report.results, report.analyses[MAIN, "top1"], report.analyses[MAIN, "top4"], MAIN
+    ),
+    "play": lambda report: play_table(report.results),
+    "probe_effects": lambda report: study_table(report.results),
+    "claims": lambda report: claims_table(report.results, report.findings),
+}
+"""Name of a table -> what makes it (None: there is nothing to show), in the order of the page. A new one is added
+here."""
+
+
+@dataclass(frozen=True)
+class ReportTables:
+    """`printed`: on the page; `folded`: on the page, out of sight at first; `files`: only written as CSV."""
+
+    printed: tuple[Table, ...]
+    folded: tuple[Table, ...]
+    files: tuple[Table, ...]
+
+    @property
+    def all(self) -> tuple[Table, ...]:
+        """Every table."""
+        return (*self.printed, *self.folded, *self.files)
+
+    def table(self, name: str) -> Table:
+        """The table of that name."""
+        return next(table for table in self.all if table.name == name)
+
+
+def report_tables(report: Report) -> ReportTables:
+    """The tables of a report, made anew: a report of many studies does not hold those of all."""
+    results, evaluations = report.results, report.study.evaluations
+    printed = [table for make in MAIN_TABLES.values() if (table := make(report)) is not None]
+    files = [trials_table(results)]
+    for number, evaluation in enumerate(evaluations):
+        if number != MAIN:
+            # Validation chose nothing here, but it is what a search may look at: it stays out of the page that is read
+            # for results.
+            tables = printed if evaluation.split == evaluations[MAIN].split else files
+            suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
+            analyses = {metric: report.analyses[number, metric] for metric in SUMMARISED}
+            tables.append(scores_table(results, number, f"arms-{suffix}"))
+            tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
+    return ReportTables(tuple(printed), extra_tables(results), tuple(files))
