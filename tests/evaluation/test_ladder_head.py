@@ -44,7 +44,7 @@ def reads_the_planes(body):
 @pytest.fixture(scope="module")
 def suite():
     store = starter_data().store
-    return Suite((*(each.case for each in published()), *cut_ladders(store, np.arange(len(store.games)), 40)))
+    return Suite((*(each.case for each in published()), *cut_ladders(store, np.arange(0, len(store.games), 8), 40)))
 
 
 @pytest.fixture(scope="module")

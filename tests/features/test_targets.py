@@ -103,7 +103,8 @@ def test_removal_times(store, rows):
         turns = {BLACK: 0, WHITE: 0}
         for at in range(row, end_of(store, row)):
             turns[mover(store, at)] += 1
-            gone = {p for p in standing if colours_of(store.stones[at + 1])[p] == EMPTY}
+            after = colours_of(store.stones[at + 1])
+            gone = {p for p in standing if after[p] == EMPTY}
             for p in gone:
                 expected[p] = sum(turns[BLACK + WHITE - start[p]] > bound for bound in upper)
             standing -= gone
