@@ -39,7 +39,7 @@ def triple_ko(superko: bool) -> Game:
     colours = np.tile(np.array([BLACK] * BORDER + [WHITE] * (SIZE - BORDER), np.uint8), SIZE).reshape(SIZE, SIZE)
     for col in (1, 3, 15, 17):
         colours[1, col] = 0
-    for row, holder in zip(KO_ROWS, (BLACK, WHITE, BLACK)):
+    for row, holder in zip(KO_ROWS, (BLACK, WHITE, BLACK), strict=True):
         colours[row, BORDER - 1 : BORDER + 1] = (0, BLACK) if holder == BLACK else (WHITE, 0)
     return Game(setup={int(p): int(c) for p, c in enumerate(colours.ravel()) if c}, to_move=WHITE, superko=superko)
 

@@ -89,7 +89,8 @@ def test_noise_between_commands_never_blocks():
             sys.executable,
             "-S",
             "-c",
-            "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 300000 + 'last words')\n sys.stderr.flush()\n print('=' + line.split()[0] + ' y\\n', flush=True)",
+            "import sys\nfor line in sys.stdin:\n sys.stderr.write('x' * 300000 + 'last words')\n sys.stderr.flush()\n"
+            " print('=' + line.split()[0] + ' y\\n', flush=True)",
         ]
     )
     assert [engine.ask("a"), engine.ask("b")] == ["y", "y"]

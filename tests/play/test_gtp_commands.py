@@ -25,11 +25,13 @@ def test_who_it_is():
 def test_every_listed_command_is_known():
     names = send("list_commands")[0][2:].split("\n")
     required = (
-        "protocol_version name version list_commands known_command boardsize clear_board komi play genmove reg_genmove undo fixed_handicap "
-        "place_free_handicap set_free_handicap showboard final_score final_status_list time_settings time_left kgs-time_settings "
+        "protocol_version name version list_commands known_command boardsize clear_board komi play genmove "
+        "reg_genmove undo fixed_handicap "
+        "place_free_handicap set_free_handicap showboard final_score final_status_list time_settings time_left "
+        "kgs-time_settings "
         "kgs-genmove_cleanup kgs-game_over quit gogui-analyze_commands"
-    ).split()
-    assert set(required) <= set(names) and len(names) == len(set(names))
+    )
+    assert set(required.split()) <= set(names) and len(names) == len(set(names))
     assert set(send([f"known_command {name}" for name in names])) == {"= true"}
     assert send(["known_command nonsense", "known_command Name"]) == ["= false", "= false"]
 
@@ -78,9 +80,13 @@ def test_draws_are_those_of_the_seed_the_game_and_the_move():
 
 def test_illegal_moves_are_refused_with_their_reason():
     here = session()
-    assert send(["play b B19", "play b A18", "play w A19", "play b B19", "play b Z1", "play green A1", "play b resign"], here)[2:] == [
-        "? illegal move (suicide)", "? illegal move (occupied)", *["? invalid color or coordinate"] * 3,
-    ]  # fmt: skip
+    assert send(
+        ["play b B19", "play b A18", "play w A19", "play b B19", "play b Z1", "play green A1", "play b resign"], here
+    )[2:] == [
+        "? illegal move (suicide)",
+        "? illegal move (occupied)",
+        *["? invalid color or coordinate"] * 3,
+    ]
     assert len(here.game) == 2
 
 
@@ -126,8 +132,12 @@ def test_undo_brings_captured_stones_back():
 def test_only_19x19():
     here = session()
     assert send(["play b A1", "boardsize 9", "boardsize 19.0", "boardsize", "boardsize 19"], here) == [
-        "=", "? unacceptable size", "? syntax error", "? syntax error: boardsize SIZE", "=",
-    ]  # fmt: skip
+        "=",
+        "? unacceptable size",
+        "? syntax error",
+        "? syntax error: boardsize SIZE",
+        "=",
+    ]
     assert len(here.game) == 0
 
 
@@ -145,9 +155,17 @@ def test_komi_stays_when_the_board_is_cleared():
 
 @pytest.mark.parametrize(
     ("stones", "points"),
-    [(2, "D4 Q16"), (3, "D4 Q16 D16"), (4, "D4 Q16 D16 Q4"), (5, "D4 Q16 D16 Q4 K10"), (6, "D4 Q16 D16 Q4 D10 Q10"),
-     (7, "D4 Q16 D16 Q4 D10 Q10 K10"), (8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"), (9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10")],
-)  # fmt: skip
+    [
+        (2, "D4 Q16"),
+        (3, "D4 Q16 D16"),
+        (4, "D4 Q16 D16 Q4"),
+        (5, "D4 Q16 D16 Q4 K10"),
+        (6, "D4 Q16 D16 Q4 D10 Q10"),
+        (7, "D4 Q16 D16 Q4 D10 Q10 K10"),
+        (8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"),
+        (9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
+    ],
+)
 def test_fixed_handicap(stones, points):
     here = session()
     assert send(f"fixed_handicap {stones}", here) == [f"= {points}"]
@@ -202,9 +220,14 @@ def test_a_draw():
 
 def test_clean_up_takes_dead_stones_before_it_passes():
     here = at_board(FINISHED)
-    assert send(["kgs-genmove_cleanup w", "kgs-genmove_cleanup b", "kgs-genmove_cleanup b", "final_status_list dead"], here) == [
-        "= pass", "= A19", "= pass", "=",
-    ]  # fmt: skip
+    assert send(
+        ["kgs-genmove_cleanup w", "kgs-genmove_cleanup b", "kgs-genmove_cleanup b", "final_status_list dead"], here
+    ) == [
+        "= pass",
+        "= A19",
+        "= pass",
+        "=",
+    ]
 
 
 def test_clean_up_plays_on_where_nothing_is_certain():
@@ -212,8 +235,16 @@ def test_clean_up_plays_on_where_nothing_is_certain():
 
 
 def test_clocks_are_read_and_forgotten():
-    good = ["time_settings 600 30 25", "time_left b 57 0", "time_left white 29.5 3", "kgs-time_settings none", "kgs-time_settings absolute 600",
-            "kgs-time_settings byoyomi 600 30 5", "kgs-time_settings Canadian 600 300 25", "kgs-game_over"]  # fmt: skip
+    good = [
+        "time_settings 600 30 25",
+        "time_left b 57 0",
+        "time_left white 29.5 3",
+        "kgs-time_settings none",
+        "kgs-time_settings absolute 600",
+        "kgs-time_settings byoyomi 600 30 5",
+        "kgs-time_settings Canadian 600 300 25",
+        "kgs-game_over",
+    ]
     assert send(good) == ["="] * len(good)
     bad = [
         "time_settings 600 30 many",
@@ -229,8 +260,25 @@ def test_a_game_on_kgs():
     """What the bridge sends: it takes back two moves by undo, marks dead stones, and cleans up when these are
     disputed."""
     here = session()
-    lines = ["boardsize 19", "clear_board", "komi 0.5", "kgs-time_settings byoyomi 600 30 5", "place_free_handicap 3", "time_left w 600 0", "genmove w", "play b C14",
-             "genmove w", "undo", "undo", "play b R5", "genmove w", "play b pass", "final_status_list dead", "kgs-genmove_cleanup w", "kgs-game_over"]  # fmt: skip
+    lines = [
+        "boardsize 19",
+        "clear_board",
+        "komi 0.5",
+        "kgs-time_settings byoyomi 600 30 5",
+        "place_free_handicap 3",
+        "time_left w 600 0",
+        "genmove w",
+        "play b C14",
+        "genmove w",
+        "undo",
+        "undo",
+        "play b R5",
+        "genmove w",
+        "play b pass",
+        "final_status_list dead",
+        "kgs-genmove_cleanup w",
+        "kgs-game_over",
+    ]
     answers = send(lines, here)
     assert all(answer.startswith("=") for answer in answers)
     assert [answers[i] for i in (4, 6, 8, 12, 15)] == ["= D4 Q16 D16", "= Q4", "= A19", "= A19", "= B19"]

@@ -54,7 +54,10 @@ def test_sabaki_plays_takes_back_analyses_and_quits():
     assert seen["busy"] and not seen["analysisError"] and seen["abort"] == "2"
     assert re.match(r"info move \w+ visits \d+ winrate 0\.\d+ ", seen["analysis"])
     assert seen["errors"] == [
-        [True, "unknown command"], [True, "invalid color or coordinate"], [True, "illegal move (occupied)"], [True, "invalid color or coordinate"],
+        [True, "unknown command"],
+        [True, "invalid color or coordinate"],
+        [True, "illegal move (occupied)"],
+        [True, "invalid color or coordinate"],
         [True, "syntax error"],
-    ]  # fmt: skip
+    ]
     assert seen["numbered"] == {"id": 17, "content": "gonn", "error": False} and seen["exit"] == 0

@@ -36,8 +36,14 @@ def test_arguments_are_counted():
         "many": Verb("WORD…", lambda *words: str(len(words))),
     }
     assert send_to(table, "pair", "pair a", "pair a b", "pair a b c", "none x", "many", "many a b c") == [
-        "? syntax error: pair ONE [TWO]", "= 1", "= 2", "? syntax error: pair ONE [TWO]", "? syntax error: none takes no arguments", "= 0", "= 3",
-    ]  # fmt: skip
+        "? syntax error: pair ONE [TWO]",
+        "= 1",
+        "= 2",
+        "? syntax error: pair ONE [TWO]",
+        "? syntax error: none takes no arguments",
+        "= 0",
+        "= 3",
+    ]
 
 
 def send_to(table, *lines):
@@ -74,19 +80,25 @@ def test_a_controller_that_leaves_ends_the_engine_quietly():
     serve(io.BytesIO(b"name\nname\n"), Closed(), command_table(session(), "gonn", "test"))
 
 
-WORDS = st.sampled_from(
-    "b w black WHITE pass PASS resign Q16 d4 A1 T19 T0 I9 U20 19 13 0 2 5 9 10 -1 7.5 nan inf 1e999 dead alive seki none byoyomi canadian absolute "
-    "name gonn-policy # 2147483648 \u00e9 ; = ? \x00 \\n".split()
-) | st.text(max_size=12)
+ARGUMENTS = (
+    "b w black WHITE pass PASS resign Q16 d4 A1 T19 T0 I9 U20 19 13 0 2 5 9 10 -1 7.5 nan inf 1e999 "
+    "dead alive seki none byoyomi canadian absolute "
+    "name gonn-policy # 2147483648 \u00e9 ; = ? \x00 \\n"
+)
+WORDS = st.sampled_from(ARGUMENTS.split()) | st.text(max_size=12)
 NAMES = st.sampled_from(sorted(set(command_table(session(), "gonn", "test")) - {"quit"})) | WORDS
 LINES = st.lists(
     st.one_of(
         st.binary(max_size=40),
-        st.builds(lambda number, name, words: " ".join([*number, name, *words]).encode("utf-8", "replace"),
-                  st.lists(st.integers(0, 99).map(str), max_size=1), NAMES, st.lists(WORDS, max_size=4)),
+        st.builds(
+            lambda number, name, words: " ".join([*number, name, *words]).encode("utf-8", "replace"),
+            st.lists(st.integers(0, 99).map(str), max_size=1),
+            NAMES,
+            st.lists(WORDS, max_size=4),
+        ),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=60)
@@ -108,10 +120,24 @@ MOVES = st.tuples(
     st.sampled_from("bw"), st.integers(0, 24).map(lambda i: point_name(i // 5 * 19 + i % 5)) | st.just("pass")
 )
 STEPS = st.lists(
-    st.one_of(MOVES.map(lambda move: f"play {move[0]} {move[1]}"), st.sampled_from(["undo", "genmove b", "genmove w", "reg_genmove b", "gonn-policy w",
-              "kgs-genmove_cleanup b", "showboard", "final_status_list alive"]), MOVES.map(lambda move: f"play {move[0]} {move[1]}")),
+    st.one_of(
+        MOVES.map(lambda move: f"play {move[0]} {move[1]}"),
+        st.sampled_from(
+            [
+                "undo",
+                "genmove b",
+                "genmove w",
+                "reg_genmove b",
+                "gonn-policy w",
+                "kgs-genmove_cleanup b",
+                "showboard",
+                "final_status_list alive",
+            ]
+        ),
+        MOVES.map(lambda move: f"play {move[0]} {move[1]}"),
+    ),
     max_size=60,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=40)

@@ -92,7 +92,7 @@ def test_many_games_give_the_moves_that_each_gives_alone(features, planes):
     asked = player(features, planes)
     together = asked.moves(games, draws)
     assert together == [asked.moves([game], draws[k : k + 1])[0] for k, game in enumerate(games)]
-    assert all(game.legal(move) for game, move in zip(games, together))
+    assert all(game.legal(move) for game, move in zip(games, together, strict=True))
 
 
 NEUTRAL = 9 * 19 + 8

@@ -78,7 +78,7 @@ def test_planes_of_games_side_by_side_are_those_of_recorded_ones(features):
     for keep in (0, 1, 5):
         planes, _ = make_set(features, plane_rows(table), present_rows(table, which), symmetry=3, keep=keep)
         assert planes.shape[1] == len(made_planes(features))
-        for game, seen in zip(games, planes):
+        for game, seen in zip(games, planes, strict=True):
             expected, _ = make_set(features, _frozen(replayed(game)), [len(game)], symmetry=3, keep=keep)
             assert np.array_equal(seen, expected[0])
 

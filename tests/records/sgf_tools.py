@@ -11,8 +11,9 @@ ROOT = "FF[4]GM[1]SZ[19]PB[b]PW[w]"
 
 def sgf(moves: str = "", root: str = ROOT) -> bytes:
     """A game from moves such as "B pd W dd B pass"; colours and points alternate."""
-    words = moves.split()
-    nodes = "".join(f";{colour}[{'' if at == 'pass' else at}]" for colour, at in zip(words[::2], words[1::2]))
+    tokens = moves.split()
+    pairs = zip(tokens[::2], tokens[1::2], strict=True)
+    nodes = "".join(f";{colour}[{'' if at == 'pass' else at}]" for colour, at in pairs)
     return f"(;{root}{nodes})".encode()
 
 

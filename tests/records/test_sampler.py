@@ -59,7 +59,7 @@ def test_batches_that_straddle_epochs_lose_nothing():
 def test_samples_do_not_depend_on_how_they_are_cut_into_batches():
     config = ("epochs", "sample", GONN_KEEP)
     small, large = Sampler(view(500), 10, 3, *config), Sampler(view(500), 40, 3, *config)
-    for a, b in zip(zip(*[small.batch(k) for k in range(4)]), large.batch(0)):
+    for a, b in zip(zip(*[small.batch(k) for k in range(4)], strict=True), large.batch(0), strict=True):
         assert np.array_equal(np.concatenate(a), b)
 
 
@@ -68,8 +68,8 @@ def test_a_batch_depends_on_seed_number_and_view_only():
     reference = Sampler(view(400), 64, 5, *config).batch(9)
     sampler = Sampler(view(400), 64, 5, *config)
     with ThreadPoolExecutor(4) as pool:  # in any order, by any thread
-        by_thread = dict(zip(range(40), pool.map(sampler.batch, range(40))))
-    assert all(np.array_equal(a, b) for a, b in zip(reference, by_thread[9]))
+        by_thread = dict(zip(range(40), pool.map(sampler.batch, range(40)), strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(reference, by_thread[9], strict=True))
     for other in (
         Sampler(view(400), 64, 6, *config).batch(9),
         Sampler(view(400), 64, 5, *config).batch(10),

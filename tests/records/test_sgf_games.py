@@ -20,7 +20,7 @@ def point(name: str) -> int:
 
 def moves(game: GameRecord) -> str:
     names = ["pass" if p < 0 else LETTERS[p % 19] + LETTERS[p // 19] for p in game.moves]
-    return " ".join(f"{'?BW'[colour]} {name}" for colour, name in zip(game.colours, names))
+    return " ".join(f"{'?BW'[colour]} {name}" for colour, name in zip(game.colours, names, strict=True))
 
 
 def reason(data: bytes) -> str:
@@ -169,13 +169,29 @@ def test_canonical_hash_is_the_same_for_all_symmetries(symmetry):
 @pytest.mark.parametrize(
     "text, kgs, gogod",
     [
-        ("6d", 5, 105), ("6d?", 5, 105), ("9D", 8, 108), ("10d", 8, 109), ("1k", -1, -1), ("30k?", -30, -30), ("1p", 100, 100),
-        ("9p", 108, 108), ("7 dan", 6, 106), ("6d ama", 5, 5), ("Ama 6d", 5, 5), ("Ama. 7d", 6, 6), ("9d pro", 108, 108), ("5 kyu", -5, -5),
-        ("-", layout.RANK_MISSING, layout.RANK_MISSING), ("", layout.RANK_MISSING, layout.RANK_MISSING), ("?", layout.RANK_MISSING, layout.RANK_MISSING),
-        ("Insei", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE), ("0d", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
-        ("999999d", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE), ("\x1b[31m", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
+        ("6d", 5, 105),
+        ("6d?", 5, 105),
+        ("9D", 8, 108),
+        ("10d", 8, 109),
+        ("1k", -1, -1),
+        ("30k?", -30, -30),
+        ("1p", 100, 100),
+        ("9p", 108, 108),
+        ("7 dan", 6, 106),
+        ("6d ama", 5, 5),
+        ("Ama 6d", 5, 5),
+        ("Ama. 7d", 6, 6),
+        ("9d pro", 108, 108),
+        ("5 kyu", -5, -5),
+        ("-", layout.RANK_MISSING, layout.RANK_MISSING),
+        ("", layout.RANK_MISSING, layout.RANK_MISSING),
+        ("?", layout.RANK_MISSING, layout.RANK_MISSING),
+        ("Insei", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
+        ("0d", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
+        ("999999d", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
+        ("\x1b[31m", layout.RANK_UNPARSABLE, layout.RANK_UNPARSABLE),
     ],
-)  # fmt: skip
+)
 def test_ranks(text, kgs, gogod):
     assert (parse_rank(text.encode(), "kgs"), parse_rank(text.encode(), "gogod")) == (kgs, gogod)
     assert parse_rank(None, "kgs") == layout.RANK_MISSING
@@ -184,10 +200,19 @@ def test_ranks(text, kgs, gogod):
 @pytest.mark.parametrize(
     "text, year",
     [
-        ("2015-01-02", 2015), ("1985-03-04,05", 1985), ("c.1700", 1700), ("Showa 10", 0), ("Published 1846-09", 1846), ("", 0), ("01/02/2003", 2003),
-        ("20150102", 2015), ("123456", 0), ("99", 0), ("1926-09-27,10-08", 1926),
+        ("2015-01-02", 2015),
+        ("1985-03-04,05", 1985),
+        ("c.1700", 1700),
+        ("Showa 10", 0),
+        ("Published 1846-09", 1846),
+        ("", 0),
+        ("01/02/2003", 2003),
+        ("20150102", 2015),
+        ("123456", 0),
+        ("99", 0),
+        ("1926-09-27,10-08", 1926),
     ],
-)  # fmt: skip
+)
 def test_years(text, year):
     assert parse_year(text.encode()) == year
 
@@ -195,14 +220,23 @@ def test_years(text, year):
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("B+1.5", (BLACK, layout.RESULT_COUNTED, 1.5)), ("W+0.50", (WHITE, layout.RESULT_COUNTED, 0.5)), ("W+Resign", (WHITE, layout.RESULT_RESIGN, None)),
-        ("b+R", (BLACK, layout.RESULT_RESIGN, None)), ("W+Time", (WHITE, layout.RESULT_TIME, None)), ("B+Forfeit", (BLACK, layout.RESULT_FORFEIT, None)),
-        ("0", (0, layout.RESULT_COUNTED, 0.0)), ("Jigo", (0, layout.RESULT_COUNTED, 0.0)), ("Draw", (0, layout.RESULT_COUNTED, 0.0)),
-        ("Void", (0, layout.RESULT_VOID, None)), ("B+", (BLACK, layout.RESULT_UNKNOWN, None)), ("?", (0, layout.RESULT_UNKNOWN, None)),
-        ("B+3 {moves beyond 200 unknown}", (BLACK, layout.RESULT_COUNTED, 3.0)), ("", (0, layout.RESULT_UNKNOWN, None)),
+        ("B+1.5", (BLACK, layout.RESULT_COUNTED, 1.5)),
+        ("W+0.50", (WHITE, layout.RESULT_COUNTED, 0.5)),
+        ("W+Resign", (WHITE, layout.RESULT_RESIGN, None)),
+        ("b+R", (BLACK, layout.RESULT_RESIGN, None)),
+        ("W+Time", (WHITE, layout.RESULT_TIME, None)),
+        ("B+Forfeit", (BLACK, layout.RESULT_FORFEIT, None)),
+        ("0", (0, layout.RESULT_COUNTED, 0.0)),
+        ("Jigo", (0, layout.RESULT_COUNTED, 0.0)),
+        ("Draw", (0, layout.RESULT_COUNTED, 0.0)),
+        ("Void", (0, layout.RESULT_VOID, None)),
+        ("B+", (BLACK, layout.RESULT_UNKNOWN, None)),
+        ("?", (0, layout.RESULT_UNKNOWN, None)),
+        ("B+3 {moves beyond 200 unknown}", (BLACK, layout.RESULT_COUNTED, 3.0)),
+        ("", (0, layout.RESULT_UNKNOWN, None)),
         ("B+9" + "9" * 400, (BLACK, layout.RESULT_UNKNOWN, None)),
     ],
-)  # fmt: skip
+)
 def test_results(text, expected):
     winner, result, margin = parse_result(text.encode())
     assert (winner, result, None if math.isnan(margin) else margin) == expected

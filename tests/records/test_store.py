@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,20 @@ def test_rows_of_a_game(tmp_path):
     assert stones(store, 3, WHITE) == {point("dd"), point("pd")}
     assert store.game.tolist() == [0] * 4 and store.game_name(0) == "a/game.sgf"
     assert setup_codes(store, 0).tolist() == [361 + point("dp"), 361 + point("pp")]
-    assert [int(game[field]) for field in ("rows", "recorded_moves", "handicap", "year", "black_rank", "white_rank", "winner", "result", "end")] == [
-        4, 3, 2, 2010, 2, 6, WHITE, layout.RESULT_RESIGN, layout.COMPLETE]  # fmt: skip
+    assert [
+        int(game[field])
+        for field in (
+            "rows",
+            "recorded_moves",
+            "handicap",
+            "year",
+            "black_rank",
+            "white_rank",
+            "winner",
+            "result",
+            "end",
+        )
+    ] == [4, 3, 2, 2010, 2, 6, WHITE, layout.RESULT_RESIGN, layout.COMPLETE]
     assert game["komi"] == 0.5 and np.isnan(game["margin"])
 
 
@@ -187,7 +200,7 @@ def test_progress_goes_from_nothing_to_everything(tmp_path):
     seen = []
     prepare_store([GameSource(tmp_path / "a.tar")], tmp_path / "stores", seen.append)
     assert [step.games for step in seen] == [256, 512, 600] and seen[-1].fraction == 1 and seen[-1].rows == 5400
-    assert all(a.fraction <= b.fraction for a, b in zip(seen, seen[1:]))
+    assert all(a.fraction <= b.fraction for a, b in pairwise(seen))
 
 
 def test_a_truncated_archive_stops_the_build_and_leaves_nothing(tmp_path):

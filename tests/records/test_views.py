@@ -20,6 +20,7 @@ from gonn_core.records.views import (
 )
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
+ALL_ROWS = RowFilter()
 YEARS = {
     "train": SplitRule(years=(2000, 2014)),
     "validation": SplitRule(years=(2017, 2017)),
@@ -42,7 +43,7 @@ def game(number, year=2010, extra=""):
     return numbered_game(number, root=f"{ROOT}DT[{year}-01-01]{extra}")
 
 
-def samples(store, rows=RowFilter(), splits=YEARS) -> dict[str, list[int]]:
+def samples(store, rows=ALL_ROWS, splits=YEARS) -> dict[str, list[int]]:
     assigned = assign_games(store, rows, splits)
     return {split: select_rows(store, rows, assigned, split).tolist() for split in splits}
 
@@ -110,8 +111,9 @@ def test_splits_by_hash_do_not_move_when_games_are_added(tmp_path):
     assert (assigned >= 0).all() and 8 < counts[1] < 35 and 8 < counts[2] < 35
     (tmp_path / "more").mkdir()
     more = make(tmp_path / "more", *(game(i) for i in range(300, 100, -1)))
-    by_game = {tuple(c): a for c, a in zip(few.games["canonical"].tolist(), assigned)}
-    again = {tuple(c): a for c, a in zip(more.games["canonical"].tolist(), assign_games(more, RowFilter(), HASHED))}
+    by_game = {tuple(c): a for c, a in zip(few.games["canonical"].tolist(), assigned, strict=True)}
+    assigned_again = assign_games(more, RowFilter(), HASHED)
+    again = {tuple(c): a for c, a in zip(more.games["canonical"].tolist(), assigned_again, strict=True)}
     shared = by_game.keys() & again.keys()
     assert len(shared) == 99 and all(by_game[key] == again[key] for key in shared)
 
