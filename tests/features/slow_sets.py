@@ -33,13 +33,15 @@ def history(source, row: int, keep: int, setup_is_history: bool) -> list[int]:
 def ladder_states(board, ko=NO_KO) -> set[int]:
     """Stones of the chains that fall to their enemy, moving now, with two liberties or in atari."""
     falling = points_of(ladder_bits(bitboards(np.array(board)), ko, WORKSPACE))
+    seen = set()
     for p in range(POINTS):
-        if board[p] != EMPTY:
-            liberties = chain_and_liberties(board, p)[1]
+        if board[p] != EMPTY and p not in seen:
+            stones, liberties = chain_and_liberties(board, p)
+            seen |= stones
             if len(liberties) == 1 and play(board, ko, *liberties, 3 - board[p]):
-                falling.add(p)
+                falling |= stones
             elif len(liberties) != 2:
-                falling.discard(p)
+                falling -= stones
     return {p for p in falling if board[p] != EMPTY}
 
 
@@ -63,7 +65,8 @@ def ladder_planes(board, own: int, ko: int, bits: set[int]) -> dict[str, set[int
             if played is None:
                 continue
             after, ko_after = played
-            falling, falling_twice = ladder_states(after, ko_after), ladder_states(after)
+            falling_twice = ladder_states(after)
+            falling = falling_twice if ko_after == NO_KO else ladder_states(after, ko_after)
             if move in falling:
                 caught.add(move)
             if mover == own and any(board[p] == own and p not in falling for p in before):
