@@ -1,14 +1,20 @@
-"""The real command in a process of its own, in a workspace of its own."""
+"""The real command in a workspace of its own: in a process of its own, or in this one where the process is no part of
+what is tested."""
 
+import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import pytest
+
+from orchestration.cli import command
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
-from tests.waiting import PATIENCE
 
 STUDY = ("ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--runner", "local")
 """A study of two trials, one after the other on a machine with one core."""
@@ -24,9 +30,8 @@ def start(home: Path, *arguments: str, **environment: str) -> subprocess.Popen:
     """The command, working in `home`; keywords: variables of its environment."""
     usual = {name: value for name, value in os.environ.items() if name not in ("GONN_DATA", "MLFLOW_TRACKING_URI")}
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "orchestration.cli", *arguments]
     return subprocess.Popen(
-        command,
+        [sys.executable, "-m", "orchestration.cli", *arguments],
         cwd=home,
         env={**usual, "GONN_HOME": str(home), "PYTHONPATH": path, **environment},
         stdout=subprocess.PIPE,
@@ -36,7 +41,25 @@ def start(home: Path, *arguments: str, **environment: str) -> subprocess.Popen:
 
 
 def gonn(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    """Its exit code and what it said, once it has ended."""
-    process = start(home, *arguments, **environment)
-    out, err = process.communicate(timeout=PATIENCE)
-    return process.returncode, out, err
+    """The command in this process, working in `home`: its exit code and what it said. Everything of the process that a
+    command can change is put back."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err), signals_kept():
+        for name in ("GONN_DATA", "MLFLOW_TRACKING_URI"):
+            patch.delenv(name, raising=False)
+        for name, value in {"GONN_HOME": str(home), **environment}.items():
+            patch.setenv(name, value)
+        patch.chdir(home)
+        code = command.run(list(arguments))
+    return code, out.getvalue(), err.getvalue()
+
+
+@contextmanager
+def signals_kept():
+    """Handlers of signals are afterwards what they were."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.orchestration.commands import STUDY, gonn, workspace
+from tests.orchestration.commands import STUDY, start, workspace
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory) -> Path:
     """The workspace of a smoke study that nothing disturbed, logged to the data base inside it."""
     home = workspace(tmp_path_factory.mktemp("undisturbed"))
-    code, out, err = gonn(home, *STUDY)
-    assert code == 0, out + err
+    study = start(home, *STUDY)
+    out, err = study.communicate(timeout=PATIENCE)
+    assert study.returncode == 0, out + err
     return home

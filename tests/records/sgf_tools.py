@@ -1,5 +1,6 @@
 """Small SGF files and archives for tests."""
 
+import gzip
 import io
 import random
 import tarfile
@@ -24,7 +25,9 @@ def numbered_game(number: int, length: int = 8, root: str = ROOT) -> bytes:
 
 
 def tar_bytes(members: dict[str, bytes], mode: str = "w") -> bytes:
-    """A tar archive; mode as tarfile's, e.g. "w:gz"."""
+    """A tar archive; mode as tarfile's, e.g. "w:gz". The same members make the same bytes, whatever the time."""
+    if mode == "w:gz":
+        return gzip.compress(tar_bytes(members), mtime=0)
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as archive:
         for name, data in members.items():

@@ -260,6 +260,7 @@ def builder(stores, pause) -> subprocess.Popen:
     )
 
 
+@pytest.mark.system
 def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
     process = builder(tmp_path, 1000)
     assert process.stdout.readline() == "step\n"
@@ -276,6 +277,7 @@ def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
     store.verify()
 
 
+@pytest.mark.system
 def test_two_builds_at_once_make_one_store(tmp_path):
     processes = [builder(tmp_path, 0.3) for _ in range(2)]
     out = [process.communicate(timeout=PATIENCE)[0].split() for process in processes]
@@ -308,6 +310,7 @@ def test_a_builder_that_loses_the_race_discards_its_own(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.system
 def test_the_living_are_not_swept(tmp_path):
     process = builder(tmp_path, 1000)
     try:

@@ -35,6 +35,7 @@ def engine(home: Path, commands: str, *options: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.system
 def test_a_trial_plays_on_pipes(home, monkeypatch):
     trial = next((home / "runs").iterdir())
     commands = "version\ngenmove b\nundo\ngenmove b\nnonsense\n3 analyze w\ngenmove w\nfinal_score\nquit\nname\n"

@@ -10,8 +10,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,8 +18,8 @@ from gonn_core.trial.directory import TrialDirectory
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
 from orchestration.runners.local import LocalRunner
-from tests.paths import ROOT
-from tests.trial.helpers import assert_same_trial, starter_data
+from tests.orchestration.commands import gonn, start, workspace
+from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.system, pytest.mark.xdist_group("studies")]
@@ -30,28 +28,6 @@ CARDS = ("parametric_relu", "stem_kernel_5x5")
 
 def ablate(card: str) -> list[str]:
     return ["ablate", card, "--budget", "smoke", "--seeds", "1", "--runner", "local", "--no-track"]
-
-
-def start(home: Path, *arguments: str) -> subprocess.Popen:
-    """The command in a process of its own, working in `home`."""
-    environment = {**os.environ, "GONN_HOME": str(home), "PYTHONPATH": str(ROOT)}
-    environment.pop("GONN_DATA", None)
-    command = [sys.executable, "-m", "orchestration.cli", *arguments]
-    return subprocess.Popen(
-        command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def gonn(home: Path, *arguments: str) -> tuple[int, str, str]:
-    process = start(home, *arguments)
-    out, err = process.communicate(timeout=PATIENCE)
-    return process.returncode, out, err
-
-
-def workspace(folder: Path) -> Path:
-    """A workspace with the position store of the bundled games."""
-    shutil.copytree(starter_data().store.folder.parent, folder / "stores")
-    return folder
 
 
 def study_of(home: Path, card: str) -> dict:

@@ -60,6 +60,7 @@ def test_an_interrupt_is_one_line(gonn, monkeypatch):
     assert code == 130 and err.endswith("\nstopped; the same command goes on from here\n") and "Traceback" not in err
 
 
+@pytest.mark.system
 def test_a_process_that_dies_twice(gonn):
     code, out, err = gonn("dies")
     assert code == 1 and "Traceback" not in err

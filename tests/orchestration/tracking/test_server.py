@@ -5,6 +5,8 @@ A real MLflow server answers behind a switch. The same with real trials is in te
 test_postgres.py.
 """
 
+import os
+
 import pytest
 
 from orchestration.tracking import tracker as tracking
@@ -12,7 +14,7 @@ from orchestration.tracking.tracker import Tracker
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.servers import Server, Switch, running
 from tests.orchestration.tracking.test_tracker import REPORT, study
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.system, pytest.mark.xdist_group("server")]
 TRIALS = ("c0", "t0")
@@ -25,10 +27,25 @@ def server(tmp_path_factory):
         yield server
 
 
+class Impatient(Switch):
+    """Nobody waits longer than a second while it does not lead to the server, and as long as it takes while it does."""
+
+    @property
+    def mode(self) -> str:
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        seconds = PATIENCE if mode == "on" else 1.0
+        os.environ["MLFLOW_HTTP_REQUEST_TIMEOUT"] = str(int(seconds))  # the fixture puts it back
+        tracking.SILENCE_SECONDS = seconds
+        Switch.mode.fset(self, mode)
+
+
 @pytest.fixture
 def switch(server, monkeypatch):
-    """Before the server; nobody waits for it longer than a second."""
-    switch = Switch(server.port)
+    """Before the server."""
+    switch = Impatient(server.port)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://user:secret@127.0.0.1:{switch.port}")
     for name, value in (
         ("MLFLOW_HTTP_REQUEST_TIMEOUT", "1"),
@@ -135,10 +152,10 @@ def test_a_server_that_comes_back_gets_what_it_missed(server, switch, info, expe
 
 def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, monkeypatch):
     """The server hangs in the middle of a round, and the client would wait for longer than anybody has."""
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "60")
     said = []
     track = Tracker(tmp_path, tmp_path / "runs", said.append)
     switch.mode = "hangs"
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "60")
     track.follow(info)
     with track.following(0.02):
         wait_until(switch.heard.is_set)

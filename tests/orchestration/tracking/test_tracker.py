@@ -243,6 +243,7 @@ def test_a_shared_control_has_a_run_in_each_study(root):
     assert "control s0" in runs_of(root) and "control s0" in runs_of(root, second)
 
 
+@pytest.mark.system
 def test_two_processes_that_write_at_once_leave_one_run_per_trial(root):
     for trial in ("c0", "t0"):
         write_trial(root / "runs" / trial, "done")
