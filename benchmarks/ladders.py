@@ -5,8 +5,8 @@
 The baseline of each run is the same search asked for every position anew, without the cache from move to move.
 """
 
+import argparse
 import statistics
-import sys
 import tarfile
 import time
 from pathlib import Path
@@ -41,7 +41,9 @@ def read_games(path: str) -> list[tuple[list[int], list[int], list[int]]]:
             if not (member.isfile() and member.name.endswith(".sgf")):
                 continue
             try:
-                tree = sgf_grammar.parse_sgf_game(archive.extractfile(member).read())
+                file = archive.extractfile(member)
+                assert file is not None  # a plain file has content
+                tree = sgf_grammar.parse_sgf_game(file.read())
             except ValueError:
                 continue
             root = tree.sequence[0]
@@ -107,7 +109,7 @@ def measure(path: str) -> None:
     counted = make_workspace()
     replay(True, counted)  # compiles, too
     positions = int(rows.sum())
-    used = np.concatenate([np.arange(first, first + n) for first, n in zip(first_rows, rows)])
+    used = np.concatenate([np.arange(first, first + n) for first, n in zip(first_rows, rows, strict=True)])
     kos = move_rows[used, KO]
     fresh = make_workspace()
     _search_all(stones[used[:2]], kos[:2], fresh)
@@ -122,11 +124,12 @@ def measure(path: str) -> None:
         seconds = _median_seconds(job)
         print(f"  {name:32s}{seconds / positions * 1e6:8.2f} us/position {positions / seconds:12,.0f} positions/s")
     per = counters / positions
-    print(
-        f"  per position: {per[SEARCHES]:.2f} searches, {per[NODES]:.1f} nodes, {per[REUSED]:.2f} answers kept; capped games: {capped.sum()}"
-    )
+    searches = f"{per[SEARCHES]:.2f} searches, {per[NODES]:.1f} nodes, {per[REUSED]:.2f} answers from the cache"
+    print(f"  per position: {searches}; capped games: {capped.sum()}")
 
 
 if __name__ == "__main__":
-    for archive_path in sys.argv[1:] or [str(STARTER)]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*", default=[str(STARTER)], help="tar archives of SGF files")
+    for archive_path in parser.parse_args().games:
         measure(archive_path)

@@ -48,7 +48,10 @@ from orchestration.study.folder import keep_study
 from orchestration.study.planning import Plan, Request, check, lay_out
 from orchestration.workspace import Workspace
 
-TARGETS = "targets: each command under 5 s and 500 MB, but for the first report, which sums up every position and draws every figure"
+TARGETS = (
+    "targets: each command under 5 s and 500 MB, but for the first report, which sums up every position and draws every"
+    " figure"
+)
 POSITIONS = 20_000
 WIDE = (
     "parametric_relu",
@@ -237,16 +240,16 @@ def change(workspace: Workspace) -> None:
 def measure(home: Path, *arguments: str) -> tuple[float, float, float]:
     """(seconds, CPU seconds, MB) of one command in a fresh process."""
     command = [sys.executable, "-c", CHILD, sys.executable, "-m", "orchestration.cli", *arguments]
-    told = subprocess.run(
+    done = subprocess.run(
         command,
         env={**os.environ, "GONN_HOME": str(home)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
-    if told.returncode:
-        raise SystemExit(f"gonn {' '.join(arguments)} failed:\n{told.stderr}")
-    seconds, busy, size = told.stderr.splitlines()[-1].split()
+    if done.returncode:
+        raise SystemExit(f"gonn {' '.join(arguments)} failed:\n{done.stderr}")
+    seconds, busy, size = done.stderr.splitlines()[-1].split()
     return float(seconds), float(busy), int(size) / (1e6 if sys.platform == "darwin" else 1024)
 
 

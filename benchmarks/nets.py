@@ -89,7 +89,7 @@ def main():
     torch.set_num_threads(1)
     variants = [(a, p, m) for p in ("fp32", "bf16") for m in FORMATS for a in ACTIVATIONS]
     steps = {variant: step_of(*variant, options) for variant in variants}
-    rates = {variant: [] for variant in variants}
+    rates: dict[tuple[str, str, str], list[float]] = {variant: [] for variant in variants}
     for step in steps.values():
         step()
     for _ in range(options.rounds):
@@ -97,17 +97,14 @@ def main():
             rates[variant].append(rate(step, options.batch, options.seconds))
     medians = {variant: statistics.median(values) for variant, values in rates.items()}
     baseline = medians[("F.prelu", "fp32", "contiguous")]
-    print(
-        f"{options.blocks} blocks x {options.width}, batch {options.batch}, one thread; median of {options.rounds} rounds"
-    )
-    print(
-        f"{'precision':<10} {'memory':<14} {'activation':<10} {'samples/CPU-s':>13} {'lowest':>8} {'highest':>8} {'x baseline':>10}"
-    )
+    net = f"{options.blocks} blocks x {options.width}"
+    print(f"{net}, batch {options.batch}, one thread; median of {options.rounds} rounds")
+    setting = f"{'precision':<10} {'memory':<14} {'activation':<10}"
+    print(f"{setting} {'samples/CPU-s':>13} {'lowest':>8} {'highest':>8} {'x baseline':>10}")
     for (label, precision, memory), value in medians.items():
         low, high = min(rates[label, precision, memory]), max(rates[label, precision, memory])
-        print(
-            f"{precision:<10} {memory:<14} {label:<10} {value:>13.0f} {low:>8.0f} {high:>8.0f} {value / baseline:>10.2f}"
-        )
+        setting = f"{precision:<10} {memory:<14} {label:<10}"
+        print(f"{setting} {value:>13.0f} {low:>8.0f} {high:>8.0f} {value / baseline:>10.2f}")
 
 
 if __name__ == "__main__":

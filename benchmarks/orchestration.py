@@ -110,9 +110,8 @@ def main() -> None:
     ideal = (before + bare(wanted.slots, products * rounds)) / 2
     print(f"{'bare':10}{ideal:10.1f}")
     for name, (wall, start, line) in measured.items():
-        print(
-            f"{name:10}{wall:10.1f}{start:12.1f}{wall - start - ideal:12.1f}{(wall - start - ideal) / ideal:9.1%}   {line}"
-        )
+        overhead = wall - start - ideal
+        print(f"{name:10}{wall:10.1f}{start:12.1f}{overhead:12.1f}{overhead / ideal:9.1%}   {line}")
 
 
 def _run(runner, jobs, slots: int) -> tuple[float, float, str]:

@@ -201,16 +201,15 @@ def main():
     ]
     for group in jobs:
         timed(group)  # compiles, and brings the store into the page cache
-    rates = [[] for _ in variants]
+    rates: list[list[tuple[float, float]]] = [[] for _ in variants]
     for _ in range(options.rounds):
-        for group, found in zip(jobs, rates):
-            found.append(timed(group))
-    print(
-        f"{len(store):,} positions in the store; batches of {options.batch} random rows; median of {options.rounds} rounds"
-    )
+        for group, measured in zip(jobs, rates, strict=True):
+            measured.append(timed(group))
+    batches = f"batches of {options.batch} random rows"
+    print(f"{len(store):,} positions in the store; {batches}; median of {options.rounds} rounds")
     print(f"{'job':<24} {'threads':>7} {'pos/CPU-s':>10} {'pos/s wall':>10} {'x baseline':>10}")
-    medians = [tuple(statistics.median(values) for values in zip(*found)) for found in rates]
-    for (name, *_, threads, _), (cpu, wall) in zip(variants, medians):
+    medians = [tuple(statistics.median(values) for values in zip(*measured, strict=True)) for measured in rates]
+    for (name, *_, threads, _), (cpu, wall) in zip(variants, medians, strict=True):
         print(f"{name:<24} {threads:>7} {cpu:>10,.0f} {wall:>10,.0f} {cpu / medians[0][0]:>10.1f}")
     (cpu_1, wall_1), (cpu_2, wall_2) = medians[1], medians[-1]
     print(f"two threads: {wall_2 / wall_1:.2f} x the wall rate and {cpu_2 / cpu_1:.2f} x the CPU rate of one")
@@ -229,7 +228,8 @@ def print_other_sets(store, options):
         shape = len(plane_names(features)), POINTS
         job = Job(fill, store, shape, np.float32, options, max(options.batch, options.positions // fewer), 0)
         timed([job])
-        cpu, wall = (statistics.median(values) for values in zip(*[timed([job]) for _ in range(options.rounds)]))
+        measured = [timed([job]) for _ in range(options.rounds)]
+        cpu, wall = (statistics.median(values) for values in zip(*measured, strict=True))
         print(f"{name:<24} {shape[0]:>7} {cpu:>10,.0f} {wall:>10,.0f}")
 
 

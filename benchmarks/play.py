@@ -115,10 +115,16 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
     reset_torch(1)
-    texts = dict(zip("AB", options.players))
-    specs = {side: parse_player(text) for side, text in texts.items()}
+    texts = dict(zip("AB", options.players, strict=True))
+    specs: dict[str, NetSpec] = {}
+    for side, text in texts.items():
+        spec = parse_player(text)
+        if not isinstance(spec, NetSpec):
+            parser.error(f"{text}: an engine; this measures nets")
+        specs[side] = spec
     loaded = {side: load_player(spec) for side, spec in specs.items()}
-    players, identities = ({side: pair[index] for side, pair in loaded.items()} for index in (0, 1))
+    players = {side: player for side, (player, _) in loaded.items()}
+    identities = {side: identity for side, (_, identity) in loaded.items()}
     list(play_games(players, [0], MatchTerms(Rules(most_moves=2), Openings(), 0, NAMES)))  # kernels are loaded
     rounds: dict[str, list[Played]] = {}
     for seed in range(options.rounds):
@@ -131,12 +137,10 @@ def main() -> None:
             rounds.setdefault(name, []).append(in_processes(specs, identities, options.games, seed, options.processes))
     base = statistics.median(each.rate for each in rounds["one process per engine"])
     print(f"{'method':28} {'games':>6} {'moves/game':>11} {'ms/move':>8} {'games/s':>8} {'ratio':>6}")
-    for name, found in rounds.items():
-        games, moves = sum(each.games for each in found), sum(each.moves for each in found)
-        rate, move = (
-            statistics.median(each.rate for each in found),
-            statistics.median(1000 * each.seconds / each.moves for each in found),
-        )
+    for name, played_rounds in rounds.items():
+        games, moves = (sum(getattr(each, count) for each in played_rounds) for count in ("games", "moves"))
+        rate = statistics.median(each.rate for each in played_rounds)
+        move = statistics.median(1000 * each.seconds / each.moves for each in played_rounds)
         print(f"{name:28} {games:6} {moves / games:11.0f} {move:8.2f} {rate:8.2f} {rate / base:6.1f}")
 
 

@@ -93,9 +93,9 @@ def train(jobs: Sequence[Job], slots: int) -> None:
 
 def nats_of(job: Job) -> float:
     """Validation nats of a trial at its end; infinite when it diverged."""
-    (asked,) = job.run.evaluations
-    found = find_evaluation(TrialDirectory(Path(job.run.runs) / job.id), job, asked)
-    return math.inf if found is None else found["nats"]
+    (request,) = job.run.evaluations
+    summary = find_evaluation(TrialDirectory(Path(job.run.runs) / job.id), job, request)
+    return math.inf if summary is None else summary["nats"]
 
 
 def levels(jobs: Sequence[Job], rates: Sequence[float]) -> list[Level]:
@@ -112,30 +112,23 @@ def table(report: SearchReport, tried: Sequence[Level], choice: Level, seeds: in
     """The grid, the search's choice among it, and the verdict, as lines."""
     search, best = report.search, min(tried, key=lambda level: level.mean)
     samples, positions = search.config.training.samples, search.validation.minimum_positions
-    lines = [
-        f"{search.title}, {samples:,} samples, {search.coverage}; {seeds} seeds a rate, {positions:,} validation positions",
-        "",
-    ]
+    repeats = f"{seeds} seeds a rate, {positions:,} validation positions"
+    lines = [f"{search.title}, {samples:,} samples, {search.coverage}; {repeats}", ""]
     lines += [f"{'rate':>8} {'mean nats':>10} {'sd':>8}  nats by seed"]
     for level in sorted([*tried, choice], key=lambda level: level.rate):
         mark = "  <- found by the search" if level is choice else "  <- best of the grid" if level is best else ""
-        lines.append(
-            f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {' '.join(f'{nats:.4f}' for nats in level.nats)}{mark}"
-        )
+        by_seed = " ".join(f"{nats:.4f}" for nats in level.nats)
+        lines.append(f"{level.rate:8g} {level.mean:10.4f} {level.sd:8.4f}  {by_seed}{mark}")
     noise, difference = seed_noise(choice, best), choice.mean - best.mean
     trained = sum(samples if each.state == "done" else max(each.points, default=0) for each in report.tried)
     states = Counter(each.state for each in report.tried)
-    within = (
-        f" [{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]" if report.optimum.interval else ""
-    )
-    lines += [
-        "",
-        f"search: {len(report.tried)} trials ({states['pruned']} given up, {states['diverged']} diverged), {trained:,} samples; best rate {report.rate:g}{within}",
-    ]
+    interval = report.optimum.interval if report.optimum else None
+    best_rate = f"{report.rate:g}" + (f" [{interval.low:.3g}, {interval.high:.3g}]" if interval else "")
+    trials = f"{len(report.tried)} trials ({states['pruned']} given up, {states['diverged']} diverged)"
+    lines += ["", f"search: {trials}, {trained:,} samples; best rate {best_rate}"]
     lines += [f"grid: {len(tried) * seeds} trials, {len(tried) * seeds * samples:,} samples"]
-    lines += [
-        f"choice - best of the grid: {difference:+.4f} nats; seed noise (standard error of such a difference) {noise:.4f}; margin {MARGIN:g}"
-    ]
+    of_seeds = f"seed noise (standard error of such a difference) {noise:.4f}"
+    lines += [f"choice - best of the grid: {difference:+.4f} nats; {of_seeds}; margin {MARGIN:g}"]
     return [
         *lines,
         "the choice is as good as the best of the grid"
@@ -150,9 +143,10 @@ def keep(folder: Path, lines: Sequence[str], files: SearchFiles, command: str) -
     search = files.report.search
     for name in ("report.md", "trials.csv", "figure.png"):
         shutil.copyfile(files.markdown.parent / name, folder / name)
+    seeds = f"The trials of the search have seed {search.seed}, those of the grid and of the choice others."
     text = f"""# A learning-rate search against a grid
 
-`python -m {command}`, code of commit `{search.commit}`. The trials of the search have seed {search.seed}, those of the grid and of the choice others.
+`python -m {command}`, code of commit `{search.commit}`. {seeds}
 [`report.md`](report.md) is the search's own report, `trials.csv` its trials.
 
 ```
@@ -202,18 +196,17 @@ def main() -> None:
     report = files.report
     if report.unfinished:
         raise SystemExit(f"{report.unfinished} trials of the search are still to come; the same command goes on")
+    if report.rate is None:
+        raise SystemExit("every trial of the search diverged: there is no choice to compare")
     choice_jobs = jobs_at(search, settings, [report.rate], seeds)
     train([*choice_jobs, *grid_jobs], wanted.slots)
     (choice,) = levels(choice_jobs, [report.rate])
     lines = table(report, levels(grid_jobs, rates), choice, wanted.seeds)
     print("", *lines, sep="\n")
     if wanted.out is not None:
-        keep(
-            wanted.out,
-            lines,
-            files,
-            f"benchmarks.search --samples {wanted.samples} --positions {wanted.positions} --points {wanted.points} --seeds {wanted.seeds} --trials {wanted.trials}",
-        )
+        named = ("samples", "positions", "points", "seeds", "trials")
+        options = " ".join(f"--{name} {getattr(wanted, name)}" for name in named)
+        keep(wanted.out, lines, files, f"benchmarks.search {options}")
 
 
 if __name__ == "__main__":

@@ -96,9 +96,8 @@ def main(arguments: list[str]) -> int:
     cpu, wall = statistics.median(run[1] for run in runs), statistics.median(run[2] for run in runs)
     print(f"{', '.join(path.name for path in sources)}: {positions:,} positions, median of {options.runs} builds")
     print(f"{'':52}{'positions/s/core':>18}{'bytes/position':>16}{'peak memory':>14}")
-    print(
-        f"{'store with ladder bits (checksum to rename)':52}{positions / cpu:18,.0f}{size / positions:16.1f}{peak / 1e6:11.0f} MB"
-    )
+    store_line = f"{positions / cpu:18,.0f}{size / positions:16.1f}{peak / 1e6:11.0f} MB"
+    print(f"{'store with ladder bits (checksum to rename)':52}{store_line}")
     print(f"{'baseline: sgfmill reads and plays, uncached ladders':52}{slow_rate:18,.0f}{'-':>16}{'-':>14}")
     print(f"{'  of it sgfmill alone, without ladders':52}{replay_rate:18,.0f}{'-':>16}{'-':>14}")
     print(f"{positions / cpu / slow_rate:.1f} x the baseline; {wall:.1f} s by the clock; {TARGETS}")

@@ -116,9 +116,9 @@ def main() -> None:
                 "looks": looks_seconds / result["cpu_seconds"],
                 "rest": 1 - (planes + 1 / steps) / seconds,
             }
-            print(
-                f"{precision:10}{steps:8.0f}{baseline:9.0f}{relu:8.0f}{1 / seconds:8.0f}{share['planes']:9.1%}{share['looks']:8.1%}{share['rest']:8.1%}{evaluated:11.0f}"
-            )
+            speeds = f"{steps:8.0f}{baseline:9.0f}{relu:8.0f}{1 / seconds:8.0f}"
+            shares = f"{share['planes']:9.1%}{share['looks']:8.1%}{share['rest']:8.1%}"
+            print(f"{precision:10}{speeds}{shares}{evaluated:11.0f}")
         print("* without the looks at validation; planes, rest: shares of that; looks: share of the whole")
 
 
