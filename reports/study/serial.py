@@ -3,8 +3,10 @@
 from dataclasses import asdict
 
 from reports.results.study_results import TrialResult
+from reports.stats.analysis import TableAnalysis
 from reports.study.report import Report
 from reports.study.report_tables import ReportTables
+from reports.tables.cells import Cell
 
 FORMAT = 1
 
@@ -26,8 +28,8 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
             for (number, metric), analysis in report.analyses.items()
         ],
         "claims": [
-            {"card": found.card, "claim": found.claim.model_dump(mode="json"), "ours": asdict(found.measured)}
-            for found in report.findings
+            {"card": finding.card, "claim": finding.claim.model_dump(mode="json"), "ours": asdict(finding.measured)}
+            for finding in report.findings
         ],
         "tables": {
             table.name: {row.key: {key: cell.value for key, cell in row.cells.items()} for row in table.rows}
@@ -37,7 +39,7 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
     }
 
 
-def _table_tree(table) -> dict:
+def _table_tree(table: TableAnalysis | None) -> dict:
     if table is None:
         return {"effects": {}}
     pool = None if table.pool is None else {**asdict(table.pool), "own": dict(table.pool.own)}
@@ -71,21 +73,20 @@ def manifest(report: Report, tables: ReportTables) -> dict:
     }
 
 
-def _behind(cell, trials: dict[str, TrialResult]) -> dict:
-    tree = {
-        "trials": list(cell.trials),
-        "weights": [trials[trial].result["weights"] for trial in cell.trials if trials[trial].result],
-    }
+def _behind(cell: Cell, trials: dict[str, TrialResult]) -> dict:
+    behind = [trials[trial] for trial in cell.trials]
+    tree = {"trials": list(cell.trials), "weights": [trial.result["weights"] for trial in behind if trial.result]}
     if cell.evaluation is not None:
-        found = [trials[trial].evaluations[cell.evaluation] for trial in cell.trials]
-        tree["evaluations"] = [evaluation.summary["id"] for evaluation in found if evaluation]
+        evaluations = [trial.evaluations[cell.evaluation] for trial in behind]
+        tree["evaluations"] = [evaluation.summary["id"] for evaluation in evaluations if evaluation]
     return tree
 
 
 def trial_tree(trial: TrialResult) -> dict:
     """What a manifest says of a trial."""
     about = {"arm": trial.arm, "seed": trial.seed, "state": trial.state, "failure": trial.failure}
-    result = {name: trial.result[name] for name in ("weights", "samples", "trained_as") if name in (trial.result or {})}
+    known = trial.result or {}
+    result = {name: known[name] for name in ("weights", "samples", "trained_as") if name in known}
     named = ("id", "split", "history", "subset", "positions", "games")
-    evaluations = [{name: found.summary[name] for name in named} for found in trial.evaluations if found]
+    evaluations = [{name: each.summary[name] for name in named} for each in trial.evaluations if each]
     return {**about, **result, "evaluations": evaluations}

@@ -80,5 +80,5 @@ def interval95(prefix: str = "") -> tuple[str, str]:
 
 
 def text_cell(text: str, trials: Iterable[str] = ()) -> Cell:
-    """A cell of words."""
+    """A cell whose value is its text, with names from files in it."""
     return Cell(text, text, tuple(trials), escape=True)

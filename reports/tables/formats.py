@@ -19,14 +19,14 @@ def signed(value: float, unit: str = "nats") -> str:
     return minus(text)
 
 
-def interval(found: Interval | None, unit: str = "nats") -> str:
+def interval(ends: Interval | None, unit: str = "nats") -> str:
     """`[−0.0200, −0.0046]`."""
-    return NONE if found is None else f"[{signed(found.low, unit)}, {signed(found.high, unit)}]"
+    return NONE if ends is None else f"[{signed(ends.low, unit)}, {signed(ends.high, unit)}]"
 
 
-def with_interval(value: float, found: Interval | None, unit: str = "nats") -> str:
+def with_interval(value: float, ends: Interval | None, unit: str = "nats") -> str:
     """`−0.0123 [−0.0200, −0.0046]`."""
-    return signed(value, unit) if found is None else f"{signed(value, unit)} {interval(found, unit)}"
+    return signed(value, unit) if ends is None else f"{signed(value, unit)} {interval(ends, unit)}"
 
 
 def p_value(p: float | None) -> str:
@@ -67,9 +67,9 @@ def samples(value: int) -> str:
     return count(value)
 
 
-def seeds(found: Iterable[int], planned: int | None = None) -> str:
+def seeds(finished: Iterable[int], planned: int | None = None) -> str:
     """`1-4`, `1, 2, 7`; with fewer than planned `1-3 (3 of 4)`."""
-    numbers = sorted(found)
+    numbers = sorted(finished)
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -81,9 +81,9 @@ def seeds(found: Iterable[int], planned: int | None = None) -> str:
     return text if planned is None or planned == len(numbers) else f"{text} ({len(numbers)} of {planned})"
 
 
-def seed_count(found: int, planned: int) -> str:
+def seed_count(finished: int, planned: int) -> str:
     """`4`, or `3 of 4`."""
-    return str(found) if found == planned else f"{found} of {planned}"
+    return str(finished) if finished == planned else f"{finished} of {planned}"
 
 
 def minus(text: str) -> str:

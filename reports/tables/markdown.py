@@ -21,12 +21,11 @@ def markdown_table(table: Table, brief: bool = False) -> str:
     ]
     body = [["<br>".join(_shown(row.cells[column.key]) for column in stack) for stack in stacks] for row in table.rows]
     rules = ["---:" if stack[0].align == "right" else ":---" for stack in stacks]
-    printed = []
-    for chosen in _that_fit([_least_width(column) for column in zip(titles, *body)]):
-        printed.append(
-            "\n".join(f"| {' | '.join(cells[index] for index in chosen)} |" for cells in (titles, rules, *body))
-        )
-    return "\n\n".join(printed)
+    parts = _that_fit([_least_width(column) for column in zip(titles, *body, strict=True)])
+    return "\n\n".join(
+        "\n".join(f"| {' | '.join(cells[index] for index in part)} |" for cells in (titles, rules, *body))
+        for part in parts
+    )
 
 
 WIDEST = 90

@@ -22,7 +22,7 @@ VERDICT_STYLES = {
 
 def rich_table(table: Table) -> RichTable:
     """One table; text from files is shown as text, never as markup. Numbers stay on one line, words may wrap."""
-    made = RichTable(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    shown = RichTable(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     body = table.body(brief=True)
     for index, column in enumerate(table.shown(brief=True)):
         numbers = column.align == "right"
@@ -30,13 +30,11 @@ def rich_table(table: Table) -> RichTable:
         longest_word = max(map(len, column.title.split()))
         title = "\n".join(textwrap.wrap(column.title, max(longest_word, *map(len, texts)))) if numbers else column.title
         longest = max(len(word) for text in texts for word in text.split() or [""])
-        least = (
-            min(longest, 30) if index == 0 else None
-        )  # names in the first column stay whole; other words wrap where they must
-        made.add_column(Text(title), justify=column.align, no_wrap=numbers, min_width=least, overflow="fold")
+        least = min(longest, 30) if index == 0 else None  # names stay whole; other words wrap where they must
+        shown.add_column(Text(title), justify=column.align, no_wrap=numbers, min_width=least, overflow="fold")
     for row in body:
-        made.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text, "")) for cell in row))
-    return made
+        shown.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text, "")) for cell in row))
+    return shown
 
 
 def _shown(cell: Cell) -> str:
