@@ -101,11 +101,7 @@ class StudyProgress:
 
     def bars(self) -> list[Bar]:
         """One for all trials, and one for each that runs."""
-        running = [
-            Bar(line.label, line.samples, line.total, describe(line).removeprefix(f"{line.label}: "))
-            for line in self.running()
-        ]
-        return [Bar(self.title, self._done, self._total, self._counts()), *running]
+        return [Bar(self.title, self._done, self._total, self._counts()), *map(bar, self.running())]
 
 
 def _note(event: Event) -> str:
@@ -129,6 +125,11 @@ def describe(line: TrialLine) -> str:
         return f"{line.label}: {line.note}{nats}"
     rate = f", {line.rate:,.0f}/s" if line.rate else ""
     return f"{line.label}: {line.samples:,}/{line.total:,}{rate}, ETA {duration(line.seconds_left)}{nats}"
+
+
+def bar(line: TrialLine) -> Bar:
+    """The same as a bar."""
+    return Bar(line.label, line.samples, line.total, describe(line).removeprefix(f"{line.label}: "))
 
 
 def show(

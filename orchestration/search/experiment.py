@@ -1,7 +1,7 @@
 """A search as an experiment: its trials are asked for as slots come free, and given up where they are hopeless."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 from ablations.search import Search, Tried
 from gonn_core.records.views import View
@@ -10,7 +10,7 @@ from orchestration.experiment.pipeline import Say
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.folder import alone, keep_search, open_journal, search_folder
-from orchestration.search.progress import SearchLines
+from orchestration.search.progress import SearchDisplay
 from orchestration.search.report import ReportedSearch, report_search
 from orchestration.search.run import FAILURES, SearchRun
 from orchestration.tracking.records import StudyInfo
@@ -55,8 +55,8 @@ class SearchExperiment:
 
     def prepare(self, say: Say) -> bool:
         """See `Experiment`."""
-        self._lines = SearchLines(self.search, self._done, say)
-        self._run = SearchRun(self.search, self.settings, self._optimiser, self._lines)
+        self._display = SearchDisplay(self.search, self._done)
+        self._run = SearchRun(self.search, self.settings, self._optimiser, self._display)
         if self._unfinished:
             warm_kernels([self.search.config], self._view, self.settings.device, say)
         return bool(self._unfinished)
@@ -65,14 +65,16 @@ class SearchExperiment:
         """Asked for as slots come free."""
 
         def asked(tried: Tried) -> None:
-            self._lines.asked(tried)
+            self._display.asked(tried)
             grown()
 
         return self._run.jobs(asked)
 
-    def display(self) -> AbstractContextManager[OnEvent]:
-        """The search itself hears its events, and passes them on to the lines on the terminal."""
-        return nullcontext(self._run)
+    @contextmanager
+    def display(self) -> Iterator[OnEvent]:
+        """The search itself hears its events, and passes them on to the display."""
+        with self._display:
+            yield self._run
 
     def info(self) -> StudyInfo:
         """See `Experiment`."""

@@ -1,27 +1,40 @@
-"""How a search is getting on: a plain line when a trial ends and every few seconds, whatever the stream is."""
+"""How a search gets on."""
 
 import time
 from collections.abc import Callable
+from typing import TextIO
 
 from ablations.search import Search, Tried
 from gonn_core.trial.events import Event
-from orchestration.experiment.progress import StudyProgress, TrialLine, describe
-from orchestration.progress import PLAIN_SECONDS, duration
+from orchestration.experiment.progress import StudyProgress, TrialLine, bar, describe
+from orchestration.progress import Bar, display, duration
 from orchestration.search.pruning import is_divergence
 
 
-class SearchLines:
-    """Prints what events say about the trials of a search."""
+class SearchDisplay:
+    """Shows what events say about the trials of a search, while it is entered: a line when a trial ends, and how those
+    that run get on."""
 
     def __init__(
-        self, search: Search, ended: int, say: Callable[[str], object], clock: Callable[[], float] = time.monotonic
+        self,
+        search: Search,
+        ended: int,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ):
-        """ended: trials that need no more work."""
-        self._search, self._ended, self._say, self._clock = search, ended, say, clock
+        """ended: trials that need no more work. stream: standard error."""
+        self._search, self._ended = search, ended
         self._progress = StudyProgress(search.id, {}, {})
-        self._next = clock() + PLAIN_SECONDS
+        self._display = display(self, stream, clock=clock)
         self._best: tuple[float, float] | None = None
         self._rates: dict[str, float] = {}
+
+    def __enter__(self) -> "SearchDisplay":
+        self._display.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._display.__exit__(*error)
 
     def asked(self, tried: Tried) -> None:
         """A rate whose trial begins or goes on."""
@@ -40,19 +53,28 @@ class SearchLines:
             if line.state == "finished" and line.nats is not None:
                 here = (line.nats, self._rates[event.trial])
                 self._best = min(self._best or here, here)
-            words = {
+            outcome = {
                 "finished": nats or "done",
                 "failed": _failure(line.note),
                 "paused": f"stopped at {line.samples:,} samples, {nats}",
             }[line.state]
-            self._say(f"{line.label}: {words}{self._so_far()}")
+            self._display.note(f"{line.label}: {outcome}{self._so_far()}")
         elif line.state == "retried":
-            self._say(f"{line.label}: retried: {line.note}")
-        elif self._clock() >= self._next:
-            self._next = self._clock() + PLAIN_SECONDS
-            running = map(describe, self._progress.running())
-            trials = f"{self._ended}/{self._search.trials} trials"
-            self._say(" | ".join([f"{self._search.id}: {trials}, ETA {duration(self._seconds_left())}", *running]))
+            self._display.note(f"{line.label}: retried: {line.note}")
+        else:
+            self._display.refresh()
+
+    def line(self) -> str:
+        """All trials, and each that runs."""
+        return " | ".join([f"{self._search.id}: {self._counts()}", *map(describe, self._progress.running())])
+
+    def bars(self) -> list[Bar]:
+        """One for all trials, and one for each that runs."""
+        trials = Bar(self._search.id, self._ended, self._search.trials, self._counts())
+        return [trials, *map(bar, self._progress.running())]
+
+    def _counts(self) -> str:
+        return f"{self._ended}/{self._search.trials} trials, ETA {duration(self._seconds_left())}"
 
     def _so_far(self) -> str:
         best = f"; best of this run {self._best[0]:.4f} at {self._best[1]:.4g}" if self._best else ""
@@ -62,10 +84,8 @@ class SearchLines:
         """If no further trial is given up."""
         rate = sum(line.rate for line in self._progress.running() if line.rate)
         under_way = sum(line.total - line.samples for line in self._progress.running())
-        to_come = (
-            max(0, self._search.trials - self._ended - len(self._progress.running()))
-            * self._search.config.training.samples
-        )
+        trials_to_come = max(0, self._search.trials - self._ended - len(self._progress.running()))
+        to_come = trials_to_come * self._search.config.training.samples
         return (under_way + to_come) / rate if rate else None
 
 
