@@ -17,7 +17,7 @@ from gonn_core.config import Strict, parse_model
 from gonn_core.errors import SettingError
 
 
-class Section(Strict):
+class DocumentSection(Strict):
     """One section of a document."""
 
     heading: Text
@@ -41,7 +41,7 @@ class Coverage(Strict):
     """One document."""
 
     document: Document
-    sections: tuple[Section, ...]
+    sections: tuple[DocumentSection, ...]
 
 
 def load_coverage(folder: Path = FOLDER / "documents") -> Mapping[str, Coverage]:

@@ -90,15 +90,15 @@ class Files(Mapping[str, Model]):
 
     def _parsed(self, path: Path) -> Model:
         name = self._name(path)
-        made = parse_model(self._model, read_yaml(path), name)
+        declaration = parse_model(self._model, read_yaml(path), name)
         named = {"id": (path.stem, "file")}
         if self._model is Enhancement:
             named["system"] = (path.parent.name, "folder")
         for field, (wanted, what) in named.items():
-            if getattr(made, field) != wanted:
+            if getattr(declaration, field) != wanted:
                 problem = f"differs from the {what}'s name"
-                raise SettingError(f"{name}.{field}", getattr(made, field), problem, printable(wanted))
-        return made
+                raise SettingError(f"{name}.{field}", getattr(declaration, field), problem, printable(wanted))
+        return declaration
 
 
 def read_declarations(folder: Path) -> dict[str, Files]:

@@ -23,7 +23,7 @@ REASONS_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Cell:
+class DesignCell:
     """An arm that a design wants: with these cards on or off, all else as in the base."""
 
     arm: str
@@ -38,7 +38,7 @@ class Cell:
 class ImpossibleDesign(SettingError):
     """A design some of whose cells cannot be."""
 
-    def __init__(self, cards: Sequence, cells: Sequence[Cell]):
+    def __init__(self, cards: Sequence, cells: Sequence[DesignCell]):
         self.cells = tuple(cells)
         refused = [cell for cell in cells if cell.reason]
         reasons = [f"{cell.label} ({cell.reason})" for cell in refused[:REASONS_SHOWN]]
@@ -52,7 +52,7 @@ class ImpossibleDesign(SettingError):
         )
 
 
-def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> list[Cell]:
+def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> list[DesignCell]:
     """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control
     first.
 
@@ -92,7 +92,7 @@ def design_arms(
     return arms, tuple(_contrast(design, card.id, designed) for card in cards)
 
 
-def _arm(cell: Cell, base: TrialConfig, cards: Sequence) -> Arm:
+def _arm(cell: DesignCell, base: TrialConfig, cards: Sequence) -> Arm:
     assert cell.config is not None, "a cell without a reason against it has a configuration"
     return Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
 
@@ -149,12 +149,12 @@ def _factorial(base_name: str, base: TrialConfig, cards: Sequence):
         )
 
 
-def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> Cell:
+def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> DesignCell:
     named = [card for card in cards if card.id in states]
     try:
         config = _with_states(base, named, states)
     except SettingError as error:
-        return Cell(arm, label, states, None, _blamed(base, named, states, error))
+        return DesignCell(arm, label, states, None, _blamed(base, named, states, error))
     on = {card.id for card in cards if (states.get(card.id) or card_state(config, card.toggles)) == "on"}
     # Add-one takes a card out of a whole base: what the base has that needed it stays, and goes idle.
     judged = named if len(states) <= 1 else [card for card in cards if card.id in on]
@@ -164,7 +164,7 @@ def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict
         return name in on if name in studied else None  # of others the base decides
 
     reasons = (unmet_condition(card, config, has_card) for card in judged if card.id in on)
-    return Cell(arm, label, states, config, next(filter(None, reasons), None))
+    return DesignCell(arm, label, states, config, next(filter(None, reasons), None))
 
 
 def _with_states(base: TrialConfig, cards: Sequence, states: dict[str, str]) -> TrialConfig:
@@ -185,7 +185,7 @@ def _blamed(base: TrialConfig, cards: Sequence, states: dict[str, str], error: S
     return error.problem
 
 
-def _contrast(design: str, card: str, cells: Sequence[Cell]) -> Contrast:
+def _contrast(design: str, card: str, cells: Sequence[DesignCell]) -> Contrast:
     """The arms that differ by a card: all of them in a factorial, else the one where its state changes and the one
     before that."""
     if design == "factorial":

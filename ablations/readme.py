@@ -9,7 +9,7 @@ from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER
 from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Enhancement
-from ablations.wording import main_claim, told
+from ablations.wording import main_claim, value_text
 
 README = FOLDER / "README.md"
 INTRODUCTION = FOLDER / "introduction.md"
@@ -74,7 +74,7 @@ def _cards(cards: Iterable[Enhancement]) -> str:
     rows, coverage = [], load_coverage()
     for card in cards:
         settings = "; ".join(
-            f"`{path}` {told(toggle.off)} → {told(toggle.on)}" for path, toggle in card.toggles.items()
+            f"`{path}` {value_text(toggle.off)} → {value_text(toggle.on)}" for path, toggle in card.toggles.items()
         )
         source = "; ".join(f"{document}: {heading}" for document, heading in sections_of(coverage, card.id))
         rows.append(
@@ -94,12 +94,12 @@ def _documents() -> str:
     rows = []
     for document, coverage in load_coverage().items():
         for section in coverage.sections:
-            made = [
+            entries = [
                 ", ".join(f"`{card}`" for card in section.cards),
                 *(f"{what}: none, {why}" for what, why in section.without.items()),
             ]
             if not section.nothing:
-                rows.append([document, section.heading, "; ".join(filter(None, made))])
+                rows.append([document, section.heading, "; ".join(filter(None, entries))])
     return _table(("document", "section", "enhancements"), rows)
 
 

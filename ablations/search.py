@@ -142,8 +142,8 @@ def read_search(path: Path) -> Search:
     version would give other ids."""
     tree = read_json(path)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        found = tree.get("format") if isinstance(tree, dict) else None
-        raise InputError(path, f"search file of format {found}; this version reads format {FORMAT}")
+        version = tree.get("format") if isinstance(tree, dict) else None
+        raise InputError(path, f"search file of format {version}; this version reads format {FORMAT}")
     if printable_tree(tree) != tree:
         raise InputError(path, "a search file with control characters, which none of ours has")
     return parse_model(Search, tree, str(path))

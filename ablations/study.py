@@ -116,8 +116,8 @@ def read_study(path: Path) -> Study:
     """The study in a file. Raises InputError for a file of another version or none."""
     tree = read_json(path)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        found = tree.get("format") if isinstance(tree, dict) else None
-        raise InputError(path, f"study file of format {found}; this version reads format {FORMAT}")
+        version = tree.get("format") if isinstance(tree, dict) else None
+        raise InputError(path, f"study file of format {version}; this version reads format {FORMAT}")
     if printable_tree(tree) != tree:
         raise InputError(path, "a study file with control characters, which none of ours has")
     return parse_model(Study, tree, str(path))

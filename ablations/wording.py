@@ -4,11 +4,11 @@ from ablations.schema import Claim, Enhancement
 from gonn_core.metrics import METRICS
 
 
-def claimed(claim: Claim) -> str:
+def claim_text(claim: Claim) -> str:
     """A claim's number in words: `-0.025 nats at 5M`."""
     metric = METRICS[claim.metric]
     name = claim.statistic or (f"{claim.probe.position} {claim.probe.move}" if claim.probe else claim.metric)
-    text = _value_text(claim)
+    text = _number_text(claim)
     unit = metric.claim_unit
     if text is None:
         text = {"decrease": "lower", "increase": "higher", "no_change": "no change of"}[claim.direction]
@@ -18,7 +18,7 @@ def claimed(claim: Claim) -> str:
     return text + unit + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
 
 
-def _value_text(claim: Claim) -> str | None:
+def _number_text(claim: Claim) -> str | None:
     """The claimed number or range; None for a mere direction."""
     metric = METRICS[claim.metric]
     sign = "+" if claim.quantity == "difference" and metric.unit != "ratio" else ""
@@ -52,10 +52,10 @@ def main_claim(card: Enhancement) -> str:
     if not card.claims:
         return "none"
     shown = min(card.claims, key=unlike)
-    return claimed(shown) + (" (unverified)" if shown.evidence == "unverified_memory" else "")
+    return claim_text(shown) + (" (unverified)" if shown.evidence == "unverified_memory" else "")
 
 
-def told(value) -> str:
+def value_text(value) -> str:
     """A value of a setting as text, as it stands in YAML; lists without their outer brackets."""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"

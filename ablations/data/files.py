@@ -70,28 +70,28 @@ def _by_name(declaration, source: SourceDeclaration, data_dir: Path) -> tuple[li
     archives: dict[str, Path] = {}
     for path in list_archives(data_dir):
         archives.setdefault(_stem(path.name), path)
-    found: list[Path] = []
+    matched: list[Path] = []
     missing: list[str] = []
-    found_years: set[int] = set()
+    years_there: set[int] = set()
     years = _years(declaration)
     for pattern in source.files:
         for year in years if "{year}" in pattern else [None]:
             name = pattern.replace("{year}", str(year))
             matching = [path for stem, path in archives.items() if fnmatch.fnmatchcase(stem, name.lower())]
-            found += matching
+            matched += matching
             if not matching:
                 missing.append(name)
             elif year is not None:
-                found_years.add(year)
-    if not found:
+                years_there.add(year)
+    if not matched:
         raise InputError(
             data_dir, f"data set {declaration.name} finds no games: put {_wanted(declaration, source)} there"
         )
     dated = any("{year}" in pattern for pattern in source.files)
     return (
-        sorted(set(found), key=lambda path: path.name),
+        sorted(set(matched), key=lambda path: path.name),
         missing,
-        _coverage(declaration, source.label, found_years) if dated else source.label,
+        _coverage(declaration, source.label, years_there) if dated else source.label,
     )
 
 
@@ -112,12 +112,12 @@ def _years(declaration: DatasetDeclaration) -> list[int]:
     return sorted({year for bounds in ranges if bounds for year in range(bounds[0], bounds[1] + 1)})
 
 
-def _coverage(declaration: DatasetDeclaration, label: str, found: set) -> str:
+def _coverage(declaration: DatasetDeclaration, label: str, years_there: set[int]) -> str:
     bounds = declaration.splits.train.years
     if not bounds:
         return label
     wanted = range(bounds[0], bounds[1] + 1)
-    missing = [year for year in wanted if year not in found]
+    missing = [year for year in wanted if year not in years_there]
     text = f"{label}, {len(wanted) - len(missing)} of {len(wanted)} training years"
     return text + (f" (missing {shortened(missing)})" if missing else "")
 

@@ -12,7 +12,7 @@ from ablations.coverage import load_coverage
 from ablations.declarations import find
 from ablations.registry import load_registry
 from ablations.schema import Enhancement
-from ablations.wording import claimed, main_claim, told
+from ablations.wording import claim_text, main_claim, value_text
 from orchestration.console import output
 
 NARROW = 110
@@ -103,12 +103,12 @@ def print_card(name: str) -> None:
     console.print()
     settings = Table("setting", "off", "on", box=box.SIMPLE_HEAD, pad_edge=False)
     for path, toggle in card.toggles.items():
-        settings.add_row(path, told(toggle.off), told(toggle.on))
+        settings.add_row(path, value_text(toggle.off), value_text(toggle.on))
     console.print(settings)
     for base, form in card.forms.items():
         console.print(
             f"on {base}: "
-            + ", ".join(f"{path} {told(toggle.off)} -> {told(toggle.on)}" for path, toggle in form.items())
+            + ", ".join(f"{path} {value_text(toggle.off)} -> {value_text(toggle.on)}" for path, toggle in form.items())
         )
     console.print(
         f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}"
@@ -122,7 +122,7 @@ def print_card(name: str) -> None:
     claims = Table("claim", "made on", "where", "evidence", box=box.SIMPLE_HEAD, pad_edge=False)
     for claim in card.claims:
         claims.add_row(
-            claimed(claim) + (f" ({claim.note})" if claim.note else ""),
+            claim_text(claim) + (f" ({claim.note})" if claim.note else ""),
             ", ".join(filter(None, [claim.base or "another net", claim.planes, claim.data])),
             f"{claim.document}: {claim.section}",
             claim.evidence.replace("_", " "),

@@ -7,7 +7,7 @@ from statistics import median
 from rich import box
 from rich.table import Table
 
-from ablations.designs import Cell, ImpossibleDesign
+from ablations.designs import DesignCell, ImpossibleDesign
 from ablations.study import Study, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
@@ -50,7 +50,7 @@ def print_plan(request: Request) -> None:
         console.print(line)
 
 
-def _cells(cells: Sequence[Cell]) -> Table:
+def _cells(cells: Sequence[DesignCell]) -> Table:
     """A row per arm of a design: the enhancements it has, and why it cannot be, if it cannot."""
     table = Table("arm", "has", "cannot be, because", box=box.SIMPLE_HEAD, pad_edge=False)
     for cell in cells:

@@ -72,17 +72,17 @@ def analyse_study(
     metric: str,
     evaluation: int = MAIN,
     claimed: Mapping[str, float] | None = None,
-    earlier: Mapping[str, Differences] | None = None,
+    prior: Mapping[str, Differences] | None = None,
 ) -> StudyAnalysis:
     """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
 
     metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
     since the last but one).
-    claimed: the size claimed for a card, for the margin of `no effect`; earlier: see `analyse_comparisons`.
+    claimed: the size claimed for a card, for the margin of `no effect`; prior: see `analyse_comparisons`.
     """
     if METRICS[metric].source == "curve":
-        return _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, earlier)
-    return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, earlier)
+        return _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, prior)
+    return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, prior)
 
 
 def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
@@ -93,14 +93,14 @@ def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
 
 
 def _analyse(
-    results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, earlier
+    results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, prior
 ) -> StudyAnalysis:
     by_key, comparisons, left_out = _comparisons(results, read)
     table = None
     if comparisons:
         better = METRICS[metric].better
         assert better is not None, f"{metric} is not judged"
-        options = {"metric": metric, "claims": claimed, "earlier": earlier}
+        options = {"metric": metric, "claims": claimed, "prior": prior}
         table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), better, **options)
     return StudyAnalysis(metric, table, left_out)
 

@@ -17,7 +17,7 @@ class TableAnalysis:
     """All toggles of one table on one metric, in the order given.
 
     margins: the delta of each toggle's `no effect`; differences: of the paired toggles, for the pool of later tables
-    (`earlier`);
+    (`prior`);
     pool: None when nothing could be pooled; correlation: of the arms without and with over seeds, pooled over the
     paired toggles;
     evaluation_variance: the mean over toggles of the part that more seeds do not shrink.
@@ -58,20 +58,20 @@ def analyse_comparisons(
     *,
     metric: str = "nats",
     claims: Mapping[str, float] | None = None,
-    earlier: Mapping[str, Differences] | None = None,
+    prior: Mapping[str, Differences] | None = None,
 ) -> TableAnalysis:
     """Estimates and judges each comparison, named by its toggle.
 
     Paired arms are compared on the seeds that all of them have; without pairs all seeds count, each arm with its own
     variance (Welch).
-    claims: the claimed size by toggle, for the margins. earlier: differences of other toggles on the same base, budget,
-    metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table replaces its
-    earlier self). Holm runs over the toggles with enough seeds to be judged.
+    claims: the claimed size by toggle, for the margins. prior: differences of toggles of earlier tables on the same
+    base, budget, metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table
+    replaces its former self). Holm runs over the toggles with enough seeds to be judged.
     ValueError: an arm is unknown, was evaluated on other games, or shares no seed with the one it is paired with.
     """
     _check(arms, comparisons)
     claims = claims or {}
-    paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, earlier)
+    paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, prior)
     adjusted = holm([effect.p if effect.n >= thresholds.min_seeds else None for effect in effects])
     judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted, strict=True)}
     margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
@@ -95,12 +95,12 @@ def estimate_comparisons(
     return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
 
 
-def _estimate(arms, comparisons, thresholds: Thresholds, earlier, judged: bool = True):
+def _estimate(arms, comparisons, thresholds: Thresholds, prior, judged: bool = True):
     """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for
     their number."""
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
     differences = {name: pairs.differences for name, pairs in paired.items()}
-    pool = pool_seed_noise({**(earlier or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
+    pool = pool_seed_noise({**(prior or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
     effects = [
         paired[name].effect(name, pool, thresholds, judged)
         if name in paired

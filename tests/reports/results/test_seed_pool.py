@@ -38,7 +38,7 @@ def test_more_degrees_of_freedom_and_the_same_delta(workspace):
     made = workspace["parametric_relu"]
     results = load_results(made.study, made.runs)
     alone = analyse_study(results, "nats").table
-    pooled = analyse_study(results, "nats", earlier=pool(made, made.study).differences).table
+    pooled = analyse_study(results, "nats", prior=pool(made, made.study).differences).table
     assert pooled.pool.df > alone.pool.df and list(pooled.effects) == ["parametric_relu"]
     assert pooled.effects["parametric_relu"].delta == alone.effects["parametric_relu"].delta
 

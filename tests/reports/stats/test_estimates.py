@@ -233,7 +233,7 @@ def test_gross_outlier_uses_its_own_variance_and_spares_the_others():
 def test_earlier_toggles_add_degrees_of_freedom_only():
     arms = table(control=[2.5, 2.52, 2.51], t=[2.52, 2.53, 2.54])
     alone = analyse(arms, "control", THRESHOLDS, "lower")
-    pooled = analyse(arms, "control", THRESHOLDS, "lower", earlier={"old": pair("old", {0: 0.01, 1: 0.0, 2: 0.02})})
+    pooled = analyse(arms, "control", THRESHOLDS, "lower", prior={"old": pair("old", {0: 0.01, 1: 0.0, 2: 0.02})})
     assert pooled.pool.df > alone.pool.df and list(pooled.effects) == ["t"]
     assert pooled.effects["t"].delta == alone.effects["t"].delta
 
