@@ -42,7 +42,7 @@ from gonn_core.go.rules import (
     two_liberties,
 )
 from gonn_core.go.setup import keep_living, set_up
-from gonn_core.go.workspace import Workspace, make_workspace
+from gonn_core.go.workspace import SearchWorkspace, make_workspace
 
 NODES = 2_000
 """Nodes of a search after which the chain counts as safe; a ladder across the whole board takes some 200."""
@@ -51,7 +51,7 @@ CAUGHT, TWO_LIBERTIES, ATARI, CAPTURE, ESCAPE, THREAT, OPPONENT_THREAT, OPPONENT
 """Places in `marks.Tables.ladders`, those of `sets.LADDER_PLANES`."""
 
 
-def make_workspaces() -> tuple[Workspace, Workspace]:
+def make_workspaces() -> tuple[SearchWorkspace, SearchWorkspace]:
     """One thread's memory, for searches and for the moves tried: they share all but the stack of moves to take back."""
     search = make_workspace(NODES)
     return search, search._replace(undo=np.zeros(UNDO_PER_MOVE, np.uint16))

@@ -28,9 +28,9 @@ from gonn_core.go.layout import (
 from gonn_core.go.points import BLACK, FROM_PADDED, PASS, POINTS, WHITE, WORDS
 from gonn_core.go.rules import BOTTOM, NEXT, NOWHERE, PADDED_POINT, captured_head, is_legal, play
 from gonn_core.go.setup import place_setup, set_up
-from gonn_core.go.workspace import CAPPED, Workspace, make_workspace
+from gonn_core.go.workspace import CAPPED, make_workspace
 
-__all__ = ["Workspace", "make_workspace", "replay_game", "replay_games"]
+__all__ = ["make_workspace", "replay_game", "replay_games"]
 
 _ONE = np.uint64(1)
 

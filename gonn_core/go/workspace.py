@@ -19,7 +19,7 @@ SEARCHES, NODES, REUSED, CAPPED = range(4)
 """Counters: ladder searches, their nodes, answers taken from the cache, searches that hit a limit."""
 
 
-class Workspace(NamedTuple):
+class SearchWorkspace(NamedTuple):
     """One thread's memory; two threads must not share one."""
 
     board: np.ndarray  # (BOARD_LENGTH,) uint16, see rules.py
@@ -38,10 +38,10 @@ class Workspace(NamedTuple):
     node_limit: np.ndarray  # (1,) int64
 
 
-def make_workspace(node_limit: int = NODE_LIMIT) -> Workspace:
+def make_workspace(node_limit: int = NODE_LIMIT) -> SearchWorkspace:
     """Fresh memory for one thread (about 150 KB). Another node limit than the default may give other ladder bits: for
     tests."""
-    return Workspace(
+    return SearchWorkspace(
         board=np.zeros(BOARD_LENGTH, np.uint16),
         undo=np.zeros((MAX_DEPTH + 1) * UNDO_PER_MOVE, np.uint16),
         frames=np.zeros((MAX_DEPTH, 2), np.int64),

@@ -20,8 +20,8 @@ from gonn_core.go.rules import (
 from gonn_core.go.setup import set_up
 from gonn_core.go.workspace import CAPPED, NODES
 
-ROW, CHAIN, STONE, MOVED, DISTANCE, ASKED, WORKS, OWNER = range(8)
-"""Columns of a found ladder: row of the store; least point of the chain; the deciding stone (where the row has none, it
+ROW, CHAIN, STONE, MOVED, DISTANCE, TO_MOVE, WORKS, OWNER = range(8)
+"""Columns of a ladder found: row of the store; least point of the chain; the deciding stone (where the row has none, it
 is added); the move asked about; king's moves from the stone to the chain; who moves; whether the chain is captured in
 the row's own position; whose it is."""
 COLUMNS = 8
@@ -123,9 +123,9 @@ def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance
     kept are the farthest of the game's and, of the added, one by lot in each class of distance (FAR). stones (N, 12),
     moves (N, 4): the store's. work, other: two workspaces.
     """
-    found = 0
+    count = 0
     changed = np.empty(2 * WORDS, np.uint64)
-    kept = np.empty((1 + len(FAR), 3), np.int64)  # stone, move, distance: of the game, and added by class of distance
+    chosen = np.empty((1 + len(FAR), 3), np.int64)  # stone, move, distance: of the game, and added by class of distance
     lots = np.empty(1 + len(FAR), np.uint64)
     for row in range(first, stop):
         if moves[row, MOVE] < 0:
@@ -136,8 +136,8 @@ def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance
         for p in PADDED_POINT:
             if board[p] == 0 or board[HEAD + p] != p or board[LIBERTIES + p] > 2:
                 continue
-            asked = np.int64(board[p]) if board[LIBERTIES + p] == 1 else 3 - np.int64(board[p])
-            ko = PADDED_POINT[moves[row, KO]] if moves[row, KO] >= 0 and asked == mover else NOWHERE
+            to_move = np.int64(board[p]) if board[LIBERTIES + p] == 1 else 3 - np.int64(board[p])
+            ko = PADDED_POINT[moves[row, KO]] if moves[row, KO] >= 0 and to_move == mover else NOWHERE
             work.touched[:] = 0
             nodes, capped = work.counters[NODES], work.counters[CAPPED]
             works = _answer(work, p, ko)
@@ -145,7 +145,7 @@ def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance
                 continue
             breaker = np.int64(board[p]) if works != NOWHERE else 3 - np.int64(board[p])
             _, least = _reach(board, p, p)
-            kept[:], lots[:] = -1, 0
+            chosen[:], lots[:] = -1, 0
             for point in range(SIZE * SIZE):
                 stone = PADDED_POINT[point]
                 if not _is_near(work.touched, stone):
@@ -169,11 +169,11 @@ def find_hanging_ladders(work, other, stones, moves, first, stop, least_distance
                     turned, move = _turns(other, changed, p, ko, works)
                     if turned:
                         lots[kind] = lot
-                        kept[kind, 0], kept[kind, 1], kept[kind, 2] = point, FROM_PADDED[move], distance
-            for stone, move, distance in kept:
-                if stone >= 0 and found < len(out):
-                    out[found, ROW], out[found, CHAIN], out[found, STONE] = row, least, stone
-                    out[found, MOVED], out[found, DISTANCE], out[found, ASKED] = move, distance, asked
-                    out[found, WORKS], out[found, OWNER] = works != NOWHERE, np.int64(board[p])
-                    found += 1
-    return found
+                        chosen[kind, 0], chosen[kind, 1], chosen[kind, 2] = point, FROM_PADDED[move], distance
+            for stone, move, distance in chosen:
+                if stone >= 0 and count < len(out):
+                    out[count, ROW], out[count, CHAIN], out[count, STONE] = row, least, stone
+                    out[count, MOVED], out[count, DISTANCE], out[count, TO_MOVE] = move, distance, to_move
+                    out[count, WORKS], out[count, OWNER] = works != NOWHERE, np.int64(board[p])
+                    count += 1
+    return count

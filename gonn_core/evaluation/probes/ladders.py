@@ -33,14 +33,14 @@ def cut_ladders(store, games: np.ndarray, most: int | None = None) -> tuple[Case
     """
     work, other = make_workspace(), make_workspace()
     stones, moves = (_readable(array) for array in (store.stones, store.moves))
-    found = np.empty((_ROOM, cut.COLUMNS), np.int64)
+    ladders = np.empty((_ROOM, cut.COLUMNS), np.int64)
     cases: list[Case] = []
     for game in games:
         first, rows = store.games[game][["first_row", "rows"]]
         count = cut.find_hanging_ladders(
-            work, other, stones, moves, int(first), int(first + rows), LEAST_DISTANCE, _HISTORY, found
+            work, other, stones, moves, int(first), int(first + rows), LEAST_DISTANCE, _HISTORY, ladders
         )
-        cases += filter(None, (_case(stones, moves, int(game), int(first), ladder) for ladder in found[:count]))
+        cases += filter(None, (_case(stones, moves, int(game), int(first), ladder) for ladder in ladders[:count]))
     if most is not None and most < len(cases):
         cases = [cases[index] for index in np.linspace(0, len(cases) - 1, most).round().astype(int)]
     return tuple(cases)
@@ -55,16 +55,16 @@ def _readable(array: np.ndarray) -> np.ndarray:
 def _case(stones, moves, game: int, first: int, ladder: np.ndarray) -> Case | None:
     """The case of one found ladder; None where its move is no answer: illegal, or running out is not what saves the
     chain."""
-    row, stone, move, asked = (int(ladder[column]) for column in (cut.ROW, cut.STONE, cut.MOVED, cut.ASKED))
-    own = asked == (WHITE if moves[row, FLAGS] & WHITE_TO_MOVE else BLACK)
+    row, stone, move, to_move = (int(ladder[column]) for column in (cut.ROW, cut.STONE, cut.MOVED, cut.TO_MOVE))
+    own = to_move == (WHITE if moves[row, FLAGS] & WHITE_TO_MOVE else BLACK)
     ko = int(moves[row, KO]) if own else -1
     history = _history(moves, row) if own else ()
-    natural = Position(stones[row].copy(), asked, ko, history)
-    changed = Position(_changed(stones[row], stone, ladder), asked, ko, history)
+    natural = Position(stones[row].copy(), to_move, ko, history)
+    changed = Position(_changed(stones[row], stone, ladder), to_move, ko, history)
     works, fails = (natural, changed) if ladder[cut.WORKS] else (changed, natural)
-    if not all(Board(position.stones, position.ko).legal(move, asked) for position in (works, fails)):
+    if not all(Board(position.stones, position.ko).legal(move, to_move) for position in (works, fails)):
         return None
-    runs = asked == ladder[cut.OWNER]
+    runs = to_move == ladder[cut.OWNER]
     if runs and not escapes_by_running(fails, move, int(ladder[cut.CHAIN])):
         return None
     right, twin = (fails, works) if runs else (works, fails)
