@@ -61,11 +61,12 @@ class NetPlayer:
         (candidates, settled), passes = np.empty((2, len(which), POINTS), np.bool_), np.empty(len(which), np.bool_)
         survey(table, which, superko, PASSING[self.choice.passing], candidates, settled, passes)
         chosen = np.full(len(which), PASS, np.int64)
-        asked = np.flatnonzero(~passes)
-        if len(asked):
-            logits = self.table_logits(table, which[asked])
-            logits[settled[asked]] = -np.inf
-            chosen[asked] = choose(self.choice, logits, candidates[asked], table.played[which[asked]], draws[asked])
+        moving = np.flatnonzero(~passes)
+        if len(moving):
+            logits = self.table_logits(table, which[moving])
+            logits[settled[moving]] = -np.inf
+            played = table.played[which[moving]]
+            chosen[moving] = choose(self.choice, logits, candidates[moving], played, draws[moving])
         return chosen
 
     @torch.inference_mode()

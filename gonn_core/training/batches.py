@@ -5,7 +5,7 @@ first.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -144,7 +144,7 @@ class PlaneMaker:
 
 def training_batches(
     config: TrialConfig, view, maker: PlaneMaker, first: int, stop: int, threads: int
-) -> Iterator[Batch]:
+) -> Generator[Batch, None, None]:
     """Batches number first … stop-1 of a trial, on the device."""
     training, data = config.training, config.data
     sampler = Sampler(

@@ -37,8 +37,8 @@ class LeaseHeld(UserError):
 
     def __init__(self, holder: Holder):
         self.holder = holder
-        pid, host = holder.process.pid, holder.process.machine.split("/")[0]
-        super().__init__(f"another command works on this trial (process {pid} on {host})")
+        process = holder.process
+        super().__init__(f"another command works on this trial (process {process.pid} on {process.host})")
 
 
 class LeaseLost(RuntimeError):

@@ -16,6 +16,11 @@ class Process(NamedTuple):
     started: str
     machine: str
 
+    @property
+    def host(self) -> str:
+        """The machine's name, for people."""
+        return self.machine.split("/")[0]
+
 
 @cache
 def _machine() -> str:

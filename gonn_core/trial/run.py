@@ -72,24 +72,24 @@ def _ready(job: Job, directory: TrialDirectory) -> dict | None:
 
 def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wait: bool) -> Lease | None:
     """The trial's lease, after waiting for whoever has it. None when `on_progress` asked to stop waiting."""
-    began, told = time.time(), False
+    began, announced = time.time(), False
     while True:
         try:
             lease = Lease.take(directory.path)
         except LeaseHeld as held:
             if not wait:
                 raise
-            if not told:
-                process, told = held.holder.process, True
+            if not announced:
+                process, announced = held.holder.process, True
                 lines = directory.metrics()
                 samples = lines[-1]["samples"] if lines else 0
-                total, host = job.config.training.samples, process.machine.split("/")[0]
-                if on_progress(Waiting(job.id, samples, total, pid=process.pid, host=host)) is False:
+                total = job.config.training.samples
+                if on_progress(Waiting(job.id, samples, total, pid=process.pid, host=process.host)) is False:
                     return None
             time.sleep(POLL_SECONDS)
             continue
         failure = directory.failure()
-        if told and failure and failure["unix_time"] >= began:
+        if announced and failure and failure["unix_time"] >= began:
             lease.release()
             raise TrialFailed(f"{failure['error']}\n{failure['traceback']}")
         return lease

@@ -59,12 +59,11 @@ def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: On
 
 
 def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
-    told = False
+    announced = False
     while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path)) is not None:
-        if not told:
-            told, process = True, holder.process
-            host = process.machine.split("/")[0]
-            if on_progress(Waiting(job.id, 0, job.config.training.samples, pid=process.pid, host=host)) is False:
+        if not announced:
+            announced, process, total = True, holder.process, job.config.training.samples
+            if on_progress(Waiting(job.id, 0, total, pid=process.pid, host=process.host)) is False:
                 raise PauseAsked
         time.sleep(POLL_SECONDS)
 

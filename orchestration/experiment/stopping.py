@@ -154,7 +154,7 @@ class AtWork:
     @property
     def told(self) -> str:
         """One phrase for eyes."""
-        return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.machine.split('/')[0], 60)})"
+        return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.host, 60)})"
 
     def ask(self) -> None:
         """Ask it to stop."""

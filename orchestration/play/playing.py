@@ -122,8 +122,8 @@ def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Le
         lease = Lease.take(folder)
     except LeaseHeld as held:
         process = held.holder.process
-        machine = process.machine.split("/")[0]
-        raise UserError(f"another command plays match {content['id']} (process {process.pid} on {machine})") from None
+        where = f"process {process.pid} on {process.host}"
+        raise UserError(f"another command plays match {content['id']} ({where})") from None
     with lease:
         yield open_match(workspace.matches, content), lease
 

@@ -137,7 +137,7 @@ class Reader:
 
     def _running(self, directory: TrialDirectory, label: str, total: int) -> TrialState:
         holder, lines = live_holder(directory.path), directory.metrics()
-        where = f"{holder.process.pid} on {printable(holder.process.machine.split('/')[0], 40)}" if holder else ""
+        where = f"{holder.process.pid} on {printable(holder.process.host, 40)}" if holder else ""
         if not lines:
             return TrialState(directory.path.name, label, "running", total, where=where, doing="starting")
         last = lines[-1]
