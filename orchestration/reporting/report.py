@@ -35,12 +35,11 @@ def write_reports(studies: tuple[str, ...]) -> None:
         written.append(reported)
     if not written:
         return
-    from reports.book.book import write_book
-    from reports.play.all_games import load_played
-    from reports.summary.page import write_summary
-
     registry = reporter.registry
     if not studies:
+        from reports.book.book import write_book  # with pandas
+        from reports.play.all_games import load_played
+
         played = load_played(workspace.matches, workspace.elo)
         index = write_book(
             [reported.files for reported in written],
@@ -52,6 +51,8 @@ def write_reports(studies: tuple[str, ...]) -> None:
         )
         output().print(f"over all studies: {index}")
     if len(written) > 1:
+        from reports.summary.page import write_summary
+
         path = write_summary(
             [reported.files.report for reported in written], registry, workspace.out / "summary", workspace.report_cache
         )
