@@ -11,6 +11,7 @@ from orchestration.play.playing import play_between
 from orchestration.reporting.study_report import report_study
 from orchestration.study.folder import find_study
 from orchestration.workspace import Workspace
+from reports.study.report_tables import report_tables
 from reports.tables.terminal import print_table
 
 
@@ -29,7 +30,7 @@ def play_study(study: str, games: int, seed: int, choice: Sequence[str], workers
         notes().print(f"{number} of {len(pairs)}: {label}, with (A) against without (B)")
         play_between(workspace, sides, games, seed, workers=workers)
     reported = report_study(workspace, chosen, "play")
-    print_table(reported.files.report.table("play"), output())
+    print_table(report_tables(reported.files.report).table("play"), output())
     output().print(f"report: {reported.files.markdown}")
     return 0
 

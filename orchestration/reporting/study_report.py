@@ -74,7 +74,7 @@ class Reporter:
         """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test
         results by it; `anew`: also where it would be what lies there already."""
         workspace = self._workspace
-        unchanged, results = self._read.pop(study.id, None) or self._load(study)
+        unchanged, results = self._read.pop(study.id) if study.id in self._read else self._load(study)
         results = replace(results, played=self._played)
         if look:
             unfinished = {trial.id for trial in results.unfinished}
