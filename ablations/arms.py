@@ -116,23 +116,30 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
         raise SettingError("BASE", stand.id, problem, bases_of(registry, chosen))
     state = card_state(control, formed.toggles)
     if state == "neither":
-        found = ", ".join(f"{path} = {_told(get_path(control, path))}" for path in formed.toggles)
-        raise SettingError(
-            "BASE", stand.id, f"has {chosen.id} neither off nor on ({found})", bases_of(registry, chosen)
-        )
+        raise SettingError("BASE", stand.id, _neither(control, formed), bases_of(registry, chosen))
     off, on = (with_values(control, formed.values(state), formed.id) for state in ("off", "on"))
     return Arms(formed, stand, plan, asked, off, on, "add-one" if state == "off" else "leave-one-out")
 
 
+def misfit(registry: Registry, card: Enhancement, base: Base) -> str | None:
+    """Why a card cannot be compared on a base, in words: the first of its conditions that the base fails, or that the
+    base has it neither off nor on. None when it can."""
+    formed = card.on_base(base.id)
+    problem = unmet(registry, formed, base)
+    config = filled(base.config, [formed])
+    if problem is None and card_state(config, formed.toggles) == "neither":
+        return _neither(config, formed)
+    return problem
+
+
 def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     """Ids of the bases on which a card can be compared: they have it off or on and meet its conditions."""
-    fitting = []
-    for base in registry.bases.values():
-        formed = card.on_base(base.id)
-        problem = unmet(registry, formed, base)
-        if problem is None and card_state(filled(base.config, [formed]), formed.toggles) != "neither":
-            fitting.append(base.id)
-    return fitting
+    return [base.id for base in registry.bases.values() if misfit(registry, card, base) is None]
+
+
+def _neither(config: TrialConfig, card: Enhancement) -> str:
+    values = ", ".join(f"{path} = {_told(get_path(config, path))}" for path in card.toggles)
+    return f"has {card.id} neither off nor on ({values})"
 
 
 def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: Claim) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from reports.search.report import SearchReport, search_report
 def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, SearchExperiment]:
     """Arm id -> the search for its rate. The control's serves every study of its base and data."""
     study, searches = plan.study, {}
-    base, budget, usual = plan.registry.base(study.base), plan.registry.budget(study.budget), SearchRequest("")
+    base, budget, usual = plan.checked.registry.base(study.base), plan.checked.budget, SearchRequest("")
     for arm in study.arms:
         control = arm.id == study.arms[0].id
         name, title = (base.id, base.title) if control else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")

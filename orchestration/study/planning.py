@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, cast
 
-from ablations.arms import base_and_samples, bases_of, budget_config, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, misfit
 from ablations.conditions import card_state
 from ablations.data.datasets import Dataset, PreparedData, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
 from ablations.designs import design_arms
 from ablations.registry import Registry, load_registry
-from ablations.schema import Budget, Enhancement
+from ablations.schema import Base, Budget, Enhancement
 from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
@@ -23,9 +24,15 @@ from orchestration.study.arm_views import coverage_of, on_their_views
 from orchestration.workspace import Workspace, data_folder
 from reports.stats.verdicts import Thresholds
 
-EVALUATED = (("test", "full"), ("test", "as_published"))
+EVALUATED: tuple[tuple[Literal["test"], Literal["full", "as_published"]], ...] = (
+    ("test", "full"),
+    ("test", "as_published"),
+)
 """Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of
 validation games."""
+
+
+Design = Literal["add-one", "leave-one-out", "cumulative", "factorial"]
 
 
 @dataclass(frozen=True)
@@ -42,17 +49,6 @@ class Request:
     device: Device = "auto"
     lr: str | None = None
     """A learning rate in place of the base's: a number, found:SEARCH, or search."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study, the jobs of its trials in the order in which they are best run, and what it was planned from."""
-
-    study: Study
-    jobs: tuple[Job, ...]
-    cards: tuple[Enhancement, ...]
-    registry: Registry
-    prepared: PreparedData
 
 
 def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
@@ -79,7 +75,7 @@ def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
     return cards
 
 
-def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str, design: str) -> None:
+def check_cards(registry: Registry, cards: Sequence[Enhancement], base: Base, design: str) -> None:
     """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot.
 
     What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse
@@ -87,13 +83,13 @@ def check_cards(registry: Registry, cards: Sequence[Enhancement], base: str, des
     """
     among = set() if design == "add-one" else {card.id for card in cards}
     for card in cards:
-        others = {
+        conditions = {
             kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among)
             for kind in ("requires", "excludes")
         }
-        if base not in bases_of(registry, card.model_copy(update=others)):
-            resolve(registry, card.id, "smoke", base)  # says what is wrong
-            raise SettingError("BASE", base, f"does not fit {card.id}", bases_of(registry, card))
+        problem = misfit(registry, card.model_copy(update=conditions), base)
+        if problem is not None:
+            raise SettingError("BASE", base.id, problem, bases_of(registry, card))
 
 
 def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
@@ -121,7 +117,7 @@ def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, 
     return tuple(sorted(count for count in named if count < samples))
 
 
-def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ...]:
+def evaluation_requests(prepared: PreparedData, budget: Budget) -> tuple[EvaluationRequest, ...]:
     """The evaluations of a study's trials under a budget."""
     return tuple(
         EvaluationRequest(
@@ -137,7 +133,7 @@ def evaluation_requests(prepared, budget: Budget) -> tuple[EvaluationRequest, ..
 
 @dataclass(frozen=True)
 class Checked:
-    """A request whose every setting was found valid, before any work."""
+    """A request whose every setting was found valid, before any work, and the arms that it designs."""
 
     request: Request
     registry: Registry
@@ -147,6 +143,9 @@ class Checked:
     base_id: str
     base: TrialConfig
     """Under the budget, without data view and seeds; filters that cards toggle as the data set has them."""
+    arms: tuple[Arm, ...]
+    """Without data view and seeds; the control first."""
+    contrasts: tuple[Contrast, ...]
     seeds: tuple[int, ...]
     dataset: Dataset
     rate: AdoptedRate | None = None
@@ -157,92 +156,88 @@ class Checked:
     @property
     def line(self) -> str:
         """All settings of the study, in one line."""
-        seeds = ",".join(map(str, self.seeds))
-        names = ",".join(card.id for card in self.cards)
-        adopted = f"{self.rate.rate:g}, {self.rate.source}" if self.rate else ""
-        rate = (
-            f" LR={printable(self.request.lr)}{f' ({self.rate.rate:g})' if self.rate else ''}"
-            if self.request.lr
-            else f" LR=({adopted})"
-            if adopted
-            else ""
-        )
-        return f"NAME={names} BASE={self.base_id} DATA={printable(self.request.data)} BUDGET={self.budget.id} SEEDS={seeds} DESIGN={self.request.design} DEVICE={self.request.device}{rate}"
+        settings = {
+            "NAME": ",".join(card.id for card in self.cards),
+            "BASE": self.base_id,
+            "DATA": printable(self.request.data),
+            "BUDGET": self.budget.id,
+            "SEEDS": ",".join(map(str, self.seeds)),
+            "DESIGN": self.request.design,
+            "DEVICE": self.request.device,
+        }
+        if self.request.lr:
+            settings["LR"] = printable(self.request.lr) + (f" ({self.rate.rate:g})" if self.rate else "")
+        elif self.rate:
+            settings["LR"] = f"({self.rate.rate:g}, {self.rate.source})"
+        return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def check(request: Request) -> Checked:
     """Every setting of a request. Raises UserError for the first that is not valid."""
     registry = load_registry()
-    cards = parse_names(request.name, registry)
+    named = parse_names(request.name, registry)
     budget = registry.budget(request.budget)
     seeds = parse_seeds(request.seeds, budget.seeds)
-    stand, samples, _ = base_and_samples(registry, cards[0], budget, request.base)
-    check_cards(registry, cards, stand.id, request.design)
-    base = budget_config(stand, budget, samples)
-    formed = tuple(card.on_base(stand.id, budget.id) for card in cards)
+    base, samples, _ = base_and_samples(registry, named[0], budget, request.base)
+    check_cards(registry, named, base, request.design)
+    config = budget_config(base, budget, samples)
+    cards = tuple(card.on_base(base.id, budget.id) for card in named)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
-    adopter = Adopter(stand, budget.id, seeds, formed, Workspace.here())
+    adopter = Adopter(base, budget.id, seeds, cards, Workspace.here())
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()
     arm_rates = {} if request.lr else adopter.of_arms(request.design)
-    base = with_values(base, {RATE: rate.rate}) if rate else base
-    base = filled(base, formed, own_games(dataset.declaration.filter))
-    _check_filters(request, base, formed)
-    design_arms(request.design, stand.id, base, formed)
+    config = with_values(config, {RATE: rate.rate}) if rate else config
+    config = filled(config, cards, own_games(dataset.declaration.filter))
+    _check_filters(request, config, cards)
+    arms, contrasts = design_arms(request.design, base.id, config, cards)
     check_device(request.device)
-    return Checked(request, registry, formed, budget, stand.id, base, seeds, dataset, rate, arm_rates)
+    return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, seeds, dataset, rate, arm_rates)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study, the jobs of its trials in the order in which they are best run, and what it was planned from."""
+
+    checked: Checked
+    study: Study
+    jobs: tuple[Job, ...]
+    prepared: PreparedData
 
 
 def lay_out(
     checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None
 ) -> Plan:
     """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
-    request, registry, budget, base_id, seeds = (
-        checked.request,
-        checked.registry,
-        checked.budget,
-        checked.base_id,
-        checked.seeds,
-    )
-    base, formed, samples = checked.base, checked.cards, checked.base.training.samples
-    cards = formed
-    base = with_values(base, {"data.view": prepared.views["train"].digest})
-    arms, contrasts = design_arms(request.design, base_id, base, formed)
-    arms, training = on_their_views(arms, prepared)
+    arms, training = on_their_views(checked.arms, prepared)
     if checked.rate is not None:
         arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
-    arms = at_rates(arms, rates or _declared(checked, arms, contrasts))
-    requests = evaluation_requests(prepared, budget)
-    references = tuple(_reference(prepared, asked) for asked in requests)
+    arms = at_rates(arms, rates or _declared(checked))
+    requests = evaluation_requests(prepared, checked.budget)
+    references = tuple(_reference(prepared, request) for request in requests)
     trials = tuple(
-        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms
+        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
+        for seed in checked.seeds
+        for arm in arms
     )
     thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
-    names = [card.id for card in cards]
-    settings = run_settings(
-        workspace, prepared, requests, wanted_snapshots(registry, base_id, samples), request.device, budget
-    )
+    cards, base, budget, design = checked.cards, checked.base_id, checked.budget.id, checked.request.design
+    names, data = tuple(card.id for card in cards), prepared.dataset.label
+    snapshots = wanted_snapshots(checked.registry, base, checked.base.training.samples)
+    settings = run_settings(workspace, prepared, requests, snapshots, checked.request.device, checked.budget)
+    ids = [trial.trial for trial in trials]
     study = Study(
-        id=study_id(
-            names,
-            base_id,
-            budget.id,
-            prepared.dataset.label,
-            request.design,
-            [t.trial for t in trials],
-            thresholds,
-            references,
-        ),
-        title=", ".join(card.title for card in cards) + _rates_told(checked, rates),
-        cards=tuple(names),
-        base=base_id,
-        budget=budget.id,
-        design=request.design,
-        data=prepared.dataset.label,
+        id=study_id(names, base, budget, data, design, ids, thresholds, references),
+        title=", ".join(card.title for card in cards) + _other_rates(checked, rates),
+        cards=names,
+        base=base,
+        budget=budget,
+        design=cast(Design, design),
+        data=data,
         coverage=coverage_of(prepared, arms, training),
         pairing="none" if any(card.pairing == "none" for card in cards) else "by_position",
-        seeds=seeds,
+        seeds=checked.seeds,
         arms=arms,
-        contrasts=contrasts,
+        contrasts=checked.contrasts,
         trials=trials,
         evaluations=references,
         thresholds=thresholds,
@@ -250,30 +245,27 @@ def lay_out(
         commit=settings.commit,
         dirty=settings.dirty,
     )
-    return Plan(study, jobs_of(study, settings), formed, registry, prepared)
+    return Plan(checked, study, jobs_of(study, settings), prepared)
 
 
-def _declared(checked: Checked, arms: Sequence[Arm], contrasts: Sequence[Contrast]) -> dict[str, AdoptedRate]:
+def _declared(checked: Checked) -> dict[str, AdoptedRate]:
     """Arm id -> rate that a card declares for it: of the two arms of its contrast the one that is not the control."""
-    control = arms[0].id
-    return {
-        next(arm for arm in (*each.with_it, *each.without) if arm != control): checked.arm_rates[each.card]
-        for each in contrasts
-        if each.card in checked.arm_rates
-    }
+    control, rates = checked.arms[0].id, {}
+    for contrast in checked.contrasts:
+        if contrast.card in checked.arm_rates:
+            arm = next(arm for arm in (*contrast.with_it, *contrast.without) if arm != control)
+            rates[arm] = checked.arm_rates[contrast.card]
+    return rates
 
 
-def _rates_told(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
+def _other_rates(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
     """What a study's title says of learning rates that are not the base's."""
     if rates:
         return "; each arm at the learning rate found for it"
-    told = [f"; learning rate {checked.rate.rate:g}, {checked.rate.source}"] if checked.rate else []
-    return "".join(
-        [
-            *told,
-            *(f"; arm of {card} at {adopted.rate:g}, {adopted.source}" for card, adopted in checked.arm_rates.items()),
-        ]
-    )
+    text = f"; learning rate {checked.rate.rate:g}, {checked.rate.source}" if checked.rate else ""
+    for card, adopted in checked.arm_rates.items():
+        text += f"; arm of {card} at {adopted.rate:g}, {adopted.source}"
+    return text
 
 
 def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
@@ -286,17 +278,21 @@ def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
         labels = {"study": study.id, "arm": trial.arm, "seed": str(trial.seed)}
         jobs.append(Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels=labels))
         if jobs[-1].id != trial.trial:
-            raise UserError(
-                f"study {study.id}: trial {trial.trial} was made by a version with other numerics; make ablation makes the study anew"
-            )
+            problem = f"trial {trial.trial} was made by a version with other numerics"
+            raise UserError(f"study {study.id}: {problem}; make ablation makes the study anew")
     return tuple(jobs)
 
 
-def _reference(prepared, asked: EvaluationRequest) -> EvaluationRef:
+def _reference(prepared: PreparedData, request: EvaluationRequest) -> EvaluationRef:
     from gonn_core.records.views import subset
 
-    chosen = subset(prepared.views[asked.split], asked.minimum_positions, asked.subset_seed)
-    games = len(set(chosen.games().tolist()))
+    chosen = subset(prepared.views[request.split], request.minimum_positions, request.subset_seed)
+    assert request.split != "train", "a study is evaluated on games that nothing was trained on"
     return EvaluationRef(
-        split=asked.split, history=asked.history, view=asked.view, subset=chosen.digest, positions=chosen.n, games=games
+        split=request.split,
+        history=request.history,
+        view=request.view,
+        subset=chosen.digest,
+        positions=chosen.n,
+        games=len(set(chosen.games().tolist())),
     )
