@@ -86,13 +86,16 @@ class Search(Strict):
         return with_values(self.config, {RATE: rate})
 
 
+TriedState = Literal["running", "done", "pruned", "diverged", "failed"]
+
+
 @dataclass(frozen=True)
 class Tried:
     """One rate that was asked for, and what became of it."""
 
     number: int
     rate: float
-    state: Literal["running", "done", "pruned", "diverged", "failed"]
+    state: TriedState
     """running: also when the command that ran it was killed. failed: for a reason that says nothing of the rate."""
     trial: str
     """Trial id."""

@@ -4,7 +4,7 @@ written before the first trial and never changed."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from ablations.search import Search, read_search
 from ablations.study import Study, read_study
@@ -12,20 +12,8 @@ from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
 from orchestration.workspace import Workspace
 
-
-class Decided(Protocol):
-    """What the file of an experiment holds."""
-
-    id: str
-    created: str
-
-    def model_dump(self, *, mode: str) -> dict:
-        """As JSON has it."""
-        ...
-
-
 D = TypeVar("D", Study, Search)
-E = TypeVar("E", bound=Decided)
+E = TypeVar("E", bound=Study | Search)
 SHOWN = 8
 """Ids in an error."""
 

@@ -152,7 +152,7 @@ class AtWork:
     """None for a lone trial."""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """One phrase for eyes."""
         return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.host, 60)})"
 
@@ -192,15 +192,17 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
         return 0
     for each in asked:
         each.ask()
-        console.print(f"asked to stop: {each.told}")
+        console.print(f"asked to stop: {each.description}")
     end = time.monotonic() + patience
     while (left := [each for each in asked if not each.over()]) and time.monotonic() < end:
         time.sleep(0.2)
     for each in left:
-        console.print(f"still at work after {patience:.0f} s: {each.told}; it stops at the next word of its trials")
+        console.print(
+            f"still at work after {patience:.0f} s: {each.description}; it stops at the next word of its trials"
+        )
     for each in asked:
         if each not in left:
-            console.print(f"stopped: {each.told}")
+            console.print(f"stopped: {each.description}")
     return 1 if left else 0
 
 

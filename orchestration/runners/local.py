@@ -13,7 +13,9 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import connection, get_context, parent_process
-from typing import NamedTuple
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import NamedTuple, cast
 
 from gonn_core.trial.events import Event, Finished
 from gonn_core.trial.job import Job
@@ -54,11 +56,12 @@ class LocalRunner:
         try:
             while True:
                 _hand_out(study, workers)
-                busy = {worker.pipe: worker for worker in workers if worker.job}
+                busy = {worker.pipe: worker for worker in workers if worker.job is not None}
                 if not busy:
-                    return list(study.outcomes.values())
+                    return study.ended()
                 for pipe in connection.wait(busy):
-                    study.hear(busy[pipe], busy[pipe].listen())
+                    worker = busy[cast(Connection, pipe)]
+                    study.hear(worker, worker.listen())
         finally:
             for worker in workers:
                 worker.stop()
@@ -81,9 +84,13 @@ class _Study:
 
     def __init__(self, queue: JobQueue):
         self._queue = queue
-        self._deaths = Counter()
+        self._deaths: Counter[str] = Counter()
         self.outcomes: dict[str, Outcome | None] = {}
         """By trial id, in the order of the jobs; None while it runs."""
+
+    def ended(self) -> list[Outcome]:
+        """How all jobs ended, in their order."""
+        return [outcome for outcome in self.outcomes.values() if outcome is not None]
 
     def next_job(self) -> Job | None:
         """The next job for which there is room."""
@@ -96,6 +103,7 @@ class _Study:
     def hear(self, worker: "_Worker", said: "Event | Outcome | Death") -> None:
         """Take in what a worker said."""
         job = worker.job
+        assert job is not None, "an idle worker says nothing"
         if isinstance(said, Event):
             if self._queue.tell(said) is False:
                 worker.ask_to_pause()
@@ -128,16 +136,18 @@ class _Worker:
 
     def __init__(self, function: str, gpu: str | None):
         self._function, self.gpu = function, gpu
-        self.job = self._process = None
+        self.job: Job | None = None
+        self._process: SpawnProcess | None = None
+        self.pipe: Connection
 
     def give(self, job: Job) -> None:
         """Hand over a job; the process is started with the first."""
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
+            self._process = process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
             with _environment({**ONE_THREAD, **({"CUDA_VISIBLE_DEVICES": self.gpu} if self.gpu is not None else {})}):
-                self._process.start()
+                process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job
         self._send(job)
@@ -151,6 +161,7 @@ class _Worker:
         try:
             return self.pipe.recv()
         except (EOFError, OSError):  # also in the middle of a message
+            assert self._process is not None, "a worker with a job has a process"
             self._process.join(1)
             code = self._process.exitcode
             self.stop()
@@ -230,5 +241,7 @@ def _run(run_trial, job: Job, pipe) -> Outcome:
 
 def _end_with_driver():
     """Leave when the driver is gone, killed or not: a worker must never train beside its successor."""
-    connection.wait([parent_process().sentinel])
+    driver = parent_process()
+    assert driver is not None, "a worker has a driver"
+    connection.wait([driver.sentinel])
     os._exit(1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
@@ -75,7 +76,7 @@ class JobQueue:
 
 def load_of(job: Job) -> tuple[str, float]:
     """What decides a trial's memory, as a text to compare, and the operations of one sample in training."""
-    steps = {
+    steps: dict[str, Any] = {
         "batch_size": True,
         "batch_splits": True,
         "precision": True,

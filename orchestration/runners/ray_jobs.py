@@ -21,6 +21,10 @@ class RayStudy:
     def __getstate__(self):
         return {}  # Tune writes everything it is given to disk, for a restore that never comes
 
+    def ended(self) -> list[Outcome]:
+        """How all jobs ended, in their order."""
+        return [outcome for outcome in self.outcomes.values() if outcome is not None]
+
     def next_job(self, tune_id: str) -> Job | None:
         """The job of a new trial of Tune's, None when there is none now."""
         job = self.queue.take()

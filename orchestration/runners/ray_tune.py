@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.events import Finished
@@ -86,7 +87,7 @@ class RayRunner:
             tune.Tuner(
                 tune.with_resources(
                     _trainable(self._function),
-                    lambda config: {"cpu": 1, **({"gpu": config["gpu"]} if config["gpu"] else {})},
+                    _resources,
                 ),
                 tune_config=tune.TuneConfig(
                     search_alg=_searcher(study),
@@ -106,7 +107,14 @@ class RayRunner:
                     callbacks=[_callback(study)],
                 ),
             ).fit()
-        return list(study.outcomes.values())
+        return study.ended()
+
+
+def _resources(config: dict):
+    """What a trial takes of a node: a core, and its share of a GPU."""
+    from ray import tune
+
+    return tune.PlacementGroupFactory([{"CPU": 1, **({"GPU": config["gpu"]} if config["gpu"] else {})}])
 
 
 def _trainable(function: str):
@@ -126,7 +134,8 @@ def _trainable(function: str):
 
         def step(self):
             if self._thread is None:
-                self._said, self._pause = queue.SimpleQueue(), False
+                self._said: queue.SimpleQueue = queue.SimpleQueue()
+                self._pause = False
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
             said = [self._said.get()]
@@ -268,7 +277,7 @@ def _cluster(address: str | None, where: Places, folder: Path):
     import ray
 
     logging.getLogger("ray").setLevel(logging.CRITICAL)
-    common = dict(logging_level=logging.CRITICAL, log_to_driver=False)
+    common: dict[str, Any] = {"logging_level": logging.CRITICAL, "log_to_driver": False}
     try:
         if address:
             try:

@@ -8,14 +8,18 @@ estimator (TPE) proposes. What it proposes depends on the journal and the search
 import io
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from ablations.search import Search, Tried
+from ablations.search import Search, Tried, TriedState
 from gonn_core.config import trial_id
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 
+_STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
+"""By Optuna's own names; whatever else there is runs."""
 _NATS = "nats (validation)"
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
 
@@ -97,7 +101,7 @@ class RateOptimiser:
         pyplot.switch_backend("agg")
         drawn = {}
         with matplotlib.rc_context():  # Optuna sets a style for the whole process
-            values = {
+            values: dict[str, Callable[..., Any]] = {
                 "history": optunas.plot_optimization_history,
                 "slice": optunas.plot_slice,
                 "edf": optunas.plot_edf,
@@ -116,7 +120,7 @@ class RateOptimiser:
 
     def _tried(self, trial) -> Tried:
         rate = trial.params[_RATE]
-        state = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}.get(trial.state.name, "running")
+        state = _STATES.get(trial.state.name, "running")
         if _DIVERGED in trial.user_attrs:
             state = "diverged"
         nats = trial.value if state == "done" else None

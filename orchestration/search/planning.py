@@ -141,8 +141,9 @@ def search_of(
     positions = evaluated_positions(view, target.budget.evaluation_positions)
     validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=positions)
     settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
+    config = seeded(target.config, seed)
     decided = {
-        "config": seeded(target.config, seed),
+        "config": config,
         "validation": validation,
         "pruning": PRUNING,
         "rates": list(target.rates),
@@ -156,7 +157,7 @@ def search_of(
         budget=target.budget.id,
         data=prepared.dataset.label,
         coverage=prepared.coverage,
-        config=decided["config"],
+        config=config,
         rates=target.rates,
         trials=trials,
         seed=seed,

@@ -5,6 +5,7 @@ from ablations.search import rate_range
 from gonn_core.errors import UserError
 from orchestration.console import notes
 from orchestration.experiment.pipeline import Execution, carry_out
+from orchestration.experiment.settings import Device
 from orchestration.search.adopt import AdoptedRate
 from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import tried_rates
@@ -15,7 +16,7 @@ from reports.search.page import sentences
 from reports.search.report import SearchReport, search_report
 
 
-def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, SearchExperiment]:
+def arm_searches(plan: Plan, device: Device, workspace: Workspace) -> dict[str, SearchExperiment]:
     """Arm id -> the search for its rate. The control's serves every study of its base and data."""
     study, searches = plan.study, {}
     base, budget, usual = plan.checked.registry.base(study.base), plan.checked.budget, SearchRequest("")
@@ -27,7 +28,7 @@ def arm_searches(plan: Plan, device: str, workspace: Workspace) -> dict[str, Sea
     return searches
 
 
-def search_arms(plan: Plan, device: str, how: Execution) -> dict[str, AdoptedRate]:
+def search_arms(plan: Plan, device: Device, how: Execution) -> dict[str, AdoptedRate]:
     """Arm id -> rate found for it. Raises UserError when a search cannot be brought to its end."""
     rates = {}
     for arm, search in arm_searches(plan, device, how.workspace).items():
@@ -41,7 +42,9 @@ def search_arms(plan: Plan, device: str, how: Execution) -> dict[str, AdoptedRat
     return rates
 
 
-def rates_so_far(plan: Plan, device: str, workspace: Workspace) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
+def rates_so_far(
+    plan: Plan, device: Device, workspace: Workspace
+) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
     """Arm id -> its search as far as it is, and the rate found when it is finished; trains nothing."""
     reports = {
         arm: search_report(experiment.search, tried_rates(workspace, experiment.search))

@@ -33,13 +33,10 @@ def print_list(system: str | None) -> None:
 
 def _wide(cards: Sequence[Enhancement]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, options in (
-        ("id", {"no_wrap": True}),
-        ("enhancement", {}),
-        ("first claim", {}),
-        ("base", {"no_wrap": True}),
-    ):
-        table.add_column(heading, **options)
+    table.add_column("id", no_wrap=True)
+    table.add_column("enhancement")
+    table.add_column("first claim")
+    table.add_column("base", no_wrap=True)
     for card in cards:
         table.add_row(card.id, card.title, main_claim(card), card.base)
     return table
@@ -58,13 +55,10 @@ def print_bases() -> None:
     """All base nets."""
     registry = load_registry()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading, options in (
-        ("id", {"no_wrap": True}),
-        ("net", {}),
-        ("published parameters", {"justify": "right"}),
-        ("enhancements to compare", {"justify": "right"}),
-    ):
-        table.add_column(heading, **options)
+    table.add_column("id", no_wrap=True)
+    table.add_column("net")
+    table.add_column("published parameters", justify="right")
+    table.add_column("enhancements to compare", justify="right")
     fitting = Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
     for base in registry.bases.values():
         names = ", ".join([base.id, *base.also_called])
@@ -110,12 +104,11 @@ def print_card(name: str) -> None:
             f"on {base}: "
             + ", ".join(f"{path} {value_text(toggle.off)} -> {value_text(toggle.on)}" for path, toggle in form.items())
         )
-    console.print(
-        f"base {card.base}; also on {', '.join(base for base in bases_of(registry, card) if base != card.base) or 'no other'}; pairing {card.pairing.replace('_', ' ')}"
-    )
-    for word, conditions in (("requires", card.requires), ("excludes", card.excludes)):
+    others = ", ".join(base for base in bases_of(registry, card) if base != card.base) or "no other"
+    console.print(f"base {card.base}; also on {others}; pairing {card.pairing.replace('_', ' ')}")
+    for verb, conditions in (("requires", card.requires), ("excludes", card.excludes)):
         for condition in conditions:
-            console.print(f"{word} {condition.card or f'{condition.path} = {condition.value}'}")
+            console.print(f"{verb} {condition.card or f'{condition.path} = {condition.value}'}")
     if card.moves_best_rate:
         console.print("moves the best learning rate: compare at each arm's own rate too")
     console.print()

@@ -39,10 +39,11 @@ def print_plan(request: Request) -> None:
     if request.lr == SEARCH:
         searches = rates_so_far(plan, request.device, workspace)
         console.print(_searches(searches))
-        if not all(rate for _, rate in searches.values()):
+        rates = {arm: rate for arm, (_, rate) in searches.items() if rate is not None}
+        if len(rates) < len(searches):
             console.print("the study's trials are known when every rate is found; below it stands at the base's rate")
         else:
-            plan = lay_out(checked, plan.prepared, workspace, {arm: rate for arm, (_, rate) in searches.items()})
+            plan = lay_out(checked, plan.prepared, workspace, rates)
     study = plan.study
     console.print(f"study {study.id} on {study.coverage}")
     console.print(_trials(study, workspace))
@@ -104,7 +105,8 @@ def _facts(plan: Plan, workspace: Workspace):
     study = plan.study
     training = study.arms[0].config.training
     left = [trial for trial in study.trials if TrialDirectory(workspace.runs / trial.trial).state() != "done"]
-    yield f"to train: {len(left)} of {len(study.trials)} trials of {training.samples:,} samples, {len(left) * training.samples:,} in all"
+    in_all = len(left) * training.samples
+    yield f"to train: {len(left)} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
     yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
@@ -134,7 +136,8 @@ def _time(plan: Plan, left, workspace: Workspace) -> str:
     together = places(left, None, plan.jobs[0].run.device).slots
     seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / together
     side_by_side = f"{together} trial{'s' * (together > 1)} at a time"
-    return f"time: about {max(1, seconds / 60):.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"
+    minutes = max(1, seconds / 60)
+    return f"time: about {minutes:.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"
 
 
 def _power(study: Study, workspace: Workspace) -> str:
@@ -144,4 +147,5 @@ def _power(study: Study, workspace: Workspace) -> str:
     if effect is None:
         return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     power = 100 * study.thresholds["power"]
-    return f"smallest effect that {len(study.seeds)} seeds show with {power:.0f} % power, from the seed noise so far: {effect:.4f} nats"
+    shown = f"smallest effect that {len(study.seeds)} seeds show with {power:.0f} % power"
+    return f"{shown}, from the seed noise so far: {effect:.4f} nats"

@@ -103,7 +103,7 @@ def _suite(workspace: Workspace, dataset) -> Suite:
 
 
 def _first_of_arms(study: Study, done: list[str]) -> list[str]:
-    first = {}
+    first: dict[str, str] = {}
     for ref in study.trials:
         if ref.trial in done:
             first.setdefault(ref.arm, ref.trial)

@@ -17,11 +17,13 @@ from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.settings import check_device, run_settings
+from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
 from orchestration.study.planning import evaluation_requests, wanted_snapshots
 from orchestration.workspace import Workspace, data_folder
+
+_SHARES = {"top1": "top-1", "top4": "top-4"}
 
 
 def parse_values(settings: tuple[str, ...]) -> dict:
@@ -46,19 +48,19 @@ def train_base(
     values: tuple[str, ...],
     seed: int,
     job: Path | None,
-    device: str,
+    device: Device,
 ) -> int:
     """Train one trial and print its result; or write its job file."""
     from gonn_core.trial.__main__ import Printer
     from gonn_core.trial.run import run_trial
 
     registry, workspace = load_registry(), Workspace.here()
-    stand, plan = registry.base(base), registry.budget(budget)
-    samples = stand.schedule_end if plan.samples == "claim" else plan.samples
-    adopted = Adopter(stand, plan.id, (seed,), (), workspace).of_base()
+    chosen, limits = registry.base(base), registry.budget(budget)
+    samples = chosen.schedule_end if limits.samples == "claim" else limits.samples
+    adopted = Adopter(chosen, limits.id, (seed,), (), workspace).of_base()
     if adopted is not None:
         notes().print(f"learning rate {adopted.rate:g}, {adopted.source}")
-    config = with_values(budget_config(stand, plan, samples), {RATE: adopted.rate} if adopted else {})
+    config = with_values(budget_config(chosen, limits, samples), {RATE: adopted.rate} if adopted else {})
     config = with_values(config, parse_values(values), "--set")
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
@@ -75,38 +77,39 @@ def train_base(
     settings = run_settings(
         workspace,
         prepared,
-        evaluation_requests(prepared, plan),
+        evaluation_requests(prepared, limits),
         wanted_snapshots(registry, base, samples),
         device,
-        plan,
+        limits,
     )
-    made = Job(
+    task = Job(
         config=config,
         run=settings,
         labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)},
     )
     if job is not None:
         portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
-        made = made.model_copy(update={"run": made.run.model_copy(update=portable)})
-        write_json(job, made.model_dump(mode="json"))
+        task = task.model_copy(update={"run": task.run.model_copy(update=portable)})
+        write_json(job, task.model_dump(mode="json"))
         recipe = job.with_name(f"{prepared.dataset.label}.recipe.json")
         write_json(recipe, recipe_of(prepared).model_dump(mode="json"))
-        output().print(
-            f"{job}: trial {made.id} of {made.config.training.samples:,} samples; {recipe}: its data. On a machine with the archives:"
-        )
+        trial = f"{job}: trial {task.id} of {task.config.training.samples:,} samples"
+        output().print(f"{trial}; {recipe}: its data. On a machine with the archives:")
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
         output().print(f"  python -m gonn_core.trial {job}")
         return 0
-    with at_work(workspace, made.id) as command:
-        result = run_trial(made, command.listening(Printer(sys.stderr)))
+    with at_work(workspace, task.id) as command:
+        result = run_trial(task, command.listening(Printer(sys.stderr)))
         if command.asked and result["state"] != "done":
             raise Stopped
     if result["state"] != "done":
         return 130
     for evaluation in result["evaluations"]:
+        history = evaluation["history"].replace("_", " ")
+        shares = ", ".join(f"{title} {100 * evaluation[name]:.2f} %" for name, title in _SHARES.items())
+        looked_at = f"{evaluation['positions']:,} positions of {evaluation['games']:,} games"
         output().print(
-            f"{evaluation['split']} ({evaluation['history'].replace('_', ' ')} history): {evaluation['nats']:.4f} nats, top-1 {100 * evaluation['top1']:.2f} %, "
-            f"top-4 {100 * evaluation['top4']:.2f} %, {evaluation['positions']:,} positions of {evaluation['games']:,} games"
+            f"{evaluation['split']} ({history} history): {evaluation['nats']:.4f} nats, {shares}, {looked_at}"
         )
-    output().print(f"trial {made.id} in {workspace.runs / made.id}")
+    output().print(f"trial {task.id} in {workspace.runs / task.id}")
     return 0

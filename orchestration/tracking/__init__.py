@@ -1,5 +1,5 @@
 """What MLflow is told, and its server and pages.
 
-MLflow has its only door here, `tracker`; `records` says what is told without knowing of MLflow. Imports reports and
-ablations.
+MLflow has its only door here, `writer`; `tracker` decides when it writes, `records` and `search_records` say what.
+Imports reports, ablations and gonn_core.
 """

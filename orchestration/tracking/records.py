@@ -79,7 +79,7 @@ def arm_name(study: Study, arm: str) -> str:
 
 def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
     """Leaves of a tree as dotted path -> text; lists as JSON."""
-    flat = {}
+    flat: dict[str, str] = {}
     for name, value in tree.items():
         if isinstance(value, Mapping):
             flat |= flatten(value, f"{prefix}{name}.")
@@ -175,7 +175,7 @@ def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
 
     usual: how the trial's own configuration reads the policy; evaluations read in another way say so in the name.
     """
-    found = {}
+    means_of: dict[int, dict[str, float]] = {}
     for evaluation in sorted(load_evaluations(folder), key=lambda evaluation: evaluation.summary["positions"]):
         summary = evaluation.summary
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
@@ -184,8 +184,8 @@ def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
         means = {name: float(each.mean()) for name, each in values.items() if each is not None}
         means |= {name: summary[name] for name in SUMMARISED}
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
-        found.setdefault(summary["samples"], {}).update({prefix + name: value for name, value in means.items()})
-    return found
+        means_of.setdefault(summary["samples"], {}).update({prefix + name: value for name, value in means.items()})
+    return means_of
 
 
 def _milliseconds(moment: str) -> int:

@@ -26,12 +26,12 @@ def tracked_report(files: SearchFiles) -> StudyReport:
     """The report of a search, with the rate found, its interval and its nats as tags."""
     report, tags = files.report, {}
     if report.optimum is not None:
-        best = min((each for each in report.tried if each.state == "done"), key=lambda each: each.nats)
+        best = min((tried for tried in report.tried if tried.nats is not None), key=_nats)
         tags = {
             "best_rate": f"{report.rate:g}",
             "best_nats": f"{report.optimum.nats:.4f}",
             "best_trial": best.trial,
-            "best_trial_nats": f"{best.nats:.4f}",
+            "best_trial_nats": f"{_nats(best):.4f}",
         }
         if report.optimum.interval:
             tags["best_rate_interval95"] = f"[{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]"
@@ -46,11 +46,17 @@ def tracked_report(files: SearchFiles) -> StudyReport:
 def _best_so_far(search: Search, tried: Sequence[Tried]) -> Iterator[tuple[int, int, dict[str, float]]]:
     """Best nats and their rate after each trial, in the order of asking, up to the first that is under way: what
     follows may still change it."""
-    began, best = round(1000 * datetime.fromisoformat(search.created).timestamp()), None
+    began = round(1000 * datetime.fromisoformat(search.created).timestamp())
+    best: tuple[float, float] | None = None
     for each in tried:
         if each.state == "running":
             return
-        if each.state == "done" and (best is None or each.nats < best.nats):
-            best = each
+        if each.nats is not None and (best is None or each.nats < best[0]):
+            best = each.nats, each.rate
         if best is not None:
-            yield each.number + 1, began + each.number, {"search/best_nats": best.nats, "search/best_rate": best.rate}
+            yield each.number + 1, began + each.number, {"search/best_nats": best[0], "search/best_rate": best[1]}
+
+
+def _nats(tried: Tried) -> float:
+    assert tried.nats is not None, "a trial that is done has nats"
+    return tried.nats

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
-from orchestration.tracking.tracker import ENVIRONMENT, Tracker
+from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.uri import redacted, tracking_uri
+from orchestration.tracking.writer import ENVIRONMENT
 
 _START_SECONDS = 90
 
@@ -53,15 +54,15 @@ def serve(
     ]
     command += ["--default-artifact-root", (root / "mlartifacts").resolve().as_uri(), "--no-serve-artifacts"]
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
-    words = tempfile.TemporaryFile("w+")
+    log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - the server writes to it as long as it runs
     server = subprocess.Popen(
-        command, env={**os.environ, **quiet}, cwd=root, stdout=words, stderr=words, start_new_session=True
+        command, env={**os.environ, **quiet}, cwd=root, stdout=log, stderr=log, start_new_session=True
     )
     before = signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # its session of its own would outlive a `kill` of this command
     try:
-        _wait_until_it_answers(server, words, host, port)
+        _wait_until_it_answers(server, log, host, port)
         say(f"{address}  (Ctrl-C ends it)")
         if sys.stdout.isatty() and (
             sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
@@ -90,14 +91,13 @@ def _check_free(host: str, port: int) -> None:
             ) from None
 
 
-def _wait_until_it_answers(server: subprocess.Popen, words, host: str, port: int) -> None:
+def _wait_until_it_answers(server: subprocess.Popen, log, host: str, port: int) -> None:
     until = time.monotonic() + _START_SECONDS
     while time.monotonic() < until:
         if server.poll() is not None:
-            words.seek(0)
-            raise UserError(
-                f"the MLflow server ended at once: {redacted((words.read().strip().splitlines() or ['no word why'])[-1])}"
-            )
+            log.seek(0)
+            last = (log.read().strip().splitlines() or ["no word why"])[-1]
+            raise UserError(f"the MLflow server ended at once: {redacted(last)}")
         try:
             connection = http.client.HTTPConnection(host, port, timeout=2)
             connection.request("GET", "/health")

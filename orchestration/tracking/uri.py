@@ -7,7 +7,10 @@ from pathlib import Path
 from gonn_core.errors import SettingError, printable
 
 _SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https")
-_DRIVERS = "a tracking server's http://…, or, after pip install, postgresql+psycopg2://… (psycopg2-binary) or mysql+pymysql://… (pymysql)"
+_DRIVERS = (
+    "a tracking server's http://…, or, after pip install, postgresql+psycopg2://… (psycopg2-binary) "
+    "or mysql+pymysql://… (pymysql)"
+)
 
 
 def tracking_uri(root: Path) -> str:

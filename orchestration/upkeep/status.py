@@ -35,7 +35,7 @@ def print_status() -> None:
     if running:
         console.print(_running([trial for _, trial in running]))
     for command in everything_at_work(workspace):
-        console.print(f"at work: {command.told}")
+        console.print(f"at work: {command.description}")
     _print_failures(console, workspace, failed)
 
 

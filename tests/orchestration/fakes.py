@@ -191,7 +191,7 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
 
 def meet(job, on_progress) -> dict:
     """Waits until another process is at this too, then does what the job is for: a trial, or probes."""
-    from gonn_core.evaluation.probes.job import ProbeJob, run_probes
+    from gonn_core.trial.probe_answers import ProbeJob, run_probes
     from gonn_core.trial.run import run_trial
 
     folder = Path(job.run.runs).parent / "met"
