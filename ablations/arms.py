@@ -5,6 +5,7 @@ Both arms leave the data view and the seeds open: a study fills them in. Whichev
 is the control, so that one control serves all cards of a base.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -135,6 +136,29 @@ def misfit(registry: Registry, card: Enhancement, base: Base) -> str | None:
 def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     """Ids of the bases on which a card can be compared: they have it off or on and meet its conditions."""
     return [base.id for base in registry.bases.values() if misfit(registry, card, base) is None]
+
+
+def on_one_base(
+    registry: Registry, cards: Sequence[Enhancement], budget: Budget, design: str, base: str | None = None
+) -> tuple[Base, TrialConfig, tuple[Enhancement, ...]]:
+    """Where cards are compared with each other: a base, its configuration under the budget, and the cards in its form.
+
+    The first card decides; a given `base` wins. What a card needs of another of them is the base's in add-one alone:
+    other designs put it in, or refuse the arm. Raises SettingError (BASE, BUDGET), listing the bases of a card that
+    does not fit.
+    """
+    chosen, samples, _ = base_and_samples(registry, cards[0], budget, base)
+    among = set() if design == "add-one" else {card.id for card in cards}
+    for card in cards:
+        conditions = {
+            kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among)
+            for kind in ("requires", "excludes")
+        }
+        problem = misfit(registry, card.model_copy(update=conditions), chosen)
+        if problem is not None:
+            raise SettingError("BASE", chosen.id, problem, bases_of(registry, card))
+    config = budget_config(chosen, budget, samples)
+    return chosen, config, tuple(card.on_base(chosen.id, budget.id) for card in cards)
 
 
 def _neither(config: TrialConfig, card: Enhancement) -> str:

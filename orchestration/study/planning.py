@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
-from ablations.arms import base_and_samples, bases_of, budget_config, misfit
+from ablations.arms import on_one_base
 from ablations.conditions import card_state
 from ablations.data.datasets import Dataset, PreparedData, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
 from ablations.designs import design_arms
 from ablations.registry import Registry, load_registry
-from ablations.schema import Base, Budget, Enhancement
+from ablations.schema import Budget, Enhancement
 from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
@@ -73,23 +73,6 @@ def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
     if len({card.id for card in cards}) < len(cards):
         raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
     return cards
-
-
-def check_cards(registry: Registry, cards: Sequence[Enhancement], base: Base, design: str) -> None:
-    """That every card can be compared on the base. Raises SettingError (BASE) listing the bases of the one that cannot.
-
-    What a card needs of another card of the study is the base's in add-one alone: other designs put it in, or refuse
-    the arm.
-    """
-    among = set() if design == "add-one" else {card.id for card in cards}
-    for card in cards:
-        conditions = {
-            kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among)
-            for kind in ("requires", "excludes")
-        }
-        problem = misfit(registry, card.model_copy(update=conditions), base)
-        if problem is not None:
-            raise SettingError("BASE", base.id, problem, bases_of(registry, card))
 
 
 def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
@@ -178,10 +161,7 @@ def check(request: Request) -> Checked:
     named = parse_names(request.name, registry)
     budget = registry.budget(request.budget)
     seeds = parse_seeds(request.seeds, budget.seeds)
-    base, samples, _ = base_and_samples(registry, named[0], budget, request.base)
-    check_cards(registry, named, base, request.design)
-    config = budget_config(base, budget, samples)
-    cards = tuple(card.on_base(base.id, budget.id) for card in named)
+    base, config, cards = on_one_base(registry, named, budget, request.design, request.base)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     adopter = Adopter(base, budget.id, seeds, cards, Workspace.here())
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()
