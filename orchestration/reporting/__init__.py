@@ -1,4 +1,4 @@
 """Reports made, shown and recorded: `gonn report`, `gonn ui`, `gonn sync`.
 
-Imports study, search and tracking.
+Imports study, search, experiment and tracking.
 """

@@ -21,8 +21,8 @@ class Unchanged:
     """
 
     def __init__(self, note: Path, sources: Sequence[Path], made: Sequence[Path]):
-        """`note`: file that says so; `sources`: folders, in which looks.json is of no account: a report counts itself as
-        a look; `made`: files and folders."""
+        """`note`: file that says so; `sources`: folders, in which looks.json is of no account: a report counts itself
+        as a look; `made`: files and folders."""
         self._note, self._made = note, made
         files = [file for folder in sources for file in _files(folder) if not file[0].endswith(LOOKS_FILE)]
         running = any(path.endswith("/lease.json") for path, *_ in files)  # a trial, which may end at any moment
