@@ -7,5 +7,5 @@ ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
 SHARED = ROOT.parent / "shared"
 """Real games and oracles that are no part of the repository; tests that need them are skipped without."""
-FAKE_ENGINE = ROOT / "tests" / "play" / "fake_engine.py"
+FAKE_ENGINE = ROOT / "tests" / "play" / "engines" / "fake_engine.py"
 """A GTP engine for tests, as a script."""

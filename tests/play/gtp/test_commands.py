@@ -7,7 +7,7 @@ from gonn_core.go.points import BLACK, PASS, WHITE, point
 from gonn_core.play.draws import game_draws
 from gonn_core.play.game import Game
 from tests.boards import parse_board
-from tests.play.gtp_board import FixedPlayer, send, session
+from tests.play.gtp.board import FixedPlayer, send, session
 
 
 def at_board(text: str, player=None, to_move=BLACK):

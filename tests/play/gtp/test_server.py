@@ -12,7 +12,7 @@ from gonn_core.play.game import Game
 from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.parsing import read_commands, vertex
 from gonn_core.play.gtp.server import Held, Verb, serve
-from tests.play.gtp_board import FixedPlayer, send, session
+from tests.play.gtp.board import FixedPlayer, send, session
 
 
 def answers_of(data: bytes, table) -> str:

@@ -148,7 +148,7 @@ def made_match(trials, root, most_moves: int):
 DRIVER = """
 import sys
 from gonn_core.play.match import net_match
-from tests.play.test_batch import MOVES, NAMES, made_match, play_nets
+from tests.play.match.test_batch import MOVES, NAMES, made_match, play_nets
 if __name__ == "__main__":
     net_match.FLUSH_SECONDS = 0.1
     specs, record = made_match({"A": sys.argv[1], "B": sys.argv[2]}, sys.argv[3], MOVES)

@@ -10,7 +10,7 @@ import pytest
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.gtp.guard import Guard
-from tests.play.gtp_board import FixedPlayer, send, session
+from tests.play.gtp.board import FixedPlayer, send, session
 from tests.waiting import PATIENCE
 
 SCRIPT = Path(__file__).parent / "fake_guard.py"

@@ -119,7 +119,7 @@ def test_stopping(tmp_path, entrants):
 
 PROGRAM = """
 import sys
-from tests.play.test_match import NAMES, fake, match_of
+from tests.play.match.test_match import NAMES, fake, match_of
 from gonn_core.play.match.engine_match import EngineEntrant, play_match
 sides = {side: EngineEntrant(fake("stones=3"), 20.0) for side in "AB"}
 record = match_of(sys.argv[1], sides)

@@ -13,7 +13,7 @@ from gonn_core.play.match.referee import referee
 from gonn_core.play.match.seats import GuardedSeat
 from gonn_core.play.rules import Rules
 from tests.boards import parse_board
-from tests.play.test_referee import THREE_KOS, Scripted
+from tests.play.match.test_referee import THREE_KOS, Scripted
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 
 from gonn_core.play.gtp.commands import command_table
 from tests.paths import ROOT
-from tests.play.gtp_board import session
+from tests.play.gtp.board import session
 from tests.waiting import PATIENCE
 
 SCRIPT = Path(__file__).parent / "sabaki_controller.js"
@@ -43,7 +43,7 @@ def drive(*engine: str) -> dict:
 
 
 def test_sabaki_plays_takes_back_analyses_and_quits():
-    seen = drive(sys.executable, "-m", "tests.play.gtp_board")
+    seen = drive(sys.executable, "-m", "tests.play.gtp.board")
     assert seen["start"][:3] == ["gonn", "test", "2"] and seen["start"][3].split("\n") == list(
         command_table(session(), "", "")
     )

@@ -9,7 +9,7 @@ from gonn_core.go.points import BLACK, POINTS, WHITE, point
 from gonn_core.play.gtp.analyze import GOGUI, alive_board, heat_map, variations
 from gonn_core.play.gtp.commands import command_table
 from tests.boards import bitboards, parse_board
-from tests.play.gtp_board import FixedPlayer, send, session
+from tests.play.gtp.board import FixedPlayer, send, session
 
 
 def probabilities(**shares):
