@@ -250,7 +250,11 @@ def test_golden_id():
         ({"features": {"ko": "yes"}}, "config.features.ko=yes: input should be a valid boolean"),
         (
             {"features": {"kos": True}},
-            "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, ladders, liberties, liberties_after, normalisation, ones, past_boards, past_boards_dropped, set, third_line, zeros",
+            (
+                "config.features.kos=true: no such setting; valid: captures, edge, history, ko, ko_flag, "
+                "ladders, liberties, liberties_after, normalisation, ones, past_boards, past_boards_dropped, "
+                "set, third_line, zeros"
+            ),
         ),
         (
             {"features": {"liberties": 5}},
@@ -258,7 +262,10 @@ def test_golden_id():
         ),
         (
             {"features": {"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": False}},
-            'config.features={"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": false}: set clark takes ones false (not true)',
+            (
+                'config.features={"set": "clark", "liberties": 3, "liberties_after": 0, "ladders": false}: set '
+                "clark takes ones false (not true)"
+            ),
         ),
         (
             {"training": {"samples": 7, "batch_size": 2}},

@@ -150,7 +150,10 @@ def test_errors_of_resolve(registry):
     assert error_of(resolve, registry, "prelu_init", "gpu", claim="early").startswith(
         "CLAIM=early: no such claim of prelu_init; valid: train_loss, "
     )
-    expected = "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+    expected = (
+        "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, "
+        "gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+    )
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
 
@@ -163,7 +166,10 @@ def with_card(registry, **changes):
 def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     other = registry.card("dilated_convolutions").model_copy(update={"forms": {}})
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
-    expected = "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: gonn-b4, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+    expected = (
+        "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: "
+        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+    )
     assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
 
 

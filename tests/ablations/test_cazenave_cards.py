@@ -90,8 +90,15 @@ def test_the_zeros_plane_changes_nothing(registry):
     reset_torch(1)
     data = starter_data()
     arms = resolve(registry, "zeros_plane", "smoke")
-    small = {"data.view": data.views["train"].digest, "training.batch_size": 4, "training.samples": 400, "net.residual.width": 8, "net.residual.blocks": 1,
-             "features.ladders": False, "training.optimiser.learning_rate": 0.01}  # fmt: skip
+    small = {
+        "data.view": data.views["train"].digest,
+        "training.batch_size": 4,
+        "training.samples": 400,
+        "net.residual.width": 8,
+        "net.residual.blocks": 1,
+        "features.ladders": False,
+        "training.optimiser.learning_rate": 0.01,
+    }
     off, on = (with_values(arm, small) for arm in (arms.off, arms.on))
     first = next(
         iter(

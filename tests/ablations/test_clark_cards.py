@@ -41,7 +41,7 @@ def test_claims_are_the_differences_of_the_table(registry, card):
     claims = {claim.id: claim for claim in registry.card(card).claims}
     scales = (0.01, 1, 1)
     for name, without, full, scale in zip(
-        ("accuracy_value", "rank_value", "probability_value"), EXCLUDED[card], NONE_EXCLUDED, scales
+        ("accuracy_value", "rank_value", "probability_value"), EXCLUDED[card], NONE_EXCLUDED, scales, strict=True
     ):
         assert claims[name].value == pytest.approx(scale * (full - without), abs=1e-9)
         assert claims[name].evidence == "unverified_memory" and claims[name].base == "clark-medium"

@@ -19,17 +19,28 @@ from gonn_core.errors import SettingError
 TEXTS = os.environ.get("GONN_DOCUMENTS")
 PAGE = {
     "gonn_sandbox": {
-        "/GoNN", "Sandbox for playing with neural nets for Go", "Primary LanguageC++OtherNOASSERTION", "Using the following functions:",
+        "/GoNN",
+        "Sandbox for playing with neural nets for Go",
+        "Primary LanguageC++OtherNOASSERTION",
+        "Using the following functions:",
     },
     "go_nn_theduck314": {
-        "TheDuck314 / go-NN", "Go-playing neural network in Python using TensorFlow", "Geek Repo:Geek Repo", "Github PK Tool:Github PK Tool",
-        "The code is in the engine/ folder. A short guide:", "Language:Python 97.9%Language:Shell 2.1%",
+        "TheDuck314 / go-NN",
+        "Go-playing neural network in Python using TensorFlow",
+        "Geek Repo:Geek Repo",
+        "Github PK Tool:Github PK Tool",
+        "The code is in the engine/ folder. A short guide:",
+        "Language:Python 97.9%Language:Shell 2.1%",
     },
     "lczero_training_fork": {
-        "Coder Social home page Coder Social logo", "tensorboard --logdir leelalogs", "Contributors", "Recommend Topics", "Recommend Org",
+        "Coder Social home page Coder Social logo",
+        "tensorboard --logdir leelalogs",
+        "Contributors",
+        "Recommend Topics",
+        "Recommend Org",
         "An Open Source Machine Learning Framework for Everyone",
     },
-}  # fmt: skip
+}
 """Lines of the pages around the documents that look like headings."""
 
 
@@ -89,7 +100,7 @@ def headings(document: str, text: str) -> list[str]:
         return [re.sub(r"[#*]", "", line).strip() for line in lines if line.startswith("#")]
     alone = [
         line
-        for before, line, after in zip(["", *lines], lines, [*lines[1:], ""])
+        for before, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False)
         if line and not before and (not after or after.startswith("•"))
     ]
     return [

@@ -15,12 +15,37 @@ from tests.paths import FIXTURES
 
 POSITIONS = FIXTURES / "gonn_positions.json"
 GONN_CARDS = {
-    "parametric_relu", "global_pooling_head", "global_pooling_trunk", "stdev_pooling", "dilated_convolutions", "stem_center_kernel", "center_init",
-    "center_learning_rate", "batchnorm_gamma", "history_dropping", "five_moves_of_history", "last_move_input", "ladder_input", "liberty_planes",
-    "ladder_block", "chain_pooling", "chain_pooling_two_blocks", "wide_low_rank", "wide_low_rank_split", "crelu_head", "pooled_head_channels",
-    "prelu_init", "stem_kernel_5x5", "board_history", "board_history_copy", "three_liberties", "four_liberties", "three_liberties_after_play",
-    "dilation_two_only", "twelve_blocks",
-}  # fmt: skip
+    "parametric_relu",
+    "global_pooling_head",
+    "global_pooling_trunk",
+    "stdev_pooling",
+    "dilated_convolutions",
+    "stem_center_kernel",
+    "center_init",
+    "center_learning_rate",
+    "batchnorm_gamma",
+    "history_dropping",
+    "five_moves_of_history",
+    "last_move_input",
+    "ladder_input",
+    "liberty_planes",
+    "ladder_block",
+    "chain_pooling",
+    "chain_pooling_two_blocks",
+    "wide_low_rank",
+    "wide_low_rank_split",
+    "crelu_head",
+    "pooled_head_channels",
+    "prelu_init",
+    "stem_kernel_5x5",
+    "board_history",
+    "board_history_copy",
+    "three_liberties",
+    "four_liberties",
+    "three_liberties_after_play",
+    "dilation_two_only",
+    "twelve_blocks",
+}
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +146,7 @@ def test_memory_is_never_called_stated(registry):
 def published_share(position, move: str) -> float:
     """What the net of a picture gave a move; 0 for one that the picture does not name."""
     words = position["published_output"].split()
-    return float(dict(zip(words[::2], words[1::2])).get(move, 0)) / 100
+    return float(dict(zip(words[::2], words[1::2], strict=False)).get(move, 0)) / 100
 
 
 def test_probes_name_stored_positions_and_agree_with_their_published_output(registry):
@@ -213,32 +238,112 @@ CARD = "cards/gonn/parametric_relu.yaml"
 @pytest.mark.parametrize(
     "file, old, new, message",
     [
-        (CARD, "net.activation:", "net.activatoin:", f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation"),
-        (CARD, "on: prelu", "on: gelu", f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'"),
-        (CARD, "on: prelu", "on: relu", f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ'),
-        (CARD, "base: gonn-b4\n", "base: gonn-b44\n", f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, "),
-        (CARD, "metric: nats", "metric: loss", f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', "),
-        (CARD, "id: parametric_relu", "id: prelu", f"{CARD}.id=prelu: differs from the file's name; valid: parametric_relu"),
-        (CARD, "system: gonn", "system: cazenave", f"{CARD}.system=cazenave: differs from the folder's name; valid: gonn"),
+        (
+            CARD,
+            "net.activation:",
+            "net.activatoin:",
+            f"{CARD}.toggles.net.activatoin=relu: no such setting; valid: net.activation",
+        ),
+        (
+            CARD,
+            "on: prelu",
+            "on: gelu",
+            f"{CARD}.toggles.net.activation=gelu: not a valid value; valid: 'relu', 'prelu', 'elu' or 'tanh'",
+        ),
+        (
+            CARD,
+            "on: prelu",
+            "on: relu",
+            f'{CARD}.toggles.net.activation={{"off": "relu", "on": "relu"}}: off and on must differ',
+        ),
+        (
+            CARD,
+            "base: gonn-b4\n",
+            "base: gonn-b44\n",
+            f"{CARD}.claims.early_loss.base=gonn-b44: no such base; valid: gonn-b4, gonn-b5, gonn-b12, ",
+        ),
+        (
+            CARD,
+            "metric: nats",
+            "metric: loss",
+            f"{CARD}.claims.0.metric=loss: not a valid value; valid: 'nats', 'top1', 'top4', ",
+        ),
+        (
+            CARD,
+            "id: parametric_relu",
+            "id: prelu",
+            f"{CARD}.id=prelu: differs from the file's name; valid: parametric_relu",
+        ),
+        (
+            CARD,
+            "system: gonn",
+            "system: cazenave",
+            f"{CARD}.system=cazenave: differs from the folder's name; valid: gonn",
+        ),
         (CARD, "summary:", "sumary:", f"{CARD}.summary=(missing): field required"),
         (CARD, "value: -0.025", "value: 0.025", None),
-        (CARD, "value: -0.025", "range: [-0.01, -0.02]", f"{CARD}.claims.0.range=[-0.01, -0.02]: a range goes from low to high"),
-        ("cards/gonn/prelu_init.yaml", "card: parametric_relu", "card: prelu",
-         "cards/gonn/prelu_init.yaml.requires.card=prelu: no such enhancement; valid: "),
-        ("cards/gonn/last_move_input.yaml", "gonn-b4: {features.history: {off: 0, on: 3}}", "gonn-b4: {features.ko: {off: false, on: true}}",
-         "cards/gonn/last_move_input.yaml.forms.gonn-b4=features.ko: not among the card's toggles; valid: features.history"),
-        ("bases/gonn-b5.yaml", "activation: prelu", "activaton: prelu",
-         "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, conv, encoder, family, head, norm_gamma, prelu_init, residual, stem, trunk"),
-        ("bases/gonn-b5.yaml", "    batch_size: 200", "    batch_size: 200\n    init_seed: 3", "bases/gonn-b5.yaml.config.training.init_seed=3: set by a study, not by a base"),
+        (
+            CARD,
+            "value: -0.025",
+            "range: [-0.01, -0.02]",
+            f"{CARD}.claims.0.range=[-0.01, -0.02]: a range goes from low to high",
+        ),
+        (
+            "cards/gonn/prelu_init.yaml",
+            "card: parametric_relu",
+            "card: prelu",
+            "cards/gonn/prelu_init.yaml.requires.card=prelu: no such enhancement; valid: ",
+        ),
+        (
+            "cards/gonn/last_move_input.yaml",
+            "gonn-b4: {features.history: {off: 0, on: 3}}",
+            "gonn-b4: {features.ko: {off: false, on: true}}",
+            (
+                "cards/gonn/last_move_input.yaml.forms.gonn-b4=features.ko: not among the card's toggles; "
+                "valid: features.history"
+            ),
+        ),
+        (
+            "bases/gonn-b5.yaml",
+            "activation: prelu",
+            "activaton: prelu",
+            (
+                "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, conv, "
+                "encoder, family, head, norm_gamma, prelu_init, residual, stem, trunk"
+            ),
+        ),
+        (
+            "bases/gonn-b5.yaml",
+            "    batch_size: 200",
+            "    batch_size: 200\n    init_seed: 3",
+            "bases/gonn-b5.yaml.config.training.init_seed=3: set by a study, not by a base",
+        ),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.widht: 32", None),
         ("budgets/cpu.yaml", "net.trunk.width: 32", "net.trunk.width: 33", None),
         ("budgets/cpu.yaml", "seeds: 4", "seeds: 0", None),
-        ("budgets/cpu.yaml", "net.trunk.width: 32", "net.activation: relu", "budgets/cpu.yaml.overrides=net.activation: toggled by parametric_relu: a budget would undo it"),
-        ("budgets/cpu.yaml", "net.trunk.width: 32", "training.samples: 32", "budgets/cpu.yaml.overrides=training.samples: belongs to the budget's own field; valid: samples"),
-        ("budgets/cpu.yaml", "samples: 100_000", "samples: 100_000\ncompress: true",
-         "budgets/cpu.yaml.overrides=training.schedule.kind: compress: true keeps the base's schedule; leave one of them out"),
+        (
+            "budgets/cpu.yaml",
+            "net.trunk.width: 32",
+            "net.activation: relu",
+            "budgets/cpu.yaml.overrides=net.activation: toggled by parametric_relu: a budget would undo it",
+        ),
+        (
+            "budgets/cpu.yaml",
+            "net.trunk.width: 32",
+            "training.samples: 32",
+            "budgets/cpu.yaml.overrides=training.samples: belongs to the budget's own field; valid: samples",
+        ),
+        (
+            "budgets/cpu.yaml",
+            "samples: 100_000",
+            "samples: 100_000\ncompress: true",
+            (
+                "budgets/cpu.yaml.overrides=training.schedule.kind: compress: true keeps the base's schedule; "
+                "leave one of them out"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_declarations_are_named(folder, file, old, new, message):
     spoil(folder, file, old, new)
     text = error_of(check, folder)

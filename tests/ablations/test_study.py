@@ -91,7 +91,7 @@ def test_every_design_of_every_base(design, cards, count, having):
     assert arms[0].id == CONTROL and len({trial_id(arm.config) for arm in arms}) == len(arms)
     assert [contrast.card for contrast in contrasts] == [each.id for each in cards]
     by_id = {arm.id: arm for arm in arms}
-    for each, contrast in zip(cards, contrasts):
+    for each, contrast in zip(cards, contrasts, strict=True):
         assert {card_state(by_id[arm].config, each.toggles) for arm in contrast.with_it} == {"on"}
         assert {card_state(by_id[arm].config, each.toggles) for arm in contrast.without} == {"off"}
         assert len(contrast.with_it) == len(contrast.without) and not set(contrast.with_it) & set(contrast.without)
@@ -112,13 +112,15 @@ def test_designs_that_cannot_be():
     wider = with_values(BARE, {"net.trunk.width": 128})
     with pytest.raises(
         SettingError,
-        match=r"^BASE=odd: has neither the off nor the on values of wide \(net.trunk.width = 128\); valid: another base, or another design$",
+        match=r"^BASE=odd: has neither the off nor the on values of wide \(net.trunk.width = 128\); "
+        r"valid: another base, or another design$",
     ):
         design_arms("add-one", "odd", wider, (fifth,))
     twin = card("twin", "net.activation", "relu", "prelu")
     with pytest.raises(
         SettingError,
-        match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; valid: enhancements that change different settings$",
+        match=r"^NAME=prelu\+twin: arms with-prelu and with-twin are the same configuration; "
+        r"valid: enhancements that change different settings$",
     ):
         design_arms("add-one", "bare", BARE, (PRELU, twin))
 
@@ -154,7 +156,10 @@ def test_cells_that_the_schema_refuses_name_the_fewest_cards():
         "with-copy": f"copy on: {why}",
         "with-gamma+copy": f"copy on: {why}",
     }
-    line = f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that can be combined so, or DESIGN=add-one"
+    line = (
+        f"NAME=boards+copy: 1 of 4 arms cannot be: with copy (copy on: {why}); valid: enhancements that "
+        "can be combined so, or DESIGN=add-one"
+    )
     with pytest.raises(ImpossibleDesign) as error:
         design_arms("factorial", "bare", BARE, (boards, copy))
     assert str(error.value) == line
@@ -168,7 +173,10 @@ def test_cells_that_the_schema_refuses_name_the_fewest_cards():
 def test_cards_that_change_one_setting_are_not_combined():
     registry = load_registry()
     cards = [registry.card(name) for name in ("parametric_relu", "last_move_input", "five_moves_of_history")]
-    line = "^NAME=last_move_input.five_moves_of_history: both change features.history and cannot be combined; valid: one of them, or DESIGN=add-one$"
+    line = (
+        "^NAME=last_move_input.five_moves_of_history: both change features.history and cannot be "
+        "combined; valid: one of them, or DESIGN=add-one$"
+    )
     for design in ("factorial", "cumulative", "leave-one-out"):
         with pytest.raises(SettingError, match=line):
             cells(design, "gonn-b5", registry.base("gonn-b5").config, cards)
@@ -213,12 +221,15 @@ def test_what_a_study_is_called():
     assert len({name[-6:] for name in [named(), *others]}) == 4
 
 
-@pytest.mark.parametrize("text, line", [
-    (None, "No such file or directory"),
-    ("hello", "not a JSON file (Expecting value: line 1 column 1 (char 0))"),
-    ("[]", "study file of format None; this version reads format 1"),
-    ('{"format": 99}', "study file of format 99; this version reads format 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        (None, "No such file or directory"),
+        ("hello", "not a JSON file (Expecting value: line 1 column 1 (char 0))"),
+        ("[]", "study file of format None; this version reads format 1"),
+        ('{"format": 99}', "study file of format 99; this version reads format 1"),
+    ],
+)
 def test_files_that_are_no_study(tmp_path, text, line):
     path = tmp_path / "study.json"
     if text is not None:
@@ -232,25 +243,52 @@ def made(**changes):
     arms, contrasts = design_arms("add-one", "bare", BARE, (PRELU,))
     trials = [{"trial": trial_id(seeded(arm.config, 1)), "arm": arm.id, "seed": 1} for arm in arms]
     tree = {
-        "format": 1, "id": "prelu-bare-1a2b3c", "title": "t", "cards": ["prelu"], "base": "bare", "budget": "cpu", "design": "add-one", "data": "d",
-        "coverage": "d", "pairing": "by_position", "seeds": [1], "arms": [arm.model_dump(mode="json") for arm in arms],
-        "contrasts": [contrast.model_dump(mode="json") for contrast in contrasts], "trials": trials, "evaluations": [], "thresholds": {},
-        "created": "2026-01-01", "commit": "unknown", "dirty": False,
-    }  # fmt: skip
+        "format": 1,
+        "id": "prelu-bare-1a2b3c",
+        "title": "t",
+        "cards": ["prelu"],
+        "base": "bare",
+        "budget": "cpu",
+        "design": "add-one",
+        "data": "d",
+        "coverage": "d",
+        "pairing": "by_position",
+        "seeds": [1],
+        "arms": [arm.model_dump(mode="json") for arm in arms],
+        "contrasts": [contrast.model_dump(mode="json") for contrast in contrasts],
+        "trials": trials,
+        "evaluations": [],
+        "thresholds": {},
+        "created": "2026-01-01",
+        "commit": "unknown",
+        "dirty": False,
+    }
     return {**tree, **changes}
 
 
-@pytest.mark.parametrize("changes, problem", [
-    ({"id": "../../elsewhere"}, r"study.json.id=../../elsewhere: string should match"),
-    ({"id": "a b"}, "study.json.id=a b: string should match"),
-    ({"coverage": "\x1b[2J"}, "study.json: a study file with control characters"),
-    ({"trials": [{"trial": "../../elsewhere", "arm": "control", "seed": 1}]}, "study.json.trials.0.trial=../../elsewhere: string should match"),
-    ({"trials": [{"trial": "a", "arm": "none", "seed": 1}]}, "a trial is of an arm that is not there"),
-    ({"trials": [{"trial": "a", "arm": "control", "seed": 1}] * 2}, "two trials have the same arm and seed"),
-    ({"arms": []}, "the contrast of prelu needs arms with and without it, each once"),
-    ({"contrasts": [{"card": "prelu", "with_it": ["control"], "without": []}]}, "the contrast of prelu needs arms with and without it, each once"),
-    ({"contrasts": [{"card": "prelu", "with_it": ["control"], "without": ["control"]}]}, "the contrast of prelu needs arms with and without it, each once"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, problem",
+    [
+        ({"id": "../../elsewhere"}, r"study.json.id=../../elsewhere: string should match"),
+        ({"id": "a b"}, "study.json.id=a b: string should match"),
+        ({"coverage": "\x1b[2J"}, "study.json: a study file with control characters"),
+        (
+            {"trials": [{"trial": "../../elsewhere", "arm": "control", "seed": 1}]},
+            "study.json.trials.0.trial=../../elsewhere: string should match",
+        ),
+        ({"trials": [{"trial": "a", "arm": "none", "seed": 1}]}, "a trial is of an arm that is not there"),
+        ({"trials": [{"trial": "a", "arm": "control", "seed": 1}] * 2}, "two trials have the same arm and seed"),
+        ({"arms": []}, "the contrast of prelu needs arms with and without it, each once"),
+        (
+            {"contrasts": [{"card": "prelu", "with_it": ["control"], "without": []}]},
+            "the contrast of prelu needs arms with and without it, each once",
+        ),
+        (
+            {"contrasts": [{"card": "prelu", "with_it": ["control"], "without": ["control"]}]},
+            "the contrast of prelu needs arms with and without it, each once",
+        ),
+    ],
+)
 def test_study_files_that_lead_elsewhere_or_contradict_themselves(tmp_path, changes, problem):
     path = tmp_path / "study.json"
     path.write_text(json.dumps(made()))

@@ -139,7 +139,10 @@ def test_names_in_paths_are_made_printable(tmp_path):
         (
             "kgss",
             None,
-            "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, kgs, kgs\\+tom, starter, a path",
+            (
+                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, kgs, kgs\\+tom, "
+                "starter, a path"
+            ),
         ),
         ("./nowhere", None, "no such file or folder"),
         ("kgs", None, "no data folder given; it must hold archives named KGS-<year>"),

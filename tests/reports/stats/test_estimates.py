@@ -145,7 +145,7 @@ def test_holm_by_hand():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_monotone_and_between_p_and_bonferroni(p_values):
     adjusted = holm(p_values)
-    assert all(p <= a <= min(1.0, len(p_values) * p) for p, a in zip(p_values, adjusted))
+    assert all(p <= a <= min(1.0, len(p_values) * p) for p, a in zip(p_values, adjusted, strict=True))
     order = np.argsort(p_values, kind="stable")
     assert (np.diff(np.asarray(adjusted)[order]) >= 0).all()
 
@@ -154,7 +154,7 @@ def test_holm_is_monotone_and_between_p_and_bonferroni(p_values):
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=9))
 def test_sign_flip_against_plain_enumeration(deltas):
     flips = [
-        abs(sum(sign * delta for sign, delta in zip(signs, deltas)))
+        abs(sum(sign * delta for sign, delta in zip(signs, deltas, strict=True)))
         for signs in itertools.product((1, -1), repeat=len(deltas))
     ]
     assert sign_flip_p(np.array(deltas) / 1000) == np.mean([flip >= abs(sum(deltas)) for flip in flips])

@@ -28,7 +28,7 @@ def coverage(make_effects, seed=0, own=False, **settings) -> float:
     for study in range(STUDIES):
         effects = make_effects(study)
         found = analyse(simulate(generator, effects, **settings), "control", Thresholds(), "lower").effects
-        for true, effect in zip(effects, found.values()):
+        for true, effect in zip(effects, found.values(), strict=True):
             interval = effect.own_interval95 if own else effect.interval95
             held.append(interval.low <= true <= interval.high)
     return float(np.mean(held))

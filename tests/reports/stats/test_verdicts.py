@@ -21,9 +21,25 @@ def drawn(ruler: str, n: int = 5) -> Effect:
     p = 0.01 if low > 0 or high < 0 else 0.5
     shrunk = Interval(delta - 0.8 * (delta - low), delta + 0.8 * (high - delta))
     return Effect(
-        name="t", n=n, seeds=tuple(range(n)), delta=delta, deltas=(), paired=True, pooled=True, se_seed=1.0, se_eval=0.0, se=1.0, df=9.0,
-        interval95=Interval(low, high), interval90=shrunk, own_interval95=None, p=p, p_holm=p, p_sign_flip=None, correlation=None,
-    )  # fmt: skip
+        name="t",
+        n=n,
+        seeds=tuple(range(n)),
+        delta=delta,
+        deltas=(),
+        paired=True,
+        pooled=True,
+        se_seed=1.0,
+        se_eval=0.0,
+        se=1.0,
+        df=9.0,
+        interval95=Interval(low, high),
+        interval90=shrunk,
+        own_interval95=None,
+        p=p,
+        p_holm=p,
+        p_sign_flip=None,
+        correlation=None,
+    )
 
 
 @pytest.mark.parametrize(
