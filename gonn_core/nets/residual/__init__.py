@@ -1,4 +1,4 @@
 """Residual nets of Cazenave 2017 (spec: other systems 4).
 
-Imports parts.
+Imports policy_net, parts and init.
 """
