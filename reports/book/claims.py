@@ -22,7 +22,7 @@ FOREST_AT_MOST = 40
 _UNTESTED = ("not tested here", "compared only", "not measured yet")
 _MEASURED = (
     Column("claim", "claim", "left"),
-    Column("claimed", "claimed", "left", parts=("claimed", "claimed_low", "claimed_high")),
+    Column("claimed", "claimed", "left", parts=("claimed_direction", "claimed_low", "claimed_high")),
     Column("conditions", "claimed for", "left", under="claimed"),
     Column("document", "document", "left", under="claimed"),
     Column("ours", "ours", "left", parts=("ours", "ours_low", "ours_high")),

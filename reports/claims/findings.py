@@ -20,7 +20,7 @@ _EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified
 
 COLUMNS = (
     Column("claim", "claim", "left"),
-    Column("claimed", "claimed", "left", parts=("claimed", "claimed_low", "claimed_high")),
+    Column("claimed", "claimed", "left", parts=("claimed_direction", "claimed_low", "claimed_high")),
     Column("ours", "ours", "left", parts=("ours", "ours_low", "ours_high")),
     Column("verdict", "verdict", "left"),
     Column("conditions", "claimed for", "left", brief=False),
