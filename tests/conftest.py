@@ -1,6 +1,8 @@
 """What all tests start from."""
 
+import ctypes
 import os
+import platform
 import signal
 
 import hypothesis
@@ -31,3 +33,12 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("cards")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def memory_given_back():
+    """Trials tell malloc to keep what they free, for their next step; a process of many tests gives it back after each
+    module."""
+    yield
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)
