@@ -84,9 +84,9 @@ def base_and_samples(
     `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's. Where
     the claim tells no samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
     """
-    asked = None
+    source = None
     if budget.base_from == "claim" or budget.samples == "claim":
-        asked = leading_claim(card) if claim is None else _claim(card, claim)
+        source = leading_claim(card) if claim is None else _claim(card, claim)
     elif claim is not None:
         raise SettingError(
             "CLAIM",
@@ -95,11 +95,13 @@ def base_and_samples(
             "a budget such as gpu or paper, or no CLAIM",
         )
     if base is None:
-        base = asked.base if budget.base_from == "claim" and asked is not None and asked.base is not None else card.base
-    stand = registry.base(base)
-    if budget.samples != "claim":
-        return stand, budget.samples, asked
-    return stand, asked.samples if asked is not None and asked.samples is not None else stand.schedule_end, asked
+        claimed = source.base if budget.base_from == "claim" and source is not None else None
+        base = claimed or card.base
+    chosen = registry.base(base)
+    samples = budget.samples
+    if samples == "claim":
+        samples = (source.samples if source is not None else None) or chosen.schedule_end
+    return chosen, samples, source
 
 
 def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
@@ -108,18 +110,18 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
 
     Filters of the games stand as on a data set without any of its own.
     """
-    chosen, plan = registry.card(card), registry.budget(budget)
-    stand, samples, asked = base_and_samples(registry, chosen, plan, base, claim)
-    formed = chosen.on_base(stand.id, plan.id)
-    control = filled(budget_config(stand, plan, samples), [formed])
-    problem = unmet(registry, formed, stand)
+    declared, chosen_budget = registry.card(card), registry.budget(budget)
+    chosen_base, samples, source = base_and_samples(registry, declared, chosen_budget, base, claim)
+    formed = declared.on_base(chosen_base.id, chosen_budget.id)
+    control = filled(budget_config(chosen_base, chosen_budget, samples), [formed])
+    problem = unmet(registry, formed, chosen_base)
     if problem is not None:
-        raise SettingError("BASE", stand.id, problem, bases_of(registry, chosen))
+        raise SettingError("BASE", chosen_base.id, problem, bases_of(registry, declared))
     state = card_state(control, formed.toggles)
     if state == "neither":
-        raise SettingError("BASE", stand.id, _neither(control, formed), bases_of(registry, chosen))
+        raise SettingError("BASE", chosen_base.id, _neither(control, formed), bases_of(registry, declared))
     off, on = (with_values(control, formed.values(state), formed.id) for state in ("off", "on"))
-    return Arms(formed, stand, plan, asked, off, on, "add-one" if state == "off" else "leave-one-out")
+    return Arms(formed, chosen_base, chosen_budget, source, off, on, "add-one" if state == "off" else "leave-one-out")
 
 
 def misfit(registry: Registry, card: Enhancement, base: Base) -> str | None:
