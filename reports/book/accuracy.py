@@ -51,7 +51,9 @@ def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
     bins = [] if number is None else [trial.evaluations[number].by_move_number for trial in net.evaluated(number)]
     if not bins or None in bins:
         return {}
-    found = {each[0][0]: (each[0][1], float(np.mean([share for _, _, share in each]))) for each in zip(*bins)}
+    found = {
+        each[0][0]: (each[0][1], float(np.mean([share for _, _, share in each]))) for each in zip(*bins, strict=True)
+    }
     return {first: each for first, each in found.items() if each[0] >= FEWEST_POSITIONS}
 
 
@@ -178,8 +180,10 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
         }
         rows.append(Row(_key(net), cells))
     note = (
-        "Training loss: mean over the samples since the last but one progress point, on the weights of that time, as the net sees them then (with dropped history and"
-        " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not memory but the difference between the games."
+        "Training loss: mean over the samples since the last but one progress point, on the weights of that time, as "
+        "the net sees them then (with dropped history and"
+        " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not "
+        "memory but the difference between the games."
     )
     return (
         Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
@@ -204,7 +208,8 @@ def _published_gaps(registry: Registry) -> list[str]:
             if test is not None:
                 mark = ", from memory" if row.evidence == "unverified_memory" else ""
                 found.append(
-                    f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test games{mark}"
+                    f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test "
+                    f"games{mark}"
                 )
     return [f"Published: {'; '.join(found)}."] if found else []
 

@@ -21,7 +21,7 @@ from reports.files import write_files
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.rows import effect_rows, trial_rows
 from reports.pages import page_text
-from reports.play.all_games import Played
+from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
 from reports.search.report import SearchReport
@@ -39,7 +39,7 @@ def write_book(
     registry: Registry,
     folder: Path,
     searches: Sequence[SearchReport] = (),
-    played: Played = Played(),
+    played: Played = NOTHING_PLAYED,
     cache: Path | None = None,
 ) -> Path:
     """Write the report over the studies whose reports were `written`, over searches for learning rates and over games
@@ -106,7 +106,7 @@ def book_sections(
     registry: Registry,
     curves: Sequence[Picture] = (),
     searches: Sequence[SearchReport] = (),
-    played: Played = Played(),
+    played: Played = NOTHING_PLAYED,
 ) -> list[Section]:
     """The report as plain data."""
     nets = measured_nets([report.results for report in reports])

@@ -71,9 +71,12 @@ def channels_table(found: Sequence[ChannelMaps], channels: Sequence[PublishedCha
             }
             rows.append(Row(f"{title} {channel.position}", cells))
     note = (
-        "Likeness: the channel's mean at the points where the published one is strongest, less that where it is weakest (else over the board), in standard deviations over"
-        " the board; of each net the channel in which this is largest, its sign aside; means over seeds, in brackets the seeds' range. Untrained: the same nets before"
-        " training, what choosing among as many channels gives by itself. The channel named and drawn is that of the first seed."
+        "Likeness: the channel's mean at the points where the published one is strongest, less that where it is "
+        "weakest (else over the board), in standard deviations over"
+        " the board; of each net the channel in which this is largest, its sign aside; means over seeds, in brackets "
+        "the seeds' range. Untrained: the same nets before"
+        " training, what choosing among as many channels gives by itself. The channel named and drawn is that of the "
+        "first seed."
     )
     return Table("channels", "Channels before pooling", _COLUMNS, tuple(rows), (note,)) if rows else None
 
@@ -103,22 +106,24 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(len(shown), across, squeeze=False)
-        for row, channel in zip(panels, shown):
+        for row, channel in zip(panels, shown, strict=True):
             reach = float(np.abs(maps.maps[0, :, channel]).max()) or 1.0
-            for place, (axes, each) in enumerate(zip(row, maps.positions)):
+            for place, (axes, each) in enumerate(zip(row, maps.positions, strict=True)):
                 _board(axes, maps.maps[0, place, channel].reshape(SIZE, SIZE), each, reach)
                 for name in marks[channel, each.case.name].high if (channel, each.case.name) in marks else ():
                     axes.add_patch(
                         Circle(_place(point(name)), 0.5, fill=False, edgecolor=_MARK, linewidth=1.3, zorder=5)
                     )
             row[0].set_ylabel(f"channel {channel}\n±{reach:.2g}")
-        for axes, each in zip(panels[0], maps.positions):
+        for axes, each in zip(panels[0], maps.positions, strict=True):
             colour = "Black" if each.case.position.mover == BLACK else "White"
             axes.set_title(f"{printable(each.case.name, 40)}\n{colour} to play", fontsize=9)
 
     title = (
-        f"Channels just before pooling: {maps.net.name}, {study.budget} budget, {study.data}, seed {maps.net.trials[0].seed}. Red: positive, blue: negative, each channel on its own"
-        " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on the channel of ours that comes nearest to it"
+        f"Channels just before pooling: {maps.net.name}, {study.budget} budget, {study.data}, seed "
+        f"{maps.net.trials[0].seed}. Red: positive, blue: negative, each channel on its own"
+        " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on "
+        "the channel of ours that comes nearest to it"
     )
     told = (name, code("gonn_core"), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
     size = (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown))

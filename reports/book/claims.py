@@ -77,9 +77,12 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
                 Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows))
             )
     sentences = (
-        "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then samples, then seeds. “Not tested here”: net, planes or"
-        " samples are not those of the claim. The section of the document and the reason of every verdict are in the CSV files.",
-        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without GoGoD's games DATA=kgs serves as well: the data set is"
+        "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then "
+        "samples, then seeds. “Not tested here”: net, planes or"
+        " samples are not those of the claim. The section of the document and the reason of every verdict are in the "
+        "CSV files.",
+        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without "
+        "GoGoD's games DATA=kgs serves as well: the data set is"
         " told beside the verdict, not weighed.",
     )
     lines = summary_lines(reports, registry)
@@ -184,7 +187,10 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
         )
         return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
     if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
-        return f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} BUDGET={study.study.budget}"
+        return (
+            f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
+            f"BUDGET={study.study.budget}"
+        )
     return found.finding.measured.note.replace(" STUDY", f" {found.report.study.id}")
 
 

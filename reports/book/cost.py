@@ -130,7 +130,8 @@ def cost_table(found: Sequence[Gain]) -> Table:
         }
         rows.append(Row(f"{gain.report.study.id}: {gain.card}", cells))
     note = (
-        "On the front: it lowers the loss, and no other enhancement of the same base, budget and data that costs as little or less lowers it more (noise is not"
+        "On the front: it lowers the loss, and no other enhancement of the same base, budget and data that costs as "
+        "little or less lowers it more (noise is not"
         " weighed here). Time is that of training steps, each arm measured alone; ratios are with : without."
     )
     return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note,))
@@ -149,7 +150,7 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(len(costs), 1, squeeze=False)[:, 0]
-        for axes, cost in zip(panels, costs):
+        for axes, cost in zip(panels, costs, strict=True):
             axes.axhline(0.0, color="0.35", linewidth=0.9)
             axes.axvline(1.0, color="0.8", linewidth=0.9, zorder=0)
             for index, group in enumerate(groups):
@@ -193,7 +194,7 @@ def _draw_group(axes, chosen: list[Gain], cost: str, colour: str, label: str) ->
         return
     xs, ys = [getattr(gain, cost) for gain in shown], [gain.delta for gain in shown]
     axes.plot(xs, ys, linestyle="none", marker="o", markersize=4.5, color=colour, label=label)
-    for gain, x in zip(shown, xs):
+    for gain, x in zip(shown, xs, strict=True):
         if gain.interval95 is not None:
             axes.plot([x, x], [gain.interval95.low, gain.interval95.high], color=colour, linewidth=0.9, alpha=0.6)
     best = front(shown, cost)

@@ -28,7 +28,8 @@ _READ = (
     Column("elo", "relative Elo, interpolated", parts=("elo", "elo_low", "elo_high")),
 )
 TO_RATE = (
-    "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: make elo BASE=gonn-b5 DATA=kgs plays them,"
+    "Elo of our own needs games between checkpoints of several strengths and against GNU Go; none are rated yet: "
+    "make elo BASE=gonn-b5 DATA=kgs plays them,"
     " once such a net is trained. Then they stand here beside the published line."
 )
 
@@ -58,9 +59,13 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
 
 
 def _published_words(points: Sequence[EloPoint], measured: bool) -> list[str]:
-    told = "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few thousand games, very roughly."
+    told = (
+        "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few "
+        "thousand games, very roughly."
+    )
     read = (
-        f"Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by {uncertainty(points):.0f} Elo (root mean square): that is"
+        "Between its points Elo is read from straight lines. Leaving out each inner point in turn misses it by "
+        f"{uncertainty(points):.0f} Elo (root mean square): that is"
         " taken for the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
     )
     return [told, read if measured else f"{read} No net here was measured on GoGoD."]
@@ -122,7 +127,10 @@ def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequ
         text = (
             "outside the table"
             if strength is None
-            else f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, {formats.minus(f'{strength.high:.0f}')}]"
+            else (
+                f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, "
+                f"{formats.minus(f'{strength.high:.0f}')}]"
+            )
         )
         cells = {
             "net": text_cell(f"{net.name} ({net.study.budget})"),
@@ -133,7 +141,9 @@ def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequ
         )
         rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
     note = (
-        "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and who sees no last moves, or only lost them now and"
-        " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % interval of the loss."
+        "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and "
+        "who sees no last moves, or only lost them now and"
+        " then, plays another game than its loss tells. In brackets: one uncertainty of the lines beyond the 95 % "
+        "interval of the loss."
     )
     return Table(name, title, _READ, tuple(rows), (note,))

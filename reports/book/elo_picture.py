@@ -72,7 +72,10 @@ def _rated(axes, ladder: Ladder, colour: str, place: _Place) -> None:
     axes.errorbar(losses, elos, halves, marker="s", markersize=4.5, linewidth=1.6, capsize=3, color=colour, label=label)
     _name_points(
         axes,
-        [(ladder.file.rungs[number].nats, elo, ladder.file.rungs[number].top1) for number, elo in zip(chosen, elos)],
+        [
+            (ladder.file.rungs[number].nats, elo, ladder.file.rungs[number].top1)
+            for number, elo in zip(chosen, elos, strict=True)
+        ],
         colour,
         place,
     )

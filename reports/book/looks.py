@@ -49,7 +49,8 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     older = [net for net in seen if pools(net) and net not in drawn]
     if older:
         sentences.append(
-            f"Without channels, for this version computes other numbers than the one that trained them: {_titles(older)}."
+            "Without channels, for this version computes other numbers than the one that trained them: "
+            f"{_titles(older)}."
         )
     return Section(TITLE, tuple(sentences), *kept)
 

@@ -7,7 +7,7 @@ from ablations.registry import Registry
 from ablations.schema import Published, PublishedRow
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.book.section import Section
-from reports.play.all_games import Played, against_engine
+from reports.play.all_games import NOTHING_PLAYED, Played, against_engine
 from reports.results.costs import net_cost
 from reports.results.nets import MeasuredNet, level, level_cell, perplexity_cell, structure, subset_text
 from reports.tables import formats
@@ -42,7 +42,7 @@ _STATS = (
 )
 
 
-def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: Played = Played()) -> Section:
+def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: Played = NOTHING_PLAYED) -> Section:
     """System, structure, parameters, accuracies, training steps, games: published, and the bases as measured here."""
     ours = [net for net in nets if net.base and _data_set(net.study.data) is not None]
     rows = [*_published_rows(registry), *(_own_comparison(net, played) for net in ours)]
@@ -50,14 +50,16 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
     easier = sum(both) / len(both) if both else 0.0
     rows.sort(key=lambda pair: pair[0][0] if pair[0][0] is not None else (pair[0][1] or 0.0) + easier)
     notes = [
-        f"In order of the KGS accuracy, else that of GoGoD and {100 * easier:.1f} points, the mean difference of the nets that have both. Training steps are samples, as printed; where published nets of one system differ"
+        f"In order of the KGS accuracy, else that of GoGoD and {100 * easier:.1f} points, the mean difference of the "
+        "nets that have both. Training steps are samples, as printed; where published nets of one system differ"
         " between the data sets, both counts stand there.",
         *_coverage_notes(ours),
         f"{_LEGEND} Each published row's document, section and remarks are in comparison.csv.",
     ]
     if played.with_engines:
         notes.append(
-            "GoNN's published games were with GNU Go at level 10; ours are with the levels named, with moves drawn as published unless it is said how."
+            "GoNN's published games were with GNU Go at level 10; ours are with the levels named, with moves drawn "
+            "as published unless it is said how."
         )
     if not ours:
         notes.insert(1, "Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs.")
@@ -65,7 +67,8 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
         "comparison", "Comparison with published results", _COMPARISON, tuple(row for _, row in rows), tuple(notes)
     )
     marked = (
-        f"Rows that begin with “{HERE}” are ours: bases of this project as they stand, scaled down as their budget says; the others are as published."
+        f"Rows that begin with “{HERE}” are ours: bases of this project as they stand, scaled down as their budget "
+        "says; the others are as published."
         if ours
         else "All rows are as published."
     )

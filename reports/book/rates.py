@@ -10,7 +10,10 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 TITLE = "Learning rates"
-NONE_YET = "No search yet: `make lr-search NAME=gonn-b5 DATA=kgs` looks for the best learning rate of a base, or of an arm such as `NAME=elu`."
+NONE_YET = (
+    "No search yet: `make lr-search NAME=gonn-b5 DATA=kgs` looks for the best learning rate of a base, or of an arm "
+    "such as `NAME=elu`."
+)
 _COLUMNS = (
     Column("net", "net", "left"),
     Column("data", "budget, data", "left", under="net"),
@@ -30,13 +33,16 @@ def rates_section(searches: Sequence[SearchReport]) -> Section:
     if not searches:
         return Section(TITLE, (NONE_YET,))
     told = (
-        "Found by Optuna on validation games with seeds that no comparison uses. `gonn ablate NAME --lr found:SEARCH` adopts a rate; the page of each search,"
+        "Found by Optuna on validation games with seeds that no comparison uses. `gonn ablate NAME --lr "
+        "found:SEARCH` adopts a rate; the page of each search,"
         " with all its trials, is made by `gonn search show SEARCH`."
     )
     pictures = [_picture(each) for each in searches if any(tried.points for tried in each.tried)]
     note = (
-        "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the trials; its interval is a bootstrap over trials."
-        " Nats are the parabola's; the trial without a search, whose nats are compared, scatters around it as every single trial does."
+        "Best rate: the lowest point of a parabola in the logarithm of the rate through the better half of the "
+        "trials; its interval is a bootstrap over trials."
+        " Nats are the parabola's; the trial without a search, whose nats are compared, scatters around it as every "
+        "single trial does."
     )
     table = Table("rates", TITLE, _COLUMNS, tuple(_row(each) for each in searches), (note,))
     return Section(TITLE, (told,), tuple(pictures), (table,))

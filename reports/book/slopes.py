@@ -72,7 +72,9 @@ def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] 
     published = [told for look in looks for told in look.slopes]
 
     def paint(figure: Figure) -> None:
-        for axes, (name, layers, means, sds) in zip(figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels):
+        for axes, (name, layers, means, sds) in zip(
+            figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels, strict=True
+        ):
             axes.axhline(0.0, color="0.35", linewidth=0.9)
             axes.errorbar(
                 range(len(layers)),

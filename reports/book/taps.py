@@ -39,7 +39,8 @@ def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()
             for told in each.taps
         ]
     notes = [
-        "Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: compare the taps of one kernel."
+        "Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: "
+        "compare the taps of one kernel."
     ]
     notes += [f"Published: {each.note}." for each in looks if each.taps and each.note]
     return Table("taps", "Kernels by tap", _TAPS, tuple(rows), tuple(notes))
@@ -68,12 +69,12 @@ def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
 
     def paint(figure: Figure) -> None:
         parts = figure.subfigures(len(shown), 1, height_ratios=heights, squeeze=False)[:, 0]
-        for part, (title, maps), height in zip(parts, shown, heights):
+        for part, (title, maps), height in zip(parts, shown, heights, strict=True):
             part.suptitle(printable(title, 80), fontsize=10, x=0.01, ha="left")
             panels = part.subplots(height, _ACROSS, squeeze=False).ravel()
             for axes in panels:
                 axes.set_axis_off()
-            for axes, (layer, taps) in zip(panels, maps.items()):
+            for axes, (layer, taps) in zip(panels, maps.items(), strict=False):
                 _draw_taps(axes, taps, short_name(layer))
 
     title = "3×3 kernels by tap: root mean square over channels, as a multiple of the edge taps' mean"

@@ -32,14 +32,14 @@ def draw_curves(axes, results: StudyResults) -> None:
         by_samples: dict[int, list[float]] = {}
         for points in lines:
             if points:
-                axes.plot(*zip(*points), linewidth=0.6, alpha=0.45, **_style(index))
+                axes.plot(*zip(*points, strict=True), linewidth=0.6, alpha=0.45, **_style(index))
             for count, value in points:
                 by_samples.setdefault(count, []).append(value)
         full = max(map(len, by_samples.values()), default=0)
         mean = [(count, float(np.mean(values))) for count, values in sorted(by_samples.items()) if len(values) == full]
         planned = len(results.study.seeds)
         label = printable(arm.label, 40) + ("" if full == planned else f" ({full} of {planned} seeds)")
-        axes.plot(*(zip(*mean) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
+        axes.plot(*(zip(*mean, strict=True) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
         shown += [value for count, value in mean if count >= total_samples(results) / 3]
     axes.set(ylabel="nats (validation games)", xlabel="samples")
     _fit(axes, shown, below=0.1, above=0.6)

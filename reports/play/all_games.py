@@ -27,6 +27,9 @@ class Played:
         ]
 
 
+NOTHING_PLAYED = Played()
+
+
 def load_played(matches_folder: Path, elo_folder: Path) -> Played:
     """What lies in these folders, which need not be there. Raises InputError for damaged files."""
     return Played(tuple(load_matches(matches_folder)), tuple(load_ladders(elo_folder, matches_folder)))
@@ -48,7 +51,7 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Ce
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     used = set()
     for match in played.with_engines:
-        for side, other in zip(SIDES, reversed(SIDES)):
+        for side, other in zip(SIDES, reversed(SIDES), strict=True):
             ours, theirs = match.players[side], match.players[other]
             if (
                 is_net(ours)

@@ -24,8 +24,10 @@ def play_table(results: StudyResults) -> Table | None:
     if not rows:
         return None
     notes = (
-        "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed against each other. The interval is over seeds: it is for"
-        f" nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within {100 * SMALLEST_WIN_RATE:g} points of 50 %.",
+        "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
+        "against each other. The interval is over seeds: it is for"
+        " nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within "
+        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %.",
     )
     return Table("play", "Play: with against without", _COLUMNS, rows, notes)
 

@@ -38,7 +38,11 @@ def ladder_table(ladder: Ladder) -> Table:
                 )
             )
     tested = ladder.file.rungs[0]
-    note = f"Top-1 and nats on {tested.positions:,} test positions of {tested.test_games:,} games ({ladder.file.coverage}), with {ladder.file.history} history. Elo: 95 % intervals of the difference to the first row."
+    note = (
+        f"Top-1 and nats on {tested.positions:,} test positions of {tested.test_games:,} games "
+        f"({ladder.file.coverage}), with {ladder.file.history} history. Elo: 95 % intervals of the difference to the "
+        "first row."
+    )
     return Table(f"elo-{ladder.file.id}", f"Rated here: {ladder.file.title}", _COLUMNS, tuple(rows), (note,))
 
 

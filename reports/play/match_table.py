@@ -44,7 +44,8 @@ def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
     notes += [f"Rules: {text}." for text in sorted({rules_text(match.rules) for match in matches})]
     if voided := sum(match.voided for match in matches):
         notes.append(
-            f"{formats.count(voided)} game{'s were' if voided > 1 else ' was'} voided because an engine failed, and played anew."
+            f"{formats.count(voided)} game{'s were' if voided > 1 else ' was'} voided because an engine failed, and "
+            "played anew."
         )
     if refused := _refused(matches, names):
         notes.append(f"Refused moves, each of which lost its game: {refused}.")

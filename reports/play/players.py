@@ -49,7 +49,7 @@ def engine_text(identity: Mapping) -> str:
 def engine_level(identity: Mapping) -> str | None:
     """What follows `--level` in an engine's command."""
     command = [str(word) for word in identity.get("command", ())]
-    for word, following in zip(command, [*command[1:], ""]):
+    for word, following in zip(command, [*command[1:], ""], strict=False):
         if word == "--level" and following:
             return following
         if word.startswith("--level="):

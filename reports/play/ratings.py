@@ -68,22 +68,26 @@ def rating_notes(tally: Tally, ratings: Ratings, names: Mapping[str, str], match
     anchors = [names[tally.ids[anchor]] for anchor in ratings.anchors]
     anchor = anchors[0] if len(anchors) == 1 else "each group's own player at 0"
     notes = [
-        f"Elo relative to {anchor}, with 95 % intervals of the difference to it; Bradley-Terry with {VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."
+        f"Elo relative to {anchor}, with 95 % intervals of the difference to it; Bradley-Terry with "
+        f"{VIRTUAL_DRAWS:g} virtual draw{'s' * (VIRTUAL_DRAWS != 1)} per player."
     ]
     if len(anchors) > 1:
         notes.append(
-            f"No games link all players: they are {len(anchors)} groups that cannot be compared with each other, with these at 0: {', '.join(anchors)}."
+            f"No games link all players: they are {len(anchors)} groups that cannot be compared with each other, "
+            f"with these at 0: {', '.join(anchors)}."
         )
     if ratings.colour is not None:
         notes.append(
-            f"Black's advantage before the first move: {elo_text(ratings.colour[0], signed=True)} ± {NORMAL_95 * ratings.colour[1]:.0f} Elo."
+            f"Black's advantage before the first move: {elo_text(ratings.colour[0], signed=True)} ± "
+            f"{NORMAL_95 * ratings.colour[1]:.0f} Elo."
         )
     rules = {rules_text(match.rules) for match in matches if match.games}
     notes += [f"Rules: {'; in some matches: '.join(sorted(rules))}."] if rules else []
     voided = sum(match.voided for match in matches)
     notes += (
         [
-            f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); voided games count nothing."
+            f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); "
+            "voided games count nothing."
         ]
         if voided
         else []

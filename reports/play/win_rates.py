@@ -72,7 +72,7 @@ def win_rates(results: StudyResults) -> list[WinRate]:
 def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> WinRate:
     thresholds = study_thresholds(results.study)
     judged = [each for each in alike if each.effect.n >= thresholds.min_seeds]
-    adjusted = dict(zip([each.card for each in judged], holm([each.effect.p for each in judged])))
+    adjusted = dict(zip([each.card for each in judged], holm([each.effect.p for each in judged]), strict=True))
     effect = replace(rate.effect, p_holm=adjusted.get(rate.card))
     return replace(rate, effect=effect, verdict=judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds))
 

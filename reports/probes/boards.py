@@ -21,8 +21,8 @@ _WOOD, _LINE, _HEAT = "#f3e3c3", "#8a7a5c", "#d62728"
 
 def draw_policy(each: PublishedPosition, policy: np.ndarray, title: str) -> bytes:
     """PNG of a position: stones, last move (ring), ko (square), the policy (361,) in red with the likeliest moves in
-    percent; right moves have a green frame, wrong ones a dark one. PublishedPosition figures stand below. The same policy gives
-    the same bytes."""
+    percent; right moves have a green frame, wrong ones a dark one. Published figures stand below. The same policy
+    gives the same bytes."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"font.size": 8, "text.parse_math": False})

@@ -12,7 +12,8 @@ from reports.tables.cells import Cell, Column, Row, Table
 CLASSES = ((4, 6), (7, 10), (11, 18))
 """Distances that share a row; nearer stones decide none of the ladders cut from games."""
 _NOTE = (
-    "Pairs of positions in which one far stone decides a ladder, asked of the net's ladder head. right: its probability for the stones in question is above"
+    "Pairs of positions in which one far stone decides a ladder, asked of the net's ladder head. right: its "
+    "probability for the stones in question is above"
     " 50 % where the ladder works, or not above where it fails; answering the same everywhere gives 50 % over both."
 )
 

@@ -15,7 +15,10 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
-_NOTE = "found: a right move is likelier than all it is set against; score: probability of right among right and wrong moves, rescaled so that chance is 0 and certainty 100 %"
+_NOTE = (
+    "found: a right move is likelier than all it is set against; score: probability of right among right and wrong "
+    "moves, rescaled so that chance is 0 and certainty 100 %"
+)
 
 
 def groups_table(answers: ProbeAnswers, title: str) -> Table:

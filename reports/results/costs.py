@@ -10,7 +10,8 @@ from reports.cache import cached, code, digest
 from reports.results.study_results import StudyResults
 
 FLOPS_COUNTED = (
-    "FLOPs per sample: one forward pass; multiplications and additions of convolutions and matrices, the padded rim included, "
+    "FLOPs per sample: one forward pass; multiplications and additions of convolutions and matrices, the padded rim "
+    "included, "
     "without norms, activations and pooling. Training takes about three times as many."
 )
 
@@ -67,7 +68,10 @@ def speed_note(results: StudyResults) -> str:
     if len(missing) == len(results.study.arms):
         return "Samples/s alone: not measured."
     devices = sorted({speed.device for speed in results.speeds.values()})
-    text = f"Samples/s alone: training steps of one arm at a time, median of several windows, measured on {', '.join(devices)}"
+    text = (
+        "Samples/s alone: training steps of one arm at a time, median of several windows, measured on "
+        f"{', '.join(devices)}"
+    )
     loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
     text += f" (load average {max(loads):.1f} at most)." if loads else "."
     return text + (f" Not measured: {', '.join(missing)}." if missing else "")

@@ -1,6 +1,7 @@
 """What lies beside study.json: how fast each arm runs alone, and how often test results were looked at.
 
-speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0", "load": 0.1}, …}
+speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0",
+               "load": 0.1}, …}
 looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
 """
 
@@ -59,4 +60,7 @@ def looks_text(looks: Mapping[str, int]) -> str:
     if total <= 1:
         return f"Looks at the test results: {total}."
     parts = ", ".join(f"{name} {count}" for name, count in looks.items() if count)
-    return f"Looks at the test results: {total} ({parts}); intervals and p values are not corrected for having looked before."
+    return (
+        f"Looks at the test results: {total} ({parts}); intervals and p values are not corrected for having looked "
+        "before."
+    )

@@ -1,4 +1,4 @@
-"""What a learning-rate search found, on a page: sentences, a table of its trials, a figure, and the files that hold them.
+"""What a learning-rate search found, on a page: sentences, a table of its trials, a figure, and their files.
 
 From the search's file and its trials alone; the same trials give the same bytes.
 """
@@ -40,15 +40,17 @@ def sentences(report: SearchReport) -> list[str]:
     said.append(f"Best learning rate {_rate(report.rate)}{within}: {formats.level(optimum.nats)} nats there ({curve}).")
     said.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
     own = next((each for each in done if rounded(each.rate) == rounded(search.own_rate)), None)
-    if own is not None:
+    if own is not None and own.nats is not None:
         said.append(
-            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, {formats.signed(own.nats - optimum.nats)} against the curve."
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, "
+            f"{formats.signed(own.nats - optimum.nats)} against the curve."
         )
     if optimum.interval is None:
         said.append(f"No interval: it takes {LEAST} finished trials, there are {len(done)}.")
     if optimum.at_edge:
         said.append(
-            f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to {_rate(search.rates[1])}): a better one may lie beyond."
+            f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to "
+            f"{_rate(search.rates[1])}): a better one may lie beyond."
         )
     return said
 
@@ -76,12 +78,17 @@ def notes(search: Search) -> list[str]:
     """How it was found."""
     rule, training = search.pruning, search.config.training
     return [
-        f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed {search.seed}, so that they differ in the rate alone.",
-        f"Rates between {_rate(search.rates[0])} and {_rate(search.rates[1])}: the first 5 spread over the range, the others proposed by Optuna's TPE, log-uniform.",
-        f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole games; the test split was not looked at.",
-        f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from the best of {rule.others} or more finished ones as their median is"
+        f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed "
+        f"{search.seed}, so that they differ in the rate alone.",
+        f"Rates between {_rate(search.rates[0])} and {_rate(search.rates[1])}: the first 5 spread over the range, "
+        "the others proposed by Optuna's TPE, log-uniform.",
+        f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole "
+        "games; the test split was not looked at.",
+        f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from "
+        f"the best of {rule.others} or more finished ones as their median is"
         f"{f', at {rule.looks} looks in a row' * (rule.looks > 1)}.",
-        "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; interval and band are bootstraps over trials (95 %).",
+        "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; "
+        "interval and band are bootstraps over trials (95 %).",
         "Interval and curve hold for this seed and these games.",
         f"Optuna's journal: optuna-dashboard searches/{search.id}/journal.log shows it (pip install optuna-dashboard).",
     ]

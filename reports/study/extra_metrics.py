@@ -17,12 +17,19 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 EXTRA_METRICS = tuple(name for name in OF_POSITIONS if name != "nats")
 
 _NOTES = (
-    "Top-k: the share of positions in which k guesses are enough. p ≥ x %: the share in which the move played gets at least that probability. "
-    "Mean rank: 1 is the likeliest move; among equal ones the lowest point comes first (mid-ranks cannot be told from what is stored).",
-    "Search loss: 1/(p + 0.003), about the visits after which a search tries the move, at most 333; trimmed: without the 5 % smallest and the 5 % largest. "
-    "Squared error: the sum over points of (policy − one-hot)². The reducible policy loss equals nats: a target of one move has no entropy to take off.",
+    "Top-k: the share of positions in which k guesses are enough. p ≥ x %: the share in which the move played gets "
+    "at least that probability. "
+    "Mean rank: 1 is the likeliest move; among equal ones the lowest point comes first (mid-ranks cannot be told "
+    "from what is stored).",
+    "Search loss: 1/(p + 0.003), about the visits after which a search tries the move, at most 333; trimmed: without "
+    "the 5 % smallest and the 5 % largest. "
+    "Squared error: the sum over points of (policy − one-hot)². The reducible policy loss equals nats: a target of "
+    "one move has no entropy to take off.",
 )
-_NO_VERDICTS = "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no p, no correction for their number and no verdict."
+_NO_VERDICTS = (
+    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no p, no correction "
+    "for their number and no verdict."
+)
 
 
 def extra_tables(results: StudyResults) -> tuple[Table, ...]:
@@ -97,7 +104,9 @@ def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[in
     found = [evaluation.by_move_number for evaluation in evaluations]
     if None in found:
         return {}
-    return {bins[0][0]: (bins[0][1], float(np.mean([share for _, _, share in bins]))) for bins in zip(*found)}
+    return {
+        bins[0][0]: (bins[0][1], float(np.mean([share for _, _, share in bins]))) for bins in zip(*found, strict=True)
+    }
 
 
 def _move_numbers(results: StudyResults, by_number: Mapping[str, Mapping[int, tuple[int, float]]], title: str) -> Table:

@@ -48,7 +48,10 @@ def unfinished_notes(results: StudyResults) -> list[str]:
 def _readings(results: StudyResults) -> list[str]:
     """How policies are read, where it is not as usual."""
     wanted = {
-        "symmetry_averaging": "averaged over the 8 symmetries of a position (eight forward passes; FLOPs and samples/s are those of training)",
+        "symmetry_averaging": (
+            "averaged over the 8 symmetries of a position (eight forward passes; FLOPs and samples/s are those of "
+            "training)"
+        ),
         "legal_only": "over legal points alone (empty ones but the ko point)",
     }
     notes, arms = [], results.study.arms
@@ -63,7 +66,8 @@ def _readings(results: StudyResults) -> list[str]:
 def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     if results.study.pairing == "none":
         return [
-            "The arms are not paired: they do not see the same positions in the same order, so every arm counts with its own variance."
+            "The arms are not paired: they do not see the same positions in the same order, so every arm counts with "
+            "its own variance."
         ]
     if nats.table is None:
         return []

@@ -97,8 +97,8 @@ def _folder(out_folder: Path | str, study: Study) -> Path:
 
 
 def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str, bytes]:
-    """The files of the figure, none while there is nothing to draw. It shows nothing but the report's numbers, the study
-    as it was written down, and the trials' curves."""
+    """The files of the figure, none while there is nothing to draw. It shows nothing but the report's numbers, the
+    study as it was written down, and the trials' curves."""
 
     def draw() -> Mapping[str, bytes]:
         from reports.figures.study import draw  # matplotlib, only where a figure is made

@@ -88,4 +88,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
     )
     planned = len(results.study.seeds)
     seeds = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
-    return f"{card}: Δ {found}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+    return (
+        f"{card}: Δ {found}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of "
+        f"{evaluation.games:,} games)"
+    )

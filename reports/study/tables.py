@@ -60,7 +60,10 @@ _SHORT_COLUMNS = (
 
 def describe(evaluation: EvaluationRef) -> str:
     """`test, 20,112 positions of 101 games, full history`."""
-    return f"{evaluation.split}, {evaluation.positions:,} positions of {evaluation.games:,} games, {HISTORY[evaluation.history]}"
+    return (
+        f"{evaluation.split}, {evaluation.positions:,} positions of {evaluation.games:,} games, "
+        f"{HISTORY[evaluation.history]}"
+    )
 
 
 def arms_table(results: StudyResults, evaluation: int) -> Table:

@@ -94,9 +94,12 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     budgets = sorted({report.study.budget for report in studies})
     percents = sorted({f"{100 * study_thresholds(report.study).power:g} %" for report in studies})
     notes = [
-        f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data {'; '.join(coverage)}.",
-        f"“Could show”: the smallest |Δ| that the comparison would have called with a probability of {', '.join(percents)}, given the noise that was found.",
-        "Effects of one study share a control and are judged together (Holm within each study); bases and their nets differ between systems,"
+        f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data "
+        f"{'; '.join(coverage)}.",
+        "“Could show”: the smallest |Δ| that the comparison would have called with a probability of "
+        f"{', '.join(percents)}, given the noise that was found.",
+        "Effects of one study share a control and are judged together (Holm within each study); bases and their nets "
+        "differ between systems,"
         " so compare rows of one base with each other.",
     ]
     unfinished = [report.study.id for report in studies if report.results.unfinished]
@@ -104,8 +107,10 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
 
 
 def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, cache: Path | None = None) -> Path:
-    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path. `cache`:
-    as of `reports.book.book.write_book`. Raises InputError."""
+    """`summary.md`, `.csv`, `.json`, the forest as `.png` and `.svg`, in `folder`. Returns the markdown's path.
+
+    `cache`: as of `reports.book.book.write_book`. Raises InputError.
+    """
     lines = summary_lines(reports, registry)
     table = summary_table(lines)
     picture = forest(lines, "summary", table.title)

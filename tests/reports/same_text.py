@@ -59,7 +59,9 @@ def same_csv(one: str, other: str) -> bool:
     rows, others = (list(csv.reader(io.StringIO(text))) for text in (one, other))
     if [len(row) for row in rows] != [len(row) for row in others]:
         return False
-    return all(_same_cell(a, b) for row, against in zip(rows, others) for a, b in zip(row, against))
+    return all(
+        _same_cell(a, b) for row, against in zip(rows, others, strict=True) for a, b in zip(row, against, strict=False)
+    )
 
 
 def same_picture(made: bytes, kept: bytes) -> bool:

@@ -290,8 +290,8 @@ def test_every_base_has_a_structure():
 def test_latex_finds_no_command_in_a_name():
     text = latex_text("50 % of $x_1$ & {#} \\input{x} ~^ −2 ≥ <a>")
     assert (
-        text
-        == r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} $-$2 $\ge$ $<$a$>$"
+        text == r"50 \% of \$x\_1\$ \& \{\#\} \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{} "
+        r"$-$2 $\ge$ $<$a$>$"
     )
     found = latex_table(
         Table(

@@ -139,8 +139,8 @@ def test_each_arm_is_read_as_its_configuration_says(tmp_path):
     assert all(None not in trial.evaluations and trial.evaluations[MAIN].reading.legal_only for trial in results.trials)
     notes = table_notes(results, analyse_study(results, "nats"), None)
     assert (
-        "Policies are evaluated over legal points alone (empty ones but the ko point): in all arms. Curves are of policies as they are."
-        in notes
+        "Policies are evaluated over legal points alone (empty ones but the ko point): in all arms. Curves are of "
+        "policies as they are." in notes
     )
     plain = plan_study(tmp_path / "plain", "parametric_relu", seeds=(1, 2))
     train(plain, {})

@@ -95,7 +95,7 @@ def test_manifest_names_trials_evaluations_and_weights_of_every_cell(made, files
         trial.trial for arm in ("control", "without-parametric_relu") for trial in made.study.trials if trial.arm == arm
     ]
     assert cell["trials"] == wanted and len(cell["evaluations"]) == len(cell["weights"]) == 6
-    for trial, evaluation, weights in zip(cell["trials"], cell["evaluations"], cell["weights"]):
+    for trial, evaluation, weights in zip(cell["trials"], cell["evaluations"], cell["weights"], strict=True):
         about = manifest["trials"][trial]
         stored = json.loads((made.runs / trial / "eval" / f"{evaluation}.json").read_text())
         assert about["weights"] == weights == stored["weights"] and (stored["split"], stored["history"]) == (
@@ -132,10 +132,19 @@ def test_csv_tables_read_back(files):
 @pytest.mark.parametrize(
     "value, text",
     [
-        (0.28500000000000003, "0.285"), (-0.013807663841089779, "-0.0138077"), (616.8150306042214, "616.815"), (1e-3, "0.001"), (1.25e-9, "1.25e-09"),
-        (4160.0, "4160"), (99999.97, "100000"), (999999.7, "1000000"), (209112000.0, "209112000"), (-0.0, "0"), (float("inf"), "inf"),
+        (0.28500000000000003, "0.285"),
+        (-0.013807663841089779, "-0.0138077"),
+        (616.8150306042214, "616.815"),
+        (1e-3, "0.001"),
+        (1.25e-9, "1.25e-09"),
+        (4160.0, "4160"),
+        (99999.97, "100000"),
+        (999999.7, "1000000"),
+        (209112000.0, "209112000"),
+        (-0.0, "0"),
+        (float("inf"), "inf"),
     ],
-)  # fmt: skip
+)
 def test_measured_numbers_have_six_digits_in_csv(value, text):
     assert number_text(value) == text == number_text(np.float64(value))
 
