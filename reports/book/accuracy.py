@@ -37,10 +37,9 @@ def guesses(net: MeasuredNet) -> np.ndarray | None:
     """(361,) share of test positions in which 1, 2, … guesses are enough, mean over seeds; None while no trial is
     evaluated."""
     number = net.evaluation("full")
-    trials = () if number is None else net.evaluated(number)
-    if not trials:
+    counts = [evaluation.guesses for evaluation in net.evaluations(number)]
+    if not counts:
         return None
-    counts = [trial.evaluations[number].guesses for trial in trials]
     return np.mean([np.cumsum(each) / each.sum() for each in counts], axis=0)
 
 
@@ -48,8 +47,9 @@ def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
     """First move of a bin -> positions, mean top-1 over seeds; empty where the evaluations do not hold the numbers of
     moves."""
     number = net.evaluation("full")
-    bins = [] if number is None else [trial.evaluations[number].by_move_number for trial in net.evaluated(number)]
-    if not bins or None in bins:
+    evaluations = net.evaluations(number)
+    bins = [each.by_move_number for each in evaluations if each.by_move_number is not None]
+    if not bins or len(bins) < len(evaluations):
         return {}
     found = {
         each[0][0]: (each[0][1], float(np.mean([share for _, _, share in each]))) for each in zip(*bins, strict=True)

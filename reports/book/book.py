@@ -151,7 +151,7 @@ def manifest(
         }
         tables[table.name] = {key: row for key, row in rows.items() if row}
     used = {trial for rows in tables.values() for row in rows.values() for cell in row.values() for trial in cell}
-    about = {
+    about: dict[str, dict] = {
         rung.player["trial"]: {"ladder": ladder.file.id, "matches": list(ladder.file.matches)}
         for ladder in ladders
         for rung in ladder.file.rungs

@@ -75,8 +75,9 @@ def gains(reports: Sequence[Report]) -> list[Gain]:
             if effect is None:
                 continue
             on, off = mean_cost(report.results, contrast.with_it), mean_cost(report.results, contrast.without)
-            speeds = (on.samples_per_s, off.samples_per_s)
-            time = None if None in speeds else speeds[1] / speeds[0]
+            time = None
+            if on.samples_per_s is not None and off.samples_per_s is not None:
+                time = off.samples_per_s / on.samples_per_s
             trials = used_trials(report.results, contrast, effect, MAIN)
             gain = Gain(
                 contrast.card,

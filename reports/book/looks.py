@@ -2,6 +2,7 @@
 beside ours."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from ablations.registry import Registry
 from gonn_core.errors import markdown_escape
@@ -15,6 +16,7 @@ from reports.weights.channels import pools
 from reports.weights.layers import net_weights, published_looks
 
 TITLE = "Looks inside a net"
+T = TypeVar("T")
 
 
 def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
@@ -40,7 +42,6 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
         book_taps.taps_table(weights, looks),
         book_accuracy.moves_table(bases),
     )
-    kept = [tuple(each for each in every if each is not None) for every in (pictures, tables, folded)]
     sentences = ["Of the bases as they stand, over all their seeds."]
     seen, drawn = ([each.net for each in found] for found in (weights, maps))
     gone = [net for net in bases if net not in seen]
@@ -52,7 +53,11 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
             "Without channels, for this version computes other numbers than the one that trained them: "
             f"{_titles(older)}."
         )
-    return Section(TITLE, tuple(sentences), *kept)
+    return Section(TITLE, tuple(sentences), _known(pictures), _known(tables), _known(folded))
+
+
+def _known(some: Sequence[T | None]) -> tuple[T, ...]:
+    return tuple(one for one in some if one is not None)
 
 
 def _titles(nets: Sequence[MeasuredNet]) -> str:

@@ -124,9 +124,10 @@ def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]
     """A base measured here, with the history dropped as in the published test rows where that was evaluated."""
     number = _as_published(net)
     column = _data_set(net.study.data)
+    assert column is not None  # of the others there is no row
     found = None if number is None else level(net, number, "top1")
     cells = {**_own_start(net), "kgs": Cell(formats.NONE), "gogod": Cell(formats.NONE)}
-    trials = {trial.id: trial.result["samples"] for trial in net.trials}
+    trials = {trial.id: trial.result["samples"] for trial in net.trials if trial.result is not None}
     cells |= {
         column: level_cell(net, number, "top1"),
         "gnugo": against_engine(played, trials, "GNU Go"),
@@ -196,6 +197,7 @@ def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
 
 def _published_stats(row: PublishedRow) -> Row:
     mark = _MARKS[row.evidence]
+    assert row.nats is not None  # of the others there is no row
     cells = {
         "source": text_cell(row.source + mark),
         "structure": text_cell(row.structure),

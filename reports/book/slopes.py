@@ -39,21 +39,21 @@ def slopes_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
             )
     if not rows:
         return None
-    for each in looks:
-        for told in each.slopes:
+    for published in looks:
+        for slopes in published.slopes:
             cells = {
-                "net": text_cell(f"published: {each.net}"),
-                "layer": text_cell(told.layers),
-                "mean": _told(told.mean),
-                "sd": _told(told.sd),
+                "net": text_cell(f"published: {published.net}"),
+                "layer": text_cell(slopes.layers),
+                "mean": _range_cell(slopes.mean),
+                "sd": _range_cell(slopes.sd),
             }
-            rows.append(Row(f"published: {each.net}, {told.layers}", cells))
+            rows.append(Row(f"published: {published.net}, {slopes.layers}", cells))
     return Table(
         "slopes", "Slopes of parametric ReLUs", _SLOPES, tuple(rows), ("Means over seeds. A plain ReLU has slope 0.",)
     )
 
 
-def _told(ends: tuple[float, float] | None) -> Cell:
+def _range_cell(ends: tuple[float, float] | None) -> Cell:
     if ends is None:
         return Cell(formats.NONE)
     low, high = (formats.minus(f"{end:.2f}") for end in ends)

@@ -33,11 +33,10 @@ def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()
             rows.append(_taps_row(each.title, layer, numbers, each.trials))
     if not rows:
         return None
-    for each in looks:
-        rows += [
-            _taps_row(f"published: {each.net}", told.layer, {name: getattr(told, name) for name in TAP_GROUPS})
-            for told in each.taps
-        ]
+    for published in looks:
+        for taps in published.taps:
+            numbers = {name: getattr(taps, name) for name in TAP_GROUPS}
+            rows.append(_taps_row(f"published: {published.net}", taps.layer, numbers))
     notes = [
         "Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: "
         "compare the taps of one kernel."

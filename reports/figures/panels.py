@@ -169,11 +169,11 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
             axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=COLOURS[0], linewidth=1.8)
     kinds = {}
     for finding in claims:
-        row, (low, high), filled = cards.index(finding.card) + 0.28, claim_ends(finding), same_conditions(finding)
-        axes.plot([low, high], [row, row], color=COLOURS[1], linewidth=1.2)
+        place, (low, high), filled = cards.index(finding.card) + 0.28, claim_ends(finding), same_conditions(finding)
+        axes.plot([low, high], [place, place], color=COLOURS[1], linewidth=1.2)
         axes.plot(
             [(low + high) / 2],
-            [row],
+            [place],
             marker="D",
             markersize=5,
             color=COLOURS[1],
@@ -203,11 +203,13 @@ def same_conditions(finding: ClaimFinding) -> bool:
 
 def claim_ends(finding: ClaimFinding) -> tuple[float, float]:
     """Both ends of a claim; an open one stands at the other."""
+    assert finding.claim.bounds is not None  # of the others nothing is drawn
     low, high = finding.claim.bounds
     return (high if math.isinf(low) else low), (low if math.isinf(high) else high)
 
 
 def _claim_label(finding: ClaimFinding) -> str:
+    assert finding.claim.bounds is not None  # of the others nothing is drawn
     low, high = finding.claim.bounds
     ends = [formats.minus(f"{end:+g}") for end in (low, high) if math.isfinite(end)]
     if len(ends) == 1:

@@ -6,6 +6,7 @@ SVG.
 
 import io
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ("-", "--", ":", "-.")
 WIDTH = 7.0  # inches: at 100 pixels an inch the 700 pixels of a page
 DPI = 200
-_STYLE = {
+_STYLE: dict[str, Any] = {
     "font.size": 9.5,
     "axes.titlesize": 10,
     "axes.labelsize": 9.5,
@@ -34,7 +35,8 @@ def figure_bytes(
     matplotlib are. `salt`: of the SVG's identifiers, the name unless given."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE | {"svg.hashsalt": salt or name})
+        settings: Any = _STYLE | {"svg.hashsalt": salt or name}
+        matplotlib.rcParams.update(settings)
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
         return {

@@ -18,8 +18,11 @@ from reports.stats.estimates import Interval
 class Point(Protocol):
     """A loss in nats and the strength of a net that has it."""
 
-    nats: float
-    elo: float
+    @property
+    def nats(self) -> float: ...
+
+    @property
+    def elo(self) -> float: ...
 
 
 @dataclass(frozen=True)

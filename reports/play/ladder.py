@@ -75,7 +75,7 @@ class LadderFile(Strict):
     """elo.json: rungs from the weakest net on test games to the strongest, and the matches between neighbours and with
     an engine."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
     id: str
     title: str
     data: str

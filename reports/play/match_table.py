@@ -60,8 +60,8 @@ def _order(match: Match, names: Mapping[str, str]) -> list:
 
 def _row(match: Match, names: Mapping[str, str]) -> Row:
     games, points = len(match.games), match.points("A")
-    low, high = wilson(points, games) if games else (None, None)
-    ends = Counter(game.end for game in match.games)
+    interval = list(wilson(points, games)) if games else None
+    ends: Counter[str] = Counter(game.end for game in match.games)
     moves = [game.moves for game in match.games]
     cells = {
         "a": text_cell(names[player_id(match.players["A"])]),
@@ -69,9 +69,7 @@ def _row(match: Match, names: Mapping[str, str]) -> Row:
         "games": Cell(formats.count(games), games),
         "points": Cell(f"{points:g}", points),
         "share": Cell(_per_cent(points / games) if games else formats.NONE, points / games if games else None),
-        "interval": Cell(
-            f"[{_per_cent(low)}, {_per_cent(high)}]" if games else formats.NONE, [low, high] if games else None
-        ),
+        "interval": Cell(formats.NONE if interval is None else f"[{', '.join(map(_per_cent, interval))}]", interval),
         "black": _of(match.games, "A"),
         "white": _of(match.games, "B"),
         "ends": Cell(
@@ -94,7 +92,7 @@ def _of(games: Sequence[GameLine], black: str) -> Cell:
 
 def _refused(matches: Sequence[Match], names: Mapping[str, str]) -> str:
     """`3 of GNU Go 3.8 level 1`: who lost so many games by moves that the referee refused."""
-    count = Counter()
+    count: Counter[str] = Counter()
     for match in matches:
         for game in match.games:
             if game.end == "illegal" and game.winner is not None:

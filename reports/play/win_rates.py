@@ -82,7 +82,7 @@ def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGam
     side."""
     if len(contrast.with_it) > 1 or len(contrast.without) > 1:
         return {}
-    pairs = {}
+    pairs: dict[frozenset | None, tuple[int, str, str]] = {}
     with_it, without = (results.of_arm(arm) for arm in (contrast.with_it[0], contrast.without[0]))
     others = {trial.seed: trial for trial in without}
     for one in with_it:
@@ -95,13 +95,13 @@ def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGam
             )
     sums: dict[str, dict[int, SeedGames]] = {}
     for match in results.played:
-        pair = pairs.get(_net_pair(match))
-        if pair is None or not match.games:
+        players = _net_pair(match)
+        if players not in pairs or not match.games:
             continue
-        seed, one, other = pair
-        side = next(side for side in SIDES if match.players[side]["trial"] == one)
+        seed, trial, other_trial = pairs[players]
+        side = next(side for side in SIDES if match.players[side]["trial"] == trial)
         by_seed = sums.setdefault(choice_text(match.players["A"]), {})
-        known = by_seed.get(seed, SeedGames(seed, (one, other), 0.0, 0))
+        known = by_seed.get(seed, SeedGames(seed, (trial, other_trial), 0.0, 0))
         by_seed[seed] = replace(known, points=known.points + match.points(side), games=known.games + len(match.games))
     return {choice: tuple(by_seed[seed] for seed in sorted(by_seed)) for choice, by_seed in sorted(sums.items())}
 

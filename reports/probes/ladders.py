@@ -32,7 +32,9 @@ def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
     for case, stones in PUBLISHED.items():
         side = "fails" if case.endswith("broken") else "works"
         for stone, published in stones.items():
-            share = float(answers.laddered(case)[stone])
+            shares = answers.laddered(case)
+            assert shares is not None  # the net has a ladder head
+            share = float(shares[stone])
             cell = Cell(f"{_percent(share)} (published {_percent(published)})", share)
             rows.append(
                 Row(f"{case} {point_name(stone)}", {"pairs": Cell(f"{case} {point_name(stone)}"), f"p_{side}": cell})
@@ -49,7 +51,9 @@ def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
         Column("p_fails", "P(laddered), fails"),
     ]
     blank = {column.key: Cell("") for column in columns}
-    return Table("ladder_head", title, tuple(columns), tuple(Row(row.key, blank | row.cells) for row in rows), (_NOTE,))
+    return Table(
+        "ladder_head", title, tuple(columns), tuple(Row(row.key, {**blank, **row.cells}) for row in rows), (_NOTE,)
+    )
 
 
 def _pairs_row(key: str, name: str, head, chosen: np.ndarray) -> Row:

@@ -35,8 +35,8 @@ def arm_cost(results: StudyResults, arm: str) -> Cost:
 def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
     """Mean over arms."""
     costs = [arm_cost(results, arm) for arm in arms]
-    speeds = [cost.samples_per_s for cost in costs]
-    speed = None if None in speeds else sum(speeds) / len(speeds)
+    speeds = [cost.samples_per_s for cost in costs if cost.samples_per_s is not None]
+    speed = sum(speeds) / len(speeds) if len(speeds) == len(costs) else None
     return Cost(
         sum(cost.parameters for cost in costs) / len(costs), sum(cost.flops for cost in costs) / len(costs), speed
     )

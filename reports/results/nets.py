@@ -10,6 +10,7 @@ from gonn_core.config import NetConfig, TrialConfig
 from gonn_core.metrics import METRICS
 from reports.results.compare import arm_key
 from reports.results.study_results import StudyResults, TrialResult, arm_result
+from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import evaluation_noise
 from reports.stats.estimates import Interval, spread
 from reports.tables import formats
@@ -43,9 +44,14 @@ class MeasuredNet:
         )
         return next(found, None)
 
-    def evaluated(self, number: int) -> tuple[TrialResult, ...]:
-        """Trials that have the evaluation of that number."""
-        return tuple(trial for trial in self.trials if trial.evaluations[number] is not None)
+    def evaluated(self, number: int | None) -> tuple[TrialResult, ...]:
+        """Trials that have the evaluation of that number; none for None."""
+        return tuple(trial for trial in self.trials if number is not None and trial.evaluations[number] is not None)
+
+    def evaluations(self, number: int | None) -> list[SummedEvaluation]:
+        """Those evaluations."""
+        found = [trial.evaluations[number] for trial in self.trials if number is not None]
+        return [evaluation for evaluation in found if evaluation is not None]
 
 
 @dataclass(frozen=True)
@@ -78,8 +84,7 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
 
 def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
     """A metric of the evaluation of that number; None while no trial has it."""
-    trials = net.evaluated(number)
-    result = arm_result(tuple(trial.seed for trial in trials), [trial.evaluations[number] for trial in trials], metric)
+    result = arm_result(tuple(trial.seed for trial in net.evaluated(number)), net.evaluations(number), metric)
     if result is None:
         return None
     means, n = result.means, len(result.seeds)

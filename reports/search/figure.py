@@ -25,7 +25,7 @@ def draw_search(report: SearchReport) -> dict[str, bytes]:
 
 def _paint(figure: Figure, report: SearchReport) -> None:
     search = report.search
-    upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0))
+    upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
     title = printable(f"Learning rate of {search.title}, {search.budget} budget, {search.coverage}", 200)
     figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
     _rates(upper.subplots(), report)
@@ -36,7 +36,6 @@ def _paint(figure: Figure, report: SearchReport) -> None:
 
 def _rates(axes, report: SearchReport) -> None:
     search, optimum = report.search, report.optimum
-    done = [each for each in report.tried if each.state == "done"]
     axes.set_xscale("log")
     axes.set_xlim(search.rates[0] / 1.08, search.rates[1] * 1.08)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -58,14 +57,14 @@ def _rates(axes, report: SearchReport) -> None:
             axes.plot(optimum.rates, optimum.curve, color=_BLUE, linewidth=1.8, label="curve, 95 % band")
         axes.axvline(optimum.rate, color=_ORANGE, linewidth=1.2, label=f"best rate {report.rate:g}")
         axes.plot(
-            [each.rate for each in done],
-            [each.nats for each in done],
+            [each.rate for each, _ in report.done],
+            [nats for _, nats in report.done],
             "o",
             color=_BLUE,
             markersize=4.5,
             label="trials, done",
         )
-        _limits(axes, [each.nats for each in done])
+        _limits(axes, [nats for _, nats in report.done])
     axes.axvline(
         search.own_rate, color=_GREY, linewidth=1.0, linestyle=":", label=f"without a search: {search.own_rate:g}"
     )
@@ -121,7 +120,7 @@ def _curves(axes, report: SearchReport) -> None:
 
 
 def _history(axes, report: SearchReport) -> None:
-    done = [(each.number + 1, each.nats) for each in report.tried if each.state == "done"]
+    done = [(each.number + 1, nats) for each, nats in report.done]
     if done:
         best = [min(nats for _, nats in done[: index + 1]) for index in range(len(done))]
         axes.plot(*zip(*done, strict=True), "o", color=_BLUE, markersize=3.5)

@@ -32,21 +32,20 @@ def sentences(report: SearchReport) -> list[str]:
     said = (
         [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
     )
-    if optimum is None:
+    if optimum is None or report.rate is None:
         return [*said, "No trial is done: nothing is known of the best rate."]
-    done = [each for each in report.tried if each.state == "done"]
     within = f" [{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]" if optimum.interval else ""
     curve = "lowest point of the curve" if len(optimum.rates) else "the best trial; no curve could be fitted"
     said.append(f"Best learning rate {_rate(report.rate)}{within}: {formats.level(optimum.nats)} nats there ({curve}).")
     said.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
-    own = next((each for each in done if rounded(each.rate) == rounded(search.own_rate)), None)
-    if own is not None and own.nats is not None:
+    own = next((nats for each, nats in report.done if rounded(each.rate) == rounded(search.own_rate)), None)
+    if own is not None:
         said.append(
-            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own.nats)} nats, "
-            f"{formats.signed(own.nats - optimum.nats)} against the curve."
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} nats, "
+            f"{formats.signed(own - optimum.nats)} against the curve."
         )
     if optimum.interval is None:
-        said.append(f"No interval: it takes {LEAST} finished trials, there are {len(done)}.")
+        said.append(f"No interval: it takes {LEAST} finished trials, there are {len(report.done)}.")
     if optimum.at_edge:
         said.append(
             f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to "

@@ -45,7 +45,8 @@ def extra_tables(results: StudyResults) -> tuple[Table, ...]:
         _effects(results, known, f"Effects on them: {title}"),
     ]
     by_number = {
-        arm: _by_number([trial.evaluations[MAIN] for trial in results.evaluated(arm, MAIN).values()]) for arm in arms
+        arm: _by_number([each for trial in results.of_arm(arm) if (each := trial.evaluations[MAIN]) is not None])
+        for arm in arms
     }
     if any(by_number.values()):
         tables.append(_move_numbers(results, by_number, f"Top-1 by move number: {title}"))

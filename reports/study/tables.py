@@ -121,14 +121,12 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
     cost."""
     rows = []
     for contrast in results.study.contrasts:
-        effect = analysis.effect(contrast.card)
-        if effect is None:
+        effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
+        if effect is None or verdict is None:
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
             cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, escape=True, short="no result yet")}
         else:
-            cells = _effect_cells(
-                effect, analysis.verdict(contrast.card), used_trials(results, contrast, effect, evaluation), evaluation
-            )
+            cells = _effect_cells(effect, verdict, used_trials(results, contrast, effect, evaluation), evaluation)
             cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(

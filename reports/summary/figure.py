@@ -40,6 +40,7 @@ def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
     claimed: set[bool] = set()
     for row, line in enumerate(lines):
         effect, colour = line.effect, COLOURS[0]
+        assert effect is not None  # of the others nothing is drawn
         if line.shown is not None:  # a band: what would have stayed unseen
             axes.barh(row, 2 * line.shown, left=-line.shown, height=0.72, color="0.92", zorder=0)
         if effect.interval95:

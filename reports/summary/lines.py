@@ -38,7 +38,7 @@ def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> floa
 
     Level alpha/toggles: Holm's first step. None where no standard error is known or too few seeds to be judged.
     """
-    if effect.se is None or effect.n < thresholds.min_seeds:
+    if effect.se is None or effect.df is None or effect.n < thresholds.min_seeds:
         return None
     critical = quantile(1 - thresholds.alpha / toggles / 2, effect.df)
     return float(nctdtrinc(effect.df, 1 - thresholds.power, critical)) * effect.se

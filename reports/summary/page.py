@@ -76,7 +76,7 @@ def _row(line: SummaryLine) -> Row:
         "delta": Cell(formats.signed(effect.delta), effect.delta, trials, MAIN),
         "interval": Cell(formats.interval(effect.interval95), ends, trials, MAIN),
         "shown": Cell(formats.NONE if line.shown is None else f"{line.shown:.4f}", line.shown, trials, MAIN),
-        "verdict": text_cell(report.analyses[MAIN, "nats"].verdict(card), trials),
+        "verdict": text_cell(report.verdicts[card], trials),
         "top1": Cell(
             formats.NONE if accuracy is None else formats.signed(accuracy.delta, "share"),
             accuracy and accuracy.delta,

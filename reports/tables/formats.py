@@ -36,7 +36,7 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def count(value: int) -> str:
+def count(value: float) -> str:
     """`3,597,792`."""
     return f"{value:,}"
 

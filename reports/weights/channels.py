@@ -107,8 +107,10 @@ def _both(folder: Path, positions: Sequence[PublishedPosition]) -> np.ndarray:
     return np.stack([_ask(each, config, positions) for each in (trained, start)])
 
 
-def _config(folder) -> TrialConfig:
-    return parse_config(TrialDirectory(folder).config()["config"])
+def _config(folder: Path) -> TrialConfig:
+    tree = TrialDirectory(folder).config()
+    assert tree is not None  # of a finished trial it is there
+    return parse_config(tree["config"])
 
 
 def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
