@@ -257,20 +257,17 @@ def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(writte
     assert "where" in body[0] and all(len(row) == len(body[0]) for row in body)
 
 
-def test_what_an_earlier_report_left_is_removed(written, tmp_path):
-    (tmp_path / "old.csv").write_text("x")
-    (tmp_path / "mine.txt").write_text("x")
-    write_book(written[:1], registry(), tmp_path)
-    assert not (tmp_path / "old.csv").exists() and (tmp_path / "mine.txt").exists()
-
-
-def test_without_any_result_the_published_rows_are_there(tmp_path):
-    made = plan_study(tmp_path, "ko_plane", budget="cpu")
+def test_without_any_result_the_published_rows_are_there_and_what_an_earlier_report_left_is_removed(tmp_path):
+    made, book = plan_study(tmp_path, "ko_plane", budget="cpu"), tmp_path / "book"
     report = write_report(
         made.study, load_results(made.study, made.runs, made.study_folder), tmp_path / "out", made.registry
     )
-    text = write_book([report], registry(), tmp_path / "book").read_text()
+    book.mkdir()
+    (book / "old.csv").write_text("x")
+    (book / "mine.txt").write_text("x")
+    text = write_book([report], registry(), book).read_text()
     assert "Darkforest" in text and "Nothing measured on KGS or GoGoD" in text and "make ablation NAME=ladder" in text
+    assert not (book / "old.csv").exists() and (book / "mine.txt").exists()
 
 
 def test_every_base_has_a_structure():

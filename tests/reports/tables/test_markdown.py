@@ -10,7 +10,7 @@ def made(columns: tuple[Column, ...], *rows: tuple[str, ...]) -> Table:
         "T",
         columns,
         tuple(
-            Row(str(n), {column.key: text_cell(text) for column, text in zip(columns, row)})
+            Row(str(n), {column.key: text_cell(text) for column, text in zip(columns, row, strict=True)})
             for n, row in enumerate(rows)
         ),
     )
