@@ -1,4 +1,5 @@
-"""What studies and searches share while their trials run: progress, accounting, stopping.
+"""What studies and searches share: their folders, and `pipeline`, the one road of a command that runs trials, with
+progress, accounting and stopping.
 
-Imports runners; knows neither studies nor searches.
+Imports runners and tracking; knows neither studies nor searches.
 """

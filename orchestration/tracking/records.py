@@ -138,7 +138,7 @@ def trial_content(folder: Path) -> TrialContent | None:
     points = [(line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line)) for line in lines]
     last = points[-1][1] if points else started
     usual = Reading(**tree["config"].get("evaluation", {}))
-    points += [(samples, last, numbers) for samples, numbers in _evaluations(folder, usual).items()]
+    points += [(samples, last, means) for samples, means in _evaluations(folder, usual)]
     training = tree["config"]["training"]
     tags = {
         "commit": session["commit"],
@@ -169,13 +169,14 @@ def trial_content(folder: Path) -> TrialContent | None:
     )
 
 
-def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
-    """Samples -> means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that on
-    most positions.
+def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, float]]]:
+    """Samples and means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that
+    on most positions.
 
-    usual: how the trial's own configuration reads the policy; evaluations read in another way say so in the name.
+    Each is a point of its own: what is seen between two evaluations of a trial must not hide the second. usual: how the
+    trial's own configuration reads the policy; evaluations read in another way say so in the name.
     """
-    means_of: dict[int, dict[str, float]] = {}
+    points: dict[tuple[int, str], dict[str, float]] = {}
     for evaluation in sorted(load_evaluations(folder), key=lambda evaluation: evaluation.summary["positions"]):
         summary = evaluation.summary
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
@@ -184,8 +185,9 @@ def _evaluations(folder: Path, usual: Reading) -> dict[int, dict[str, float]]:
         means = {name: float(each.mean()) for name, each in values.items() if each is not None}
         means |= {name: summary[name] for name in SUMMARISED}
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
-        means_of.setdefault(summary["samples"], {}).update({prefix + name: value for name, value in means.items()})
-    return means_of
+        point = points.setdefault((summary["samples"], prefix), {})
+        point |= {prefix + name: value for name, value in means.items()}
+    return [(samples, means) for (samples, _), means in points.items()]
 
 
 def _milliseconds(moment: str) -> int:

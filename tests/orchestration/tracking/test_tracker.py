@@ -373,6 +373,20 @@ def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
     assert (metrics["detail/test_full_nats"], metrics["detail/test_full_legal_only_nats"]) == (2.6, 2.5)
 
 
+def test_an_evaluation_that_is_made_after_a_round_of_writing_is_written_by_the_next(root):
+    write_trial(root / "runs" / "c0", "done")
+    writing = tracker(root)
+    writing.follow(study(("c0",)))
+    writing.poll()
+    main = root / "runs" / "c0" / "eval" / f"{'e' * 16}.json"
+    other = json.loads(main.read_text()) | {"id": "f" * 16, "history": "as_published", "nats": 2.7}
+    main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
+    main.with_stem("f" * 16).write_text(json.dumps(other))
+    assert writing.finish(study(("c0",)), REPORT)
+    metrics = runs_of(root)["control s0"].data.metrics
+    assert (metrics["detail/test_full_nats"], metrics["detail/test_as_published_nats"]) == (2.6, 2.7)
+
+
 def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
     write_trial(root / "runs" / "c0", "done")
     (root / "secret").write_text("secret")
