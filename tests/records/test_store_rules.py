@@ -16,7 +16,7 @@ from gonn_core.records.build import prepare_store
 
 CORE = Path(gonn_core.__file__).parent
 SOURCES = ("go/*.py", "records/archives/*.py", "records/sgf/*.py", "records/batches.py")
-FINGERPRINT = "138b680f30ae6ba9"
+FINGERPRINT = "2c35b82f1264e75c"
 STARTER_STORE, STARTER_INDEX = "74eef8017f7618c10c37", "cb8a217295469332be14"
 
 
