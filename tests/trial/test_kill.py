@@ -13,6 +13,7 @@ from gonn_core.trial.run import run_trial
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 from tests.trial.processes import TrialProcess
 
+pytestmark = pytest.mark.system
 SAMPLES = 1600
 
 
