@@ -1,4 +1,6 @@
 """WHAT is compared: declarations (YAML in cards, bases, budgets and so on), their schema, designs.
 
-No training code. Imports gonn_core alone.
+No training code.
+
+Imports: data; gonn_core.
 """

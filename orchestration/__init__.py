@@ -1,5 +1,6 @@
 """Who runs when, and who is told: the command, planning, runners, tracking, searches, matches.
 
-One folder a job; `workspace`, `console`, `progress` and `gitinfo` serve all of them. Imports reports, ablations and
-gonn_core; nobody imports it.
+One folder a job; `workspace`, `console`, `progress` and `gitinfo` serve all of them.
+
+Imports: reports.
 """

@@ -2,6 +2,8 @@
 each."""
 
 import ast
+import functools
+import graphlib
 import subprocess
 import sys
 
@@ -22,15 +24,43 @@ def sources(package):
     return sorted((ROOT / package).rglob("*.py"))
 
 
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in sources(package)
+}
+"""Every module of the product by its dotted name."""
+ROOMS = sorted({path.parent for path in MODULES.values()})
+MOST_MODULES_IN_A_ROOM = 16
+
+
+@functools.cache
+def import_nodes(path):
+    """All import statements of a file, also those inside functions."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported(path):
     """Top-level names of modules that a file imports, anywhere in it."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+        else:
             names.add(node.module.split(".")[0])
     return names
+
+
+def imported_modules(path):
+    """Modules of the product that a file imports, anywhere in it; a package stands for its own `__init__`."""
+    modules = set()
+    for node in import_nodes(path):
+        for alias in node.names:
+            whole = alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
+            parent = whole if isinstance(node, ast.Import) else node.module
+            modules |= {name for name in (whole, parent) if name in MODULES} - ({parent} if whole in MODULES else set())
+    return modules
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -39,6 +69,49 @@ def test_imports_run_one_way(package):
     for path in sources(package):
         assert imported(path) & set(PACKAGES) <= allowed, path
         assert not imported(path) & {"tests", "benchmarks", "scripts"}, path
+
+
+def test_no_module_imports_itself_by_a_detour():
+    """Imports inside functions count: they hide a circle, they do not open it."""
+    graph = {name: imported_modules(path) - {name} for name, path in MODULES.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
+def test_names_with_an_underscore_stay_in_their_module():
+    for path in MODULES.values():
+        for node in import_nodes(path):
+            if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in PACKAGES:
+                private = [alias.name for alias in node.names if alias.name.startswith("_")]
+                assert not private, f"{path} imports {private} of {node.module}"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
+def test_a_room_can_be_looked_over(room):
+    """A family of files with one prefix is a folder that was not made."""
+    modules = [path.stem for path in room.glob("*.py") if path.stem not in ("__init__", "__main__")]
+    assert len(modules) <= MOST_MODULES_IN_A_ROOM, sorted(modules)
+
+
+def room_of(module):
+    return ".".join(MODULES[module].relative_to(ROOT).parent.parts)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
+def test_a_room_says_truly_whom_it_imports(room):
+    """Its face ends with `Imports: own, rooms; other, packages.`, and says before that what lives there."""
+    name = ".".join(room.relative_to(ROOT).parts)
+    package = name.split(".")[0]
+    rooms = {room_of(module) for path in room.glob("*.py") for module in imported_modules(path)} - {name}
+    own = sorted(other.removeprefix(f"{package}.") for other in rooms if other.split(".")[0] == package)
+    packages = [other for other in reversed(PACKAGES) if other in {each.split(".")[0] for each in rooms} - {package}]
+    imports = "; ".join(", ".join(part) for part in (own, packages) if part) or "nothing of this project"
+
+    face = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    text, _, line = face.rpartition("Imports: ")
+    assert len(text) > 40 and " ".join(line.split()) == f"{imports}."
 
 
 def test_heavy_libraries_have_one_door():
@@ -67,5 +140,18 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for verb in "list show plan ablate status report evaluate probe ui data train sync".split():
+    for verb in [
+        "list",
+        "show",
+        "plan",
+        "ablate",
+        "status",
+        "report",
+        "evaluate",
+        "probe",
+        "ui",
+        "data",
+        "train",
+        "sync",
+    ]:
         assert f" {verb} " in done.stdout, verb

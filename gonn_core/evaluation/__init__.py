@@ -1,4 +1,4 @@
 """What a trained net is worth: metrics per position on a subset of whole games, with an identity of their own; probes.
 
-Imports training, nets, features, records, go.
+Imports: files, go, gonn_core, records, training.
 """

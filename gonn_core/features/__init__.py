@@ -9,5 +9,7 @@ cazenave_ladders.py        Cazenave's eight ladder planes
 normalisation.py           means of planes, shift and scale
 chains.py, cell_sets.py, liberties_after.py, wide_liberties.py    what the kernels are built of
 
-What each set can be asked for is said in gonn_core/settings/features.py. Imports settings and go.
+What each set can be asked for is said in gonn_core/settings/features.py.
+
+Imports: go, gonn_core, settings.
 """

@@ -1,4 +1,4 @@
 """Files that are whole or not there: bytes, JSON, arrays, folders under construction; locks between processes.
 
-Imports nothing but `gonn_core.errors`.
+Imports: gonn_core.
 """

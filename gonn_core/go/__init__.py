@@ -1,4 +1,4 @@
 """Points, rules, ladders and symmetries of 19x19 Go, as numba kernels under plain functions; the layout of rows.
 
-Imports nothing of this project.
+Imports: nothing of this project.
 """

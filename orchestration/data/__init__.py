@@ -1,4 +1,4 @@
-"""Data sets of a workspace: `gonn data list|build|fetch`, and the store that a command's trials need.
+"""Data sets of a workspace: `gonn data list`, `build` and `fetch`, and the store that a command's trials need.
 
-Imports ablations and gonn_core, and of orchestration only what serves every room.
+Imports: orchestration; ablations, gonn_core.
 """

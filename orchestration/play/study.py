@@ -8,8 +8,8 @@ from gonn_core.play.match.spec import NetSpec, parse_choice
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.play.playing import play_between
-from orchestration.reporting.study_report import report_study
 from orchestration.study.folder import find_study
+from orchestration.study.report import report_study
 from orchestration.workspace import Workspace
 from reports.study.report_tables import report_tables
 from reports.tables.terminal import print_table

@@ -1,4 +1,4 @@
 """Reports made, shown and recorded: `gonn report`, `gonn ui`, `gonn sync`.
 
-Imports study, search, experiment and tracking.
+Imports: experiment, orchestration, search, study, tracking; reports, ablations, gonn_core.
 """

@@ -7,9 +7,9 @@ from rich.text import Text
 from ablations.study import Study
 from gonn_core.errors import printable
 from orchestration.console import output
-from orchestration.reporting.study_report import Reporter
-from orchestration.reporting.unchanged import all_reports, sentences
 from orchestration.study.folder import all_studies, find_study
+from orchestration.study.report import Reporter
+from orchestration.study.unchanged import all_reports, sentences
 from orchestration.workspace import Workspace
 
 

@@ -1,8 +1,8 @@
 """`gonn sync`: MLflow's records made again from the trial directories."""
 
 from orchestration.console import notes, output
-from orchestration.reporting.study_report import Reporter
 from orchestration.study.folder import all_studies
+from orchestration.study.report import Reporter
 from orchestration.tracking.records import study_info
 from orchestration.workspace import Workspace
 

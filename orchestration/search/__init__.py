@@ -1,4 +1,6 @@
 """Learning-rate searches: what is searched, which rate comes next, when a trial is given up, what was found.
 
-Optuna has its only door here, `optuna_rates`. Imports experiment, runners, tracking and data.
+Optuna has its only door here, `optuna_rates`.
+
+Imports: data, experiment, orchestration, runners, tracking; reports, ablations, gonn_core.
 """

@@ -11,13 +11,13 @@ from orchestration.console import notes
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import show
-from orchestration.reporting.study_report import ReportedStudy, report_study
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.planning import Plan, Request, check, lay_out
+from orchestration.study.report import ReportedStudy, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from orchestration.workspace import Workspace
 

@@ -1,4 +1,4 @@
 """The state of a workspace and what may go: `gonn status`, `gonn clean`.
 
-Imports study, search and experiment.
+Imports: experiment, orchestration, search, study; ablations, gonn_core.
 """

@@ -1,4 +1,5 @@
 """The report over everything: a section a module, all written by `book`.
 
-Imports every other folder of reports; none imports it.
+Imports: claims, figures, frames, play, reports, results, search, stats, study, summary, tables, weights; ablations,
+gonn_core.
 """

@@ -1,4 +1,4 @@
 """The documents' claims beside what was found here: a measure for each source of numbers, and the table.
 
-Imports stats, tables, results, and what each kind of claim is measured by: probes, weights, play.
+Imports: play, probes, results, stats, tables, weights; ablations, gonn_core.
 """

@@ -1,4 +1,6 @@
 """How figures look, and the figure of a study.
 
-Imports stats, tables, results and claims. matplotlib is imported when something is drawn.
+matplotlib is imported when something is drawn.
+
+Imports: claims, reports, results, stats, tables; gonn_core.
 """

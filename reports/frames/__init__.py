@@ -4,7 +4,7 @@ Every frame has the columns of `frames.describe(name)`, and an empty workspace g
 `workspace` is a folder, by default $GONN_HOME or the current one; `study` (ids or their beginnings), `base`, `budget`
 and `data` take a name or several. InputError is raised for a damaged file, SettingError for a name that no study has.
 
-Imports every folder of reports that reads results, never Ray, MLflow or Optuna; the only place that imports pandas.
+Imports: claims, play, reports, results, stats, study, tables; ablations, gonn_core.
 """
 
 from pathlib import Path

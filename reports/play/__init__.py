@@ -1,4 +1,4 @@
 """What came of games: matches, ratings, ladders, strength against loss.
 
-Imports stats, tables and results.
+Imports: results, stats, tables; ablations, gonn_core.
 """

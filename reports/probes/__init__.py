@@ -1,4 +1,4 @@
 """What trained nets answer in positions whose answer is known: scores, tables, pictures.
 
-Imports stats, tables and results.
+Imports: results, stats, tables; ablations, gonn_core.
 """

@@ -1,4 +1,4 @@
 """What a learning-rate search found: curve, table, figure.
 
-Imports stats, tables and figures.
+Imports: figures, reports, stats, tables; ablations, gonn_core.
 """

@@ -1,4 +1,4 @@
 """The report of one study: its tables and notes, its page, its files.
 
-Imports stats, tables, results, play, probes, claims and figures.
+Imports: claims, figures, play, probes, reports, results, stats, tables; ablations, gonn_core.
 """

@@ -1,4 +1,4 @@
 """Tables as plain data, and how numbers are written in them.
 
-Imports stats alone.
+Imports: stats; gonn_core.
 """

@@ -1,4 +1,4 @@
 """Looks inside trained nets: weights by layer, channels before pooling, and what is kept of them.
 
-Imports results.
+Imports: reports, results; ablations, gonn_core.
 """

@@ -47,10 +47,10 @@ class Server:
         command += ["--artifacts-destination", (self.folder / "artifacts").as_uri()]
         environment = {**os.environ, **ENVIRONMENT, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
         environment |= {"PYTHONPATH": self._path} if self._path else {}
-        words = open(self.folder / "server.log", "a")
-        self._process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=words, stderr=words, start_new_session=True
-        )
+        with open(self.folder / "server.log", "a") as log:
+            self._process = subprocess.Popen(
+                command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
         try:
             wait_until(self._answers, self._process, pause=0.1)
         except AssertionError as error:

@@ -4,11 +4,13 @@ undisturbed run.
     killed                        test
     a trial alone, three times    trial/test_kill.py: test_kill_at_random_moments
     a trial that others wait for  trial/test_kill.py: test_the_one_who_waits_goes_on_when_the_first_is_killed
-    worker, local runner          orchestration/runners/test_ray_tune.py: test_a_killed_worker_is_replaced_…; orchestration/study/test_studies.py: test_kill_9_…
+    worker, local runner          orchestration/runners/test_ray_tune.py: test_a_killed_worker_is_replaced_…;
+                                  orchestration/study/test_studies.py: test_kill_9_…
     worker, Ray                   here: test_a_worker_of_ray_is_killed
     driver, either runner         orchestration/runners/test_ray_tune.py: test_a_killed_driver_leaves_no_worker_…
     driver of a whole study       orchestration/study/test_studies.py: test_kill_9_of_a_trial_and_of_the_command
-    driver of a search            orchestration/search/test_whole_searches.py: test_real_trials_are_searched_through_a_kill
+    driver of a search            orchestration/search/test_whole_searches.py:
+                                  test_real_trials_are_searched_through_a_kill
     node of a cluster             orchestration/runners/test_address.py: test_a_lost_node_costs_a_checkpoint_interval_…
     tracking server               here: test_the_tracking_server_is_killed_during_a_study, on SQLite and on PostgreSQL
 

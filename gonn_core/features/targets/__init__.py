@@ -1,4 +1,4 @@
 """What nets learn beside the move played: future boards, captures, ownership, legality.
 
-Imports features and go.
+Imports: features, go.
 """

@@ -1,4 +1,4 @@
 """Auxiliary heads on a net's body, each with the loss it trains on.
 
-Imports parts and init.
+Imports: gonn_core, nets, nets.parts.
 """

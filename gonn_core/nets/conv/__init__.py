@@ -1,4 +1,4 @@
 """The plain convolutional family: go-NN, Clark & Storkey (spec: other systems 1, 2).
 
-Imports policy_net, parts and init.
+Imports: go, gonn_core, nets, nets.parts.
 """

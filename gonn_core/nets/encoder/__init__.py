@@ -1,4 +1,4 @@
 """The encoder family of the lczero fork: each point a token (spec: other systems 3).
 
-Imports policy_net, parts and init; of the GoNN family its number of published planes.
+Imports: go, gonn_core, nets, nets.gonn, settings.
 """

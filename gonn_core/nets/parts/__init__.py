@@ -1,4 +1,4 @@
 """Parts of several families: activations, normalisation, pooling, dropout, what blocks know of a board.
 
-Imports init, of features what planes are and their normalisation, of go the points.
+Imports: features, go, gonn_core, nets, settings.
 """

@@ -1,4 +1,4 @@
 """Residual nets of Cazenave 2017 (spec: other systems 4).
 
-Imports policy_net, parts and init.
+Imports: go, gonn_core, nets, nets.parts, settings.
 """

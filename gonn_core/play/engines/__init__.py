@@ -1,4 +1,4 @@
 """GTP engines as opponents: their processes and boards, players made of them, their games with themselves.
 
-Imports play and go.
+Imports: go, gonn_core, play.
 """

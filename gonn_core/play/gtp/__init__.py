@@ -1,4 +1,4 @@
 """A trained net as a GTP engine: its commands, its session, its guard.
 
-Imports play and engines.
+Imports: go, gonn_core, play, play.engines.
 """

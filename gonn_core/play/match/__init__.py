@@ -1,4 +1,4 @@
 """Matches: batched games between nets, refereed games with engines, their record on disk.
 
-Imports play, engines, and trial for the nets' weights.
+Imports: evaluation, files, go, gonn_core, play, play.engines, settings, training, trial.
 """

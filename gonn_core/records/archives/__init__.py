@@ -1,4 +1,4 @@
-"""Untrusted archives and folders as bounded streams of game files; imports nothing but errors.
+"""Untrusted archives and folders as bounded streams of game files.
 
 An archive may come from anywhere and be made to harm. What holds against that, and where:
 
@@ -13,4 +13,6 @@ An archive may come from anywhere and be made to harm. What holds against that, 
 * Damage to an archive as a whole (truncation, a wrong checksum, headers that are none) stops with one line that names
   the file and the place. A single bad game never does: that is `records.sgf`'s to count, with bounds of its own on
   nodes and setup stones.
+
+Imports: gonn_core.
 """

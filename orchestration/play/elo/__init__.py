@@ -1,4 +1,4 @@
 """`gonn elo`: ladders of snapshots, played until their strength is known.
 
-Imports its parent and reports.play.
+Imports: orchestration, play, study; reports, ablations, gonn_core.
 """

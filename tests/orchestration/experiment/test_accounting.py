@@ -59,15 +59,16 @@ def test_a_runner_that_never_gets_a_trial_to_work_was_starting():
         slots=1, wall=7.0, training=0.0, evaluation=0.0, start=7.0, waiting=0.0
     )
     assert (
-        Script().close(3).line
-        == "time: 0 slots x 0:03: training 0:00 (0.0 %), evaluation 0:00 (0.0 %), start-up 0:00 (0.0 %), waiting 0:00 (0.0 %)"
+        Script().close(3).line == "time: 0 slots x 0:03: training 0:00 (0.0 %), evaluation 0:00 (0.0 %), "
+        "start-up 0:00 (0.0 %), waiting 0:00 (0.0 %)"
     )
 
 
 def test_the_line():
     assert (
         Spent(2, 100.0, 178.0, 14.0, 6.0, 2.0).line
-        == "time: 2 slots x 1:40: training 2:58 (89.0 %), evaluation 0:14 (7.0 %), start-up 0:06 (3.0 %), waiting 0:02 (1.0 %)"
+        == "time: 2 slots x 1:40: training 2:58 (89.0 %), evaluation 0:14 (7.0 %), "
+        "start-up 0:06 (3.0 %), waiting 0:02 (1.0 %)"
     )
 
 

@@ -188,5 +188,6 @@ from orchestration.experiment.stopping import StoppableRunner
 from orchestration.workspace import Workspace
 from orchestration.runners.{engine} as Engine
 if __name__ == "__main__":
-    StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study").run([read_job(Path({job!r}))], 1, lambda event: None)
+    stoppable = StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study")
+    stoppable.run([read_job(Path({job!r}))], 1, lambda event: None)
 """

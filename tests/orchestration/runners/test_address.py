@@ -105,7 +105,8 @@ from orchestration.runners.ray_tune import RayRunner
 if __name__ == "__main__":
     home, jobs = Path(sys.argv[1]), [read_job(Path(path)) for path in sys.argv[2:]]
     size = 80 * 2**20
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": size, "include_dashboard": False})
+    head = {"num_cpus": 1, "object_store_memory": size, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     second = cluster.add_node(num_cpus=1, object_store_memory=size)
     lost = []
 
@@ -114,11 +115,13 @@ if __name__ == "__main__":
         told = (home / "told.txt").read_text().split() if (home / "told.txt").exists() else []
         if not lost and event.kind == "point" and second.node_id in told:
             trial = told[told.index(second.node_id) - 2]
-            if TrialDirectory(home / "runs" / trial).checkpoint.exists() and TrialDirectory(home / "runs" / trial).state() == "running":
+            directory = TrialDirectory(home / "runs" / trial)
+            if directory.checkpoint.exists() and directory.state() == "running":
                 lost.append(trial)
                 cluster.remove_node(second, allow_graceful=False)
 
-    outcomes = RayRunner(cluster.address, "tests.orchestration.runners.test_address:run_and_tell").run(jobs, None, on_event)
+    runner = RayRunner(cluster.address, "tests.orchestration.runners.test_address:run_and_tell")
+    outcomes = runner.run(jobs, None, on_event)
     print(json.dumps({"states": [outcome.state for outcome in outcomes], "lost": lost}), flush=True)
     cluster.shutdown()
 """

@@ -38,7 +38,7 @@ def searched(home: Workspace, trials: int) -> Search:
     """A search of 5 trials of which `trials` are done."""
     search = keep_search(home, made_search(trials=5))
     journal = open_journal(home, search)
-    for number in range(trials):
+    for _ in range(trials):
         tried = journal.ask()
         journal.tell_done(tried.number, 3.0 + 0.1 * abs(tried.rate - 0.1))
     return search
@@ -196,11 +196,12 @@ def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
         "without-parametric_relu": search.id
     }
     assert (
-        f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}; arm of global_pooling_head at 0.15, given"
-        in study.title
+        f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}"
+        "; arm of global_pooling_head at 0.15, given" in study.title
     )
     assert refused(design="leave-one-out").startswith(
-        "DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm (cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)"
+        "DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm "
+        "(cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)"
     )
 
 
@@ -226,13 +227,15 @@ def test_a_declared_rate_that_cannot_be_adopted(home, declare):
             "cards/gonn",
             "parametric_relu",
             "lr: {gonn-b5: 0.1}",
-            "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; valid: <base>.<budget> such as gonn-b5.cpu",
+            "cards/gonn/parametric_relu.yaml.lr=gonn-b5: not a base under a budget; "
+            "valid: <base>.<budget> such as gonn-b5.cpu",
         ),
         (
             "cards/go_nn",
             "momentum_matched_rate",
             "lr: {go-nn.cpu: 0.1}",
-            "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; valid: no lr",
+            "cards/go_nn/momentum_matched_rate.yaml.lr=go-nn.cpu: the card toggles the learning rate itself; "
+            "valid: no lr",
         ),
     ],
 )

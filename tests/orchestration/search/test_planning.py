@@ -54,7 +54,8 @@ def test_targets(registry):
 @pytest.mark.parametrize("settings, line", [
     ({"name": "gonn-b55"}, "NAME=gonn-b55: no such base or enhancement; valid: gonn-b5, "),
     ({"arm": "on"}, "ARM=on: gonn-b5 is a base, which has no arms; valid: an enhancement as NAME, or no ARM"),
-    ({"base": "gonn-b12"}, "BASE=gonn-b12: NAME names another base, gonn-b5; valid: an enhancement as NAME, or no BASE"),
+    ({"base": "gonn-b12"}, "BASE=gonn-b12: NAME names another base, gonn-b5; valid: an enhancement as NAME, "
+     "or no BASE"),
     ({"budget": "huge"}, "BUDGET=huge: no such budget"),
     ({"seed": 1}, "SEED=1: seeds of a search are not those of a comparison; valid: 1000 or more"),
     ({"trials": 3}, "TRIALS=3: too few to search with; valid: 5 to 1000"),

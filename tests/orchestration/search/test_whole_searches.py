@@ -33,7 +33,8 @@ from orchestration.search.run import SearchRun
 from orchestration.search.optuna_rates import RateOptimiser
 if __name__ == "__main__":
     tree = json.loads(Path(sys.argv[1]).read_text())
-    search, settings = parse_model(Search, tree["search"], "search"), parse_model(RunSettings, tree["settings"], "settings")
+    search = parse_model(Search, tree["search"], "search")
+    settings = parse_model(RunSettings, tree["settings"], "settings")
     optimiser = RateOptimiser(Path(sys.argv[1]).with_name("journal.log"), search)
     part = SearchRun(search, settings, optimiser, lambda event: None)
     LocalRunner().run(part.jobs(lambda tried: None), 2, part)

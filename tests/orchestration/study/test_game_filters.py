@@ -77,8 +77,8 @@ def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder):
     games.unlink()
     assert status == 2
     assert (
-        err.splitlines()[-1]
-        == "DATA=kgs: its own filter (min_rank 5) is neither off nor on of ignore_amateur_moves; valid: another data set, or DESIGN=leave-one-out"
+        err.splitlines()[-1] == "DATA=kgs: its own filter (min_rank 5) is neither off nor on of ignore_amateur_moves; "
+        "valid: another data set, or DESIGN=leave-one-out"
     )
 
 

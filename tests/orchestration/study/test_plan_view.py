@@ -66,7 +66,8 @@ def test_a_design_with_arms_that_cannot_be_shows_them_all(tmp_path, monkeypatch,
     assert cli.run(["plan", "global_pooling_head,pooled_head_channels", "--design", "factorial"]) == 2
     out, err = capsys.readouterr()
     assert [line.split("   ")[0].strip() for line in out.splitlines()[3:7]] == [
-        "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head", "with global_pooling_head+pooled_head_channels",
+        "gonn-b5 with none", "with pooled_head_channels", "with global_pooling_head",
+        "with global_pooling_head+pooled_head_channels",
     ]  # fmt: skip
     assert "pooled_head_channels needs global_pooling_head" in out and len(err.splitlines()) == 1
     assert err.startswith(

@@ -23,7 +23,8 @@ def gonn(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("arguments, line", [
     (["x"], "TARGET=x: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
     (["\x1b[2J"], "TARGET=\\x1b[2J: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
-    (["..", "--data", "nowhere"], "TARGET=..: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
+    (["..", "--data", "nowhere"],
+     "TARGET=..: no such study or trial; valid: none yet: make ablation NAME=… makes some"),
 ])  # fmt: skip
 def test_bad_settings(gonn, tmp_path, arguments, line):
     assert gonn("probe", *arguments) == (2, "", line + "\n")

@@ -51,7 +51,7 @@ def home(tmp_path_factory) -> Path:
     commands = [start(folder, *ablate(card)) for card in CARDS]
     told = [command.communicate(timeout=PATIENCE) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], told
-    for card, (out, err) in zip(CARDS, told):
+    for card, (out, err) in zip(CARDS, told, strict=True):
         (folder / f"{card}.out").write_text(out)
         (folder / f"{card}.err").write_text(err)
     return folder

@@ -162,7 +162,8 @@ def test_nobody_waits_for_a_round_that_hangs(server, switch, info, tmp_path, mon
         finish(tmp_path)
     assert not track.finish(info, REPORT)
     assert said == [
-        f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, `gonn sync` completes the records"
+        f"MLflow: http://***@127.0.0.1:{switch.port} does not answer; training goes on, "
+        "`gonn sync` completes the records"
     ]
     switch.mode = "down"  # and the thread in the background ends
 

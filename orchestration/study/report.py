@@ -11,8 +11,8 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape, printable
 from gonn_core.rating.matches import Match, load_matches
-from orchestration.reporting.unchanged import Unchanged, study_report
 from orchestration.study.folder import count_look, study_folder
+from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
 from orchestration.workspace import Workspace
 from reports.results.seed_pool import StudyShelf

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli import command as cli
-from orchestration.reporting.unchanged import Unchanged, all_reports, code, study_report
+from orchestration.study.unchanged import Unchanged, all_reports, code, study_report
 from orchestration.workspace import Workspace
 from reports import cache
 from tests.reports.made_studies import Made, plan_study, train
@@ -21,7 +21,7 @@ def made(tmp_path, monkeypatch) -> Made:
     train(made, {"without-parametric_relu": 0.02})
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     monkeypatch.setattr(
-        "orchestration.reporting.unchanged.code", lambda: "as it was"
+        "orchestration.study.unchanged.code", lambda: "as it was"
     )  # somebody may be writing some while this runs
     return made
 
@@ -81,7 +81,7 @@ def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
         (home / "matches" / "m").mkdir(parents=True)
         (home / "matches" / "m" / "match.json").write_text("{}")
     elif name == "declaration":
-        monkeypatch.setattr("orchestration.reporting.unchanged.code", lambda: "changed")
+        monkeypatch.setattr("orchestration.study.unchanged.code", lambda: "changed")
     else:
         (trial / name).write_text("changed")
     assert not all_reports(Workspace(home)).holds()
