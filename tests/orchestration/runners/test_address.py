@@ -152,7 +152,7 @@ def test_a_lost_node_costs_a_checkpoint_interval_and_the_numbers_are_those_of_an
     assert done.returncode == 0, done.stderr[-3000:]
     *events, last = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert last["states"] == ["done", "done"] and len(last["lost"]) == 1
-    assert [event.trial for event in events if event.kind == "retried"] == last["lost"]
+    assert [event["trial"] for event in events if event["event"] == "retried"] == last["lost"]
     told = [line.split() for line in (tmp_path / "home" / "told.txt").read_text().splitlines()]
     assert len(told) == 3 and all("py_modules_files" in code for _, code, _ in told), told
     for job in whole:
