@@ -25,11 +25,11 @@ _DIGEST = 32
 def cached(path: Path | None, inputs: object, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, or what `path` holds of it; None: nothing is kept. `inputs`: plain data whose text stands for
     all that it is made from."""
-    found = read(path, inputs)
-    if found is None:
-        found = make()
-        keep(path, inputs, found)
-    return found
+    value = read(path, inputs)
+    if value is None:
+        value = make()
+        keep(path, inputs, value)
+    return value
 
 
 def cached_files(path: Path | None, inputs: object, make: Callable[[], Mapping[str, bytes]]) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
 from orchestration.workspace import Workspace
-from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_looks
+from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_look_counts
 
 study_folder = STUDIES.folder
 keep_study = STUDIES.keep
@@ -31,7 +31,7 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
         if finished and state not in looks:
             looks[state] = command
             write_json(path, looks)
-    return read_looks(path.parent)
+    return read_look_counts(path.parent)
 
 
 def measure_speeds(workspace: Workspace, study: Study, device: str, say: Callable[[str], object]) -> dict:

@@ -79,9 +79,9 @@ class Reporter:
         if look:
             unfinished = {trial.id for trial in results.unfinished}
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
-            results = replace(results, looks=count_look(workspace, study, finished, command))
+            results = replace(results, look_counts=count_look(workspace, study, finished, command))
         prior = self._shelf.pool(study)
-        other = results.looks, prior
+        other = results.look_counts, prior
         anew = anew or not unchanged.holds(other)
         if anew:
             files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache)

@@ -51,10 +51,11 @@ def move_numbers(net: MeasuredNet) -> dict[int, tuple[int, float]]:
     bins = [each.by_move_number for each in evaluations if each.by_move_number is not None]
     if not bins or len(bins) < len(evaluations):
         return {}
-    found = {
-        each[0][0]: (each[0][1], float(np.mean([share for _, _, share in each]))) for each in zip(*bins, strict=True)
-    }
-    return {first: each for first, each in found.items() if each[0] >= FEWEST_POSITIONS}
+    by_first_move = {}
+    for each in zip(*bins, strict=True):
+        first, positions, _ = each[0]
+        by_first_move[first] = positions, float(np.mean([share for _, _, share in each]))
+    return {first: each for first, each in by_first_move.items() if each[0] >= FEWEST_POSITIONS}
 
 
 def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
@@ -83,13 +84,13 @@ def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
 
 def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
     """A row per bin of moves, a column per net."""
-    found = {net_title(net): (net, bins) for net in nets if (bins := move_numbers(net))}
-    if not found:
+    bins_by_net = {net_title(net): (net, bins) for net in nets if (bins := move_numbers(net))}
+    if not bins_by_net:
         return None
     rows = []
-    for first in sorted({first for _, bins in found.values() for first in bins}):
+    for first in sorted({first for _, bins in bins_by_net.values() for first in bins}):
         cells = {"moves": Cell(f"{first}–{first + MOVES_A_BIN - 1}", first)}
-        for title, (net, bins) in found.items():
+        for title, (net, bins) in bins_by_net.items():
             number = net.evaluation("full")
             trials = tuple(trial.id for trial in net.evaluated(number))
             cells[title] = (
@@ -98,8 +99,8 @@ def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
                 else Cell(formats.NONE)
             )
         rows.append(Row(str(first), cells))
-    columns = (Column("moves", "moves"), *(Column(title, title, escape=True) for title in found))
-    lacking = [net_title(net) for net in nets if net_title(net) not in found]
+    columns = (Column("moves", "moves"), *(Column(title, title, escape=True) for title in bins_by_net))
+    lacking = [net_title(net) for net in nets if net_title(net) not in bins_by_net]
     notes = [f"Bins of fewer than {FEWEST_POSITIONS} test positions are left out."]
     notes += [f"Evaluated before numbers of moves were kept: {', '.join(lacking)}."] if lacking else []
     return Table("moves", "Accuracy by move number", columns, tuple(rows), tuple(notes))
@@ -151,11 +152,11 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
     )
     title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
     title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
-    told = (
+    inputs = (
         [(net_title(net), shares.tolist()) for net, shares in by_guesses],
         [(net_title(net), bins) for net, bins in by_move],
     )
-    return Picture("accuracy", title, lambda: figure_bytes("accuracy", size, paint), (size, *told))
+    return Picture("accuracy", title, lambda: figure_bytes("accuracy", size, paint), (size, *inputs))
 
 
 def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
@@ -164,17 +165,17 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
     rows = []
     for net in nets:
         number = net.evaluation("full")
-        found = None if number is None else level(net, number, "nats")
+        test_loss = None if number is None else level(net, number, "nats")
         trained = [trial.curve[-1]["train_nats"] for trial in net.trials if trial.curve]
-        if found is None or not trained:
+        if test_loss is None or not trained:
             continue
         trials, evaluated = tuple(trial.id for trial in net.trials), tuple(trial.id for trial in net.evaluated(number))
         train, samples = float(np.mean(trained)), net.config.training.samples
         cells = {
             "net": text_cell(net_title(net)),
             "train": Cell(formats.level(train), train, trials),
-            "test": Cell(formats.level(found.mean), found.mean, evaluated, number),
-            "gap": Cell(formats.signed(found.mean - train), found.mean - train, trials, number),
+            "test": Cell(formats.level(test_loss.mean), test_loss.mean, evaluated, number),
+            "gap": Cell(formats.signed(test_loss.mean - train), test_loss.mean - train, trials, number),
             "samples": Cell(formats.samples(samples), samples),
             "seeds": Cell(str(len(evaluated)), len(evaluated)),
         }
@@ -192,7 +193,7 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
 
 def _published_gaps(registry: Registry) -> list[str]:
     """Published nets of which an accuracy on training positions is told, beside that on test positions."""
-    found = []
+    gaps = []
     for row in (row for published in registry.published.values() for row in published.rows):
         data, _, split = row.data.partition(" ")
         if split == "training" and row.top1 is not None:
@@ -207,11 +208,11 @@ def _published_gaps(registry: Registry) -> list[str]:
             )
             if test is not None:
                 mark = ", from memory" if row.evidence == "unverified_memory" else ""
-                found.append(
+                gaps.append(
                     f"{row.source}, {data}: top-1 {100 * row.top1:.1f} % in training, {100 * test:.1f} % on test "
                     f"games{mark}"
                 )
-    return [f"Published: {'; '.join(found)}."] if found else []
+    return [f"Published: {'; '.join(gaps)}."] if gaps else []
 
 
 def _key(net: MeasuredNet) -> str:

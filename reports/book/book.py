@@ -11,7 +11,7 @@ from ablations.registry import Registry
 from reports.book.claims import claims_section
 from reports.book.cost import cost_section
 from reports.book.elo import elo_section
-from reports.book.looks import looks_section
+from reports.book.inspection import inspection_section
 from reports.book.play import play_section
 from reports.book.published import comparison_section, stats_section
 from reports.book.rates import rates_section
@@ -118,7 +118,7 @@ def book_sections(
         claims_section(registry, reports),
         cost_section(reports, curves),
         rates_section(searches),
-        looks_section(registry, nets),
+        inspection_section(registry, nets),
     ]
 
 
@@ -157,12 +157,12 @@ def manifest(
         for rung in ladder.file.rungs
     }
     about |= {
-        tried.trial: {"search": found.search.id, "rate": tried.rate, "state": tried.state}
-        for found in searches
-        for tried in found.tried
+        tried.trial: {"search": each.search.id, "rate": tried.rate, "state": tried.state}
+        for each in searches
+        for tried in each.tried
     }
     about |= {name: {"study": report.study.id, **trial_tree(trial)} for name, (report, trial) in trials.items()}
-    studies, searched = sorted(report.study.id for report in reports), sorted(found.search.id for found in searches)
+    studies, searched = sorted(report.study.id for report in reports), sorted(each.search.id for each in searches)
     return {
         "format": FORMAT,
         "studies": studies,

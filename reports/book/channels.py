@@ -44,13 +44,13 @@ def published_channels(registry: Registry) -> tuple[PublishedChannel, ...]:
 
 def maps_of(nets: Sequence[MeasuredNet], channels: Sequence[PublishedChannel]) -> list[ChannelMaps]:
     """Of the nets that pool channels in their head and whose weights are there."""
-    return [found for net in nets if (found := channel_maps(net, channels)) is not None]
+    return [maps for net in nets if (maps := channel_maps(net, channels)) is not None]
 
 
-def channels_table(found: Sequence[ChannelMaps], channels: Sequence[PublishedChannel]) -> Table | None:
+def channels_table(all_maps: Sequence[ChannelMaps], channels: Sequence[PublishedChannel]) -> Table | None:
     """A row per net and published channel; None without any net."""
     rows = []
-    for maps in found:
+    for maps in all_maps:
         title = f"{maps.net.name} ({maps.net.study.budget}, {maps.net.study.data})"
         for channel in channels:
             near = maps.nearest(channel)
@@ -90,9 +90,9 @@ def _strongest(values: dict[int, float], count: int = 5) -> str:
     return ", ".join(point_name(place) for place in order)
 
 
-def channel_pictures(found: Sequence[ChannelMaps], channels: Sequence[PublishedChannel]) -> list[Picture]:
+def channel_pictures(all_maps: Sequence[ChannelMaps], channels: Sequence[PublishedChannel]) -> list[Picture]:
     """A picture a net, of its first seed: a row a channel, a column a position."""
-    return [_picture(maps, channels) for maps in found]
+    return [_picture(maps, channels) for maps in all_maps]
 
 
 def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture:
@@ -125,9 +125,16 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
         " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on "
         "the channel of ours that comes nearest to it"
     )
-    told = (name, code("gonn_core"), [each.case.name for each in maps.positions], marks, shown, maps.maps[0].tobytes())
+    inputs = (
+        name,
+        code("gonn_core"),
+        [each.case.name for each in maps.positions],
+        marks,
+        shown,
+        maps.maps[0].tobytes(),
+    )
     size = (WIDTH, 0.45 + WIDTH / across * 0.97 * len(shown))
-    return Picture(name, title, lambda: figure_bytes(name, size, paint, dpi=130), told)
+    return Picture(name, title, lambda: figure_bytes(name, size, paint, dpi=130), inputs)
 
 
 def _chosen(maps: np.ndarray, first: Sequence[int]) -> list[int]:

@@ -47,7 +47,7 @@ _COUNTS = (
 
 
 @dataclass(frozen=True)
-class _Found:
+class _StudyFinding:
     """The finding shown for a claim, and the study it comes from."""
 
     finding: ClaimFinding
@@ -108,37 +108,37 @@ def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
     return tuple(picture for picture in drawn if picture is not None)
 
 
-def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _Found]:
+def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _StudyFinding]:
     """(card, claim) -> the finding to show."""
-    best: dict[tuple[str, str], _Found] = {}
+    best: dict[tuple[str, str], _StudyFinding] = {}
     for report in reports:
         for finding in report.findings:
-            key, found = (finding.card, finding.claim.id), _Found(finding, report)
-            if key not in best or _rank(found) < _rank(best[key]):
-                best[key] = found
+            key, result = (finding.card, finding.claim.id), _StudyFinding(finding, report)
+            if key not in best or _rank(result) < _rank(best[key]):
+                best[key] = result
     return best
 
 
-def _rank(found: _Found) -> tuple:
+def _rank(result: _StudyFinding) -> tuple:
     """Smaller is nearer to what the claim is about."""
-    finding, claim = found.finding, found.finding.claim
-    samples = max(arm.config.training.samples for arm in found.report.study.arms)
+    finding, claim = result.finding, result.finding.claim
+    samples = max(arm.config.training.samples for arm in result.report.study.arms)
     distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
-    return not finding.tested, finding.verdict in _UNTESTED, distance, -_seeds(found), found.report.study.id
+    return not finding.tested, finding.verdict in _UNTESTED, distance, -_seeds(result), result.report.study.id
 
 
-def _seeds(found: _Found) -> int:
-    seeds = {trial.id: trial.seed for trial in found.report.results.trials}
-    return len({seeds[trial] for trial in found.finding.trials})
+def _seeds(result: _StudyFinding) -> int:
+    seeds = {trial.id: trial.seed for trial in result.report.results.trials}
+    return len({seeds[trial] for trial in result.finding.trials})
 
 
-def _tested(best: Mapping[tuple[str, str], _Found], card: Enhancement, claim: Claim) -> bool:
-    found = best.get((card.id, claim.id))
-    return found is not None and found.finding.tested
+def _tested(best: Mapping[tuple[str, str], _StudyFinding], card: Enhancement, claim: Claim) -> bool:
+    result = best.get((card.id, claim.id))
+    return result is not None and result.finding.tested
 
 
-def _measured_row(found: _Found) -> Row:
-    finding, claim, measured, n = found.finding, found.finding.claim, found.finding.measured, _seeds(found)
+def _measured_row(result: _StudyFinding) -> Row:
+    finding, claim, measured, n = result.finding, result.finding.claim, result.finding.measured, _seeds(result)
     cells = {
         "claim": text_cell(finding.name),
         "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
@@ -148,7 +148,7 @@ def _measured_row(found: _Found) -> Row:
         "conditions": text_cell(f"for {conditions_text(claim)}"),
         "document": text_cell(claim.document),
         "source": text_cell(source_text(claim)),
-        "study": text_cell(found.report.study.id),
+        "study": text_cell(result.report.study.id),
         "note": text_cell(
             "; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)
         ),
@@ -157,7 +157,7 @@ def _measured_row(found: _Found) -> Row:
 
 
 def _open_rows(
-    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _Found], reports: Sequence[Report]
+    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _StudyFinding], reports: Sequence[Report]
 ) -> list[Row]:
     """Claims of a card without a number, those that the same thing would measure in one row."""
     by_way: dict[str, list[str]] = {}
@@ -178,7 +178,7 @@ def _open_rows(
     return rows
 
 
-def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequence[Report]) -> str:
+def _way(card: Enhancement, claim: Claim, result: _StudyFinding | None, reports: Sequence[Report]) -> str:
     """What has to be done for a number: the command, unless a finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
@@ -186,12 +186,12 @@ def _way(card: Enhancement, claim: Claim, found: _Found | None, reports: Sequenc
             claim.metric, ""
         )
         return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
-    if found is None or study.results.unfinished and "no finished trial" in found.finding.measured.note:
+    if result is None or study.results.unfinished and "no finished trial" in result.finding.measured.note:
         return (
             f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
             f"BUDGET={study.study.budget}"
         )
-    return found.finding.measured.note.replace(" STUDY", f" {found.report.study.id}")
+    return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")
 
 
 def _games(card: Enhancement, claim: Claim) -> str:
@@ -204,14 +204,14 @@ def _games(card: Enhancement, claim: Claim) -> str:
     )
 
 
-def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table:
+def _counts(registry: Registry, best: Mapping[tuple[str, str], _StudyFinding]) -> Table:
     rows = []
     for system, title in SYSTEMS.items():
         cards = [card for card in registry.cards.values() if card.system == system]
         claims = [(card, claim) for card in cards for claim in card.claims]
         tested = [best[card.id, claim.id].finding for card, claim in claims if _tested(best, card, claim)]
         verdicts = Counter(finding.verdict for finding in tested)
-        told = ", ".join(
+        text = ", ".join(
             f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda each: (-each[1], each[0]))
         )
         numbers = {"cards": len(cards), "claims": len(claims), "measured": len(tested)}
@@ -220,7 +220,7 @@ def _counts(registry: Registry, best: Mapping[tuple[str, str], _Found]) -> Table
                 system,
                 {
                     "system": text_cell(title),
-                    "verdicts": text_cell(told or formats.NONE),
+                    "verdicts": text_cell(text or formats.NONE),
                     **{key: Cell(str(value), value) for key, value in numbers.items()},
                 },
             )

@@ -55,20 +55,20 @@ class Gain:
 
 def cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Section:
     """Curves of every study, then all gains with what they cost."""
-    title, found = "Curves, gain and cost", gains(reports)
-    picture = cost_picture(found)
+    title, all_gains = "Curves, gain and cost", gains(reports)
+    picture = cost_picture(all_gains)
     if picture is None:
         return Section(title, ("No effect is measured yet.",), tuple(curves))
     text = (
         "Loss over samples and paired differences of every study; what every enhancement gains in nats, and what it "
         "costs."
     )
-    return Section(title, (text,), (picture, *curves), (cost_table(found),))
+    return Section(title, (text,), (picture, *curves), (cost_table(all_gains),))
 
 
 def gains(reports: Sequence[Report]) -> list[Gain]:
     """Every effect on the loss; of a card that several studies measured on one base, the one with most seeds."""
-    found: dict[tuple, tuple[int, Gain]] = {}
+    best: dict[tuple, tuple[int, Gain]] = {}
     for report in reports:
         for contrast in report.study.contrasts:
             effect = report.analyses[MAIN, "nats"].effect(contrast.card)
@@ -90,34 +90,32 @@ def gains(reports: Sequence[Report]) -> list[Gain]:
                 trials,
             )
             key = (*gain.group, gain.card)
-            if key not in found or effect.n > found[key][0]:
-                found[key] = (effect.n, gain)
-    return sorted((gain for _, gain in found.values()), key=lambda gain: (gain.group, gain.delta, gain.card))
+            if key not in best or effect.n > best[key][0]:
+                best[key] = (effect.n, gain)
+    return sorted((gain for _, gain in best.values()), key=lambda gain: (gain.group, gain.delta, gain.card))
 
 
 def front(chosen: Sequence[Gain], cost: str) -> list[Gain]:
     """Of gains of one group those that lower the loss and that none as cheap or cheaper lowers more: the Pareto front,
     by rising cost."""
-    lowest, found = 0.0, []
+    lowest, optimal = 0.0, []
     for gain in sorted(
         (gain for gain in chosen if getattr(gain, cost) is not None),
         key=lambda gain: (getattr(gain, cost), gain.delta, gain.card),
     ):
         if gain.delta < lowest:
             lowest = gain.delta
-            found.append(gain)
-    return found
+            optimal.append(gain)
+    return optimal
 
 
-def cost_table(found: Sequence[Gain]) -> Table:
+def cost_table(all_gains: Sequence[Gain]) -> Table:
     """One row per effect, the largest gain first within its base."""
-    fronts = {
-        cost: [gain for group in dict.fromkeys(gain.group for gain in found) for gain in front(_of(found, group), cost)]
-        for cost in AXES
-    }
+    groups = dict.fromkeys(gain.group for gain in all_gains)
+    fronts = {cost: [gain for group in groups for gain in front(_of(all_gains, group), cost)] for cost in AXES}
     rows = []
-    for gain in found:
-        on = [words for cost, words in (("flops", "FLOPs"), ("time", "time")) if gain in fronts[cost]]
+    for gain in all_gains:
+        on = [label for cost, label in (("flops", "FLOPs"), ("time", "time")) if gain in fronts[cost]]
         ends = [] if gain.interval95 is None else [gain.interval95.low, gain.interval95.high]
         cells = {
             "card": text_cell(gain.card),
@@ -138,16 +136,16 @@ def cost_table(found: Sequence[Gain]) -> Table:
     return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note,))
 
 
-def _of(found: Sequence[Gain], group: tuple) -> list[Gain]:
-    return [gain for gain in found if gain.group == group]
+def _of(all_gains: Sequence[Gain], group: tuple) -> list[Gain]:
+    return [gain for gain in all_gains if gain.group == group]
 
 
-def cost_picture(found: Sequence[Gain]) -> Picture | None:
+def cost_picture(all_gains: Sequence[Gain]) -> Picture | None:
     """Δ nats against both costs, a panel each, with the fronts; None without any effect."""
-    groups = list(dict.fromkeys(gain.group for gain in found))
+    groups = list(dict.fromkeys(gain.group for gain in all_gains))
     if not groups:
         return None
-    costs = [cost for cost in AXES if any(getattr(gain, cost) is not None for gain in found)]
+    costs = [cost for cost in AXES if any(getattr(gain, cost) is not None for gain in all_gains)]
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(len(costs), 1, squeeze=False)[:, 0]
@@ -156,7 +154,7 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
             axes.axvline(1.0, color="0.8", linewidth=0.9, zorder=0)
             for index, group in enumerate(groups):
                 _draw_group(
-                    axes, _of(found, group), cost, COLOURS[index % len(COLOURS)], f"{group[0]}, {group[1]} budget"
+                    axes, _of(all_gains, group), cost, COLOURS[index % len(COLOURS)], f"{group[0]}, {group[1]} budget"
                 )
             axes.set_yscale("symlog", linthresh=0.05, linscale=1.5)
             axes.minorticks_off()
@@ -166,14 +164,14 @@ def cost_picture(found: Sequence[Gain]) -> Picture | None:
             axes.margins(x=0.08)
             nats_axis(axes.yaxis)
             axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # settled: labels are placed by them
-            _label(axes, [point for group in groups for point in _named(_of(found, group), cost, len(found))])
+            _label(axes, [point for group in groups for point in _named(_of(all_gains, group), cost, len(all_gains))])
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
-    told = tuple((gain.group, gain.card, gain.delta, gain.interval95, gain.flops, gain.time) for gain in found)
+    inputs = tuple((gain.group, gain.card, gain.delta, gain.interval95, gain.flops, gain.time) for gain in all_gains)
     size = (WIDTH, 0.5 + 3.4 * len(costs))
     title = "Gain in nats against cost; lines: what nothing cheaper beats"
-    return Picture("cost", title, lambda: figure_bytes("cost", size, paint), told)
+    return Picture("cost", title, lambda: figure_bytes("cost", size, paint), inputs)
 
 
 def _between(value: float, ends: tuple[float, float]) -> bool:

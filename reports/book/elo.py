@@ -39,27 +39,27 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
     ladders are made."""
     points = [point for published in registry.published.values() for point in published.correspondence]
     rated = [ladder for ladder in ladders if len(ladder.rated()) > 1]
-    words, tables = [], []
+    sentences, tables = [], []
     if len(points) < 3:
-        words.append("No correspondence is published.")
+        sentences.append("No correspondence is published.")
     else:
-        words += _published_words(points, any(net.study.data == "gogod" for net in nets))
+        sentences += _published_sentences(points, any(net.study.data == "gogod" for net in nets))
         tables.append(_published(points))
     for ladder in rated:
-        words += ladder_text(ladder)
+        sentences += ladder_text(ladder)
         tables.append(ladder_table(ladder))
     tables += _read_tables(points, rated, nets)
     if not rated:
-        words.append(TO_RATE)
+        sentences.append(TO_RATE)
     if len(points) < 3 and not rated:
-        return Section("Elo correspondence", tuple(words))
+        return Section("Elo correspondence", tuple(sentences))
     title = "Loss and strength: as published" + (", and as rated here" if rated else "")
     pictures = (Picture("elo", title, lambda: elo_picture(points, rated)),)
-    return Section("Elo correspondence", tuple(words), pictures, tuple(tables))
+    return Section("Elo correspondence", tuple(sentences), pictures, tuple(tables))
 
 
-def _published_words(points: Sequence[EloPoint], measured: bool) -> list[str]:
-    told = (
+def _published_sentences(points: Sequence[EloPoint], measured: bool) -> list[str]:
+    origin = (
         "Published for nets trained on GoGoD and moves drawn as the document's play.py draws them; from a few "
         "thousand games, very roughly."
     )
@@ -68,7 +68,7 @@ def _published_words(points: Sequence[EloPoint], measured: bool) -> list[str]:
         f"{uncertainty(points):.0f} Elo (root mean square): that is"
         " taken for the uncertainty, and nothing is read outside the table or from games other than GoGoD's."
     )
-    return [told, read if measured else f"{read} No net here was measured on GoGoD."]
+    return [origin, read if measured else f"{read} No net here was measured on GoGoD."]
 
 
 def _published(points: Sequence[EloPoint]) -> Table:
@@ -119,26 +119,22 @@ def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequ
     rows = []
     for net in nets:
         number = net.evaluation("full")
-        found = None if number is None else level(net, number, "nats")
-        if found is None:
+        loss = None if number is None else level(net, number, "nats")
+        if loss is None:
             continue
-        strength = elo_of_nats(points, found.mean, found.interval95, covariance)
+        strength = elo_of_nats(points, loss.mean, loss.interval95, covariance)
         trials = tuple(trial.id for trial in net.evaluated(number))
-        text = (
-            "outside the table"
-            if strength is None
-            else (
-                f"{formats.minus(f'{strength.elo:.0f}')} [{formats.minus(f'{strength.low:.0f}')}, "
-                f"{formats.minus(f'{strength.high:.0f}')}]"
-            )
-        )
+        text = "outside the table"
+        values: list[float] | None = None
+        if strength is not None:
+            values = [strength.elo, strength.low, strength.high]
+            elo, low, high = (formats.minus(f"{value:.0f}") for value in values)
+            text = f"{elo} [{low}, {high}]"
         cells = {
             "net": text_cell(f"{net.name} ({net.study.budget})"),
-            "nats": Cell(f"{found.mean:.4f}", found.mean, trials, number),
+            "nats": Cell(f"{loss.mean:.4f}", loss.mean, trials, number),
+            "elo": Cell(text, values, trials, number),
         }
-        cells["elo"] = Cell(
-            text, None if strength is None else [strength.elo, strength.low, strength.high], trials, number
-        )
         rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
     note = (
         "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and "

@@ -29,6 +29,8 @@ _COMPARISON = (
     Column("pachi", "vs Pachi", under="gnugo"),
     Column("where", "document, section, remarks", "left", brief=False),
 )
+_PUBLISHED_DATA = {"KGS": "kgs", "GoGoD": "gogod"}
+"""Data set as published -> column of the comparison."""
 _STATS = (
     Column("source", "system", "left"),
     Column("structure", "structure", "left", under="source"),
@@ -85,9 +87,7 @@ def _published_rows(registry: Registry) -> list[tuple[_Accuracies, Row]]:
     nets: dict[tuple, dict[str, list[tuple[Published, PublishedRow]]]] = {}
     for published in registry.published.values():
         for row in published.rows:
-            column = next(
-                (key for key, word in (("kgs", "KGS"), ("gogod", "GoGoD")) if row.data in (word, f"{word} test")), None
-            )
+            column = _PUBLISHED_DATA.get(row.data.removesuffix(" test"))
             ablation = row.source.endswith("ablation")
             draft = bool(row.note and row.note.startswith("draft"))
             if column is not None and not ablation and (row.top1 or row.gnugo or row.pachi):
@@ -98,7 +98,7 @@ def _published_rows(registry: Registry) -> list[tuple[_Accuracies, Row]]:
 
 def _published_row(key: tuple, columns: Mapping[str, list[tuple[Published, PublishedRow]]]) -> tuple[_Accuracies, Row]:
     source, structure_, parameters, evidence, _ = key
-    found = [each for rows in columns.values() for each in rows]
+    entries = [each for rows in columns.values() for each in rows]
     mark = _MARKS[evidence]
     cells = {"source": text_cell(source + mark), "structure": text_cell(structure_), "parameters": _count(parameters)}
     best = {}
@@ -106,17 +106,18 @@ def _published_row(key: tuple, columns: Mapping[str, list[tuple[Published, Publi
         values = [row.top1 for _, row in columns.get(column, ()) if row.top1 is not None]
         best[column] = values[0] if values else None
         cells[column] = _share(best[column], mark)
-    steps = list(dict.fromkeys(row.steps for _, row in found if row.steps))
+    steps = list(dict.fromkeys(row.steps for _, row in entries if row.steps))
     cells["steps"] = text_cell(", ".join(steps) or formats.NONE)
     for opponent in ("gnugo", "pachi"):
-        told = list(dict.fromkeys(getattr(row, opponent) for _, row in found if getattr(row, opponent)))
-        cells[opponent] = text_cell(", ".join(told) or formats.NONE)
+        results = list(dict.fromkeys(getattr(row, opponent) for _, row in entries if getattr(row, opponent)))
+        cells[opponent] = text_cell(", ".join(results) or formats.NONE)
     where = dict.fromkeys(
-        f"{published.document}, {published.section}" + (f"; {row.note}" if row.note else "") for published, row in found
+        f"{published.document}, {published.section}" + (f"; {row.note}" if row.note else "")
+        for published, row in entries
     )
     cells["where"] = text_cell(" | ".join(where))
     return (best["kgs"], best["gogod"]), Row(
-        f"{found[0][0].id}: {source}, {structure_}, {'/'.join(steps)} {evidence}", cells
+        f"{entries[0][0].id}: {source}, {structure_}, {'/'.join(steps)} {evidence}", cells
     )
 
 
@@ -125,7 +126,7 @@ def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]
     number = _as_published(net)
     column = _data_set(net.study.data)
     assert column is not None  # of the others there is no row
-    found = None if number is None else level(net, number, "top1")
+    top1 = None if number is None else level(net, number, "top1")
     cells = {**_own_start(net), "kgs": Cell(formats.NONE), "gogod": Cell(formats.NONE)}
     trials = {trial.id: trial.result["samples"] for trial in net.trials if trial.result is not None}
     cells |= {
@@ -134,7 +135,7 @@ def _own_comparison(net: MeasuredNet, played: Played) -> tuple[_Accuracies, Row]
         "pachi": against_engine(played, trials, "Pachi"),
     }
     cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {net.study.coverage}")
-    mean = found.mean if found else None
+    mean = top1.mean if top1 else None
     return (mean, None) if column == "kgs" else (None, mean), Row(_key(net), cells)
 
 
@@ -171,13 +172,12 @@ def _coverage_notes(nets: Sequence[MeasuredNet]) -> list[str]:
                 if reference.history == "as_published"
                 else "full history"
             )
-            told = f"{net.study.budget} budget, {net.study.coverage}, tested on {subset_text(reference)} ({history})"
-            about.setdefault(told, []).append(net.study.base)
-    notes = [
-        f"Ours: {', '.join(dict.fromkeys(bases))}: {told}; in brackets 95 % intervals for new seeds and new games."
-        for told, bases in about.items()
+            text = f"{net.study.budget} budget, {net.study.coverage}, tested on {subset_text(reference)} ({history})"
+            about.setdefault(text, []).append(net.study.base)
+    return [
+        f"Ours: {', '.join(dict.fromkeys(bases))}: {text}; in brackets 95 % intervals for new seeds and new games."
+        for text, bases in about.items()
     ]
-    return notes
 
 
 def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
@@ -187,12 +187,12 @@ def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     rows = [_published_stats(row) for row in published] + [_own_stats(net) for net in nets]
     notes = ("Perplexity is exp(nats): of how many equally likely moves the net is as unsure.", *_full_coverage(nets))
     arms = len(nets)
-    told = (
+    text = (
         f"Published nets of which the loss is told, then the {arms} nets measured here, read with their full history."
         if nets
         else "Published nets of which the loss is told."
     )
-    return Section("Other stats", (told,), tables=(Table("stats", "Other stats", _STATS, tuple(rows), notes),))
+    return Section("Other stats", (text,), tables=(Table("stats", "Other stats", _STATS, tuple(rows), notes),))
 
 
 def _published_stats(row: PublishedRow) -> Row:
@@ -216,11 +216,13 @@ def _own_stats(net: MeasuredNet) -> Row:
     number = net.evaluation("full")
     cells = {**_own_start(net), "data": text_cell(net.study.data), "perplexity": perplexity_cell(net, number)}
     for metric in (column.key for column in _STATS if column.key in SUMMARISED):
-        found = None if number is None else level(net, number, metric)
+        measured = None if number is None else level(net, number, metric)
         unit = METRICS[metric].unit
         trials = () if number is None else tuple(trial.id for trial in net.evaluated(number))
         cells[metric] = (
-            Cell(formats.NONE) if found is None else Cell(formats.level(found.mean, unit), found.mean, trials, number)
+            Cell(formats.NONE)
+            if measured is None
+            else Cell(formats.level(measured.mean, unit), measured.mean, trials, number)
         )
     return Row(_key(net), cells)
 

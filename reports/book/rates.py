@@ -32,7 +32,7 @@ def rates_section(searches: Sequence[SearchReport]) -> Section:
     """The table and figures of all searches, or the command that would make one."""
     if not searches:
         return Section(TITLE, (NONE_YET,))
-    told = (
+    text = (
         "Found by Optuna on validation games with seeds that no comparison uses. `gonn ablate NAME --lr "
         "found:SEARCH` adopts a rate; the page of each search,"
         " with all its trials, is made by `gonn search show SEARCH`."
@@ -45,7 +45,7 @@ def rates_section(searches: Sequence[SearchReport]) -> Section:
         "single trial does."
     )
     table = Table("rates", TITLE, _COLUMNS, tuple(_row(each) for each in searches), (note,))
-    return Section(TITLE, (told,), tuple(pictures), (table,))
+    return Section(TITLE, (text,), tuple(pictures), (table,))
 
 
 def _picture(report: SearchReport) -> Picture:
@@ -57,19 +57,19 @@ def _picture(report: SearchReport) -> Picture:
     return Picture(name, f"Nats over learning rate: {search.title}, {search.budget} budget, {search.data}", draw)
 
 
-def _row(found: SearchReport) -> Row:
-    search, optimum = found.search, found.optimum
-    states = [sum(tried.state == state for tried in found.tried) for state in ("done", "pruned", "diverged")]
-    own = next((tried.nats for tried in found.tried if tried.state == "done" and tried.rate == search.own_rate), None)
+def _row(report: SearchReport) -> Row:
+    search, optimum = report.search, report.optimum
+    states = [sum(tried.state == state for tried in report.tried) for state in ("done", "pruned", "diverged")]
+    own = next((tried.nats for tried in report.tried if tried.state == "done" and tried.rate == search.own_rate), None)
     gain = None if own is None or optimum is None else optimum.nats - own
     ends = None if optimum is None or optimum.interval is None else [optimum.interval.low, optimum.interval.high]
-    behind = tuple(dict.fromkeys(tried.trial for tried in found.tried))
+    behind = tuple(dict.fromkeys(tried.trial for tried in report.tried))
     cells = {
         "net": text_cell(search.title),
         "data": text_cell(f"{search.budget}, {search.data}"),
         "trials": Cell(f"{', '.join(map(str, states))} of {search.trials}", states, behind),
         "range": Cell(f"{search.rates[0]:.3g} to {search.rates[1]:.3g}", list(search.rates)),
-        "rate": Cell(formats.NONE if found.rate is None else f"{found.rate:g}", found.rate, behind),
+        "rate": Cell(formats.NONE if report.rate is None else f"{report.rate:g}", report.rate, behind),
         "interval": Cell(formats.NONE if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]", ends, behind),
         "own": Cell(f"{search.own_rate:g}", search.own_rate),
         "nats": Cell(

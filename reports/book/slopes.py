@@ -22,11 +22,11 @@ _SLOPES = (
 )
 
 
-def slopes_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Table | None:
+def slopes_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Table | None:
     """Mean and spread over the channels of every layer of parametric ReLUs, the published ones below; None when no net
     has any."""
     rows = []
-    for each in found:
+    for each in nets:
         for layer in each.slope_layers:
             values = each.slopes(layer)
             numbers = {
@@ -39,7 +39,7 @@ def slopes_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
             )
     if not rows:
         return None
-    for published in looks:
+    for published in published_nets:
         for slopes in published.slopes:
             cells = {
                 "net": text_cell(f"published: {published.net}"),
@@ -60,16 +60,16 @@ def _range_cell(ends: tuple[float, float] | None) -> Cell:
     return Cell(low if low == high else f"{low} to {high}", list(ends))
 
 
-def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
+def slopes_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Picture | None:
     """Mean slope by layer, bars of one standard deviation over channels, bands where the published means lie; a panel a
     net."""
-    shown = [(each, each.slope_layers) for each in found]
+    shown = [(each, each.slope_layers) for each in nets]
     shown = [(each, layers) for each, layers in shown if layers]
     if not shown:
         return None
 
     panels = [(each.title, layers, *_means_and_sds([each.slopes(layer) for layer in layers])) for each, layers in shown]
-    published = [told for look in looks for told in look.slopes]
+    published = [slopes for each in published_nets for slopes in each.slopes]
 
     def paint(figure: Figure) -> None:
         for axes, (name, layers, means, sds) in zip(
@@ -95,7 +95,7 @@ def slopes_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] 
     title = (
         "Slopes of parametric ReLUs by layer: mean over channels and seeds, bars one standard deviation over channels"
     )
-    title += "; orange: between which the published nets' means lie" if any(look.slopes for look in looks) else ""
+    title += "; orange: between which the published nets' means lie" if published else ""
     size = (WIDTH, 2.7 * len(panels))
     return Picture("slopes", title, lambda: figure_bytes("slopes", size, paint), (panels, published))
 
@@ -105,8 +105,8 @@ def _means_and_sds(layers: Sequence[np.ndarray]) -> tuple[list[float], list[floa
     return [float(values.mean()) for values in layers], [float(values.std(axis=1).mean()) for values in layers]
 
 
-def _published_bands(axes, layers: Sequence[str], told: Sequence[PublishedSlopes]) -> None:
-    for each in told:
+def _published_bands(axes, layers: Sequence[str], published: Sequence[PublishedSlopes]) -> None:
+    for each in published:
         places = [place for place, layer in enumerate(layers) if (layer == POOLED_SLOPES) == each.pooled]
         if places:
             low, high = each.mean

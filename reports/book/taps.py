@@ -23,17 +23,17 @@ _TAPS = (
 )
 
 
-def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Table | None:
+def taps_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Table | None:
     """Root mean square of the corner, edge and centre taps of every 3x3 kernel in the blocks, the published ones below;
     None when no net has such kernels."""
     rows = []
-    for each in found:
+    for each in nets:
         for layer in each.kernels:
             numbers = {group: each.tap_rms(layer, group) for group in TAP_GROUPS}
             rows.append(_taps_row(each.title, layer, numbers, each.trials))
     if not rows:
         return None
-    for published in looks:
+    for published in published_nets:
         for taps in published.taps:
             numbers = {name: getattr(taps, name) for name in TAP_GROUPS}
             rows.append(_taps_row(f"published: {published.net}", taps.layer, numbers))
@@ -41,7 +41,7 @@ def taps_table(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()
         "Root mean square over input and output channels, mean over seeds. Weights scale with the net's width: "
         "compare the taps of one kernel."
     ]
-    notes += [f"Published: {each.note}." for each in looks if each.taps and each.note]
+    notes += [f"Published: {each.note}." for each in published_nets if each.taps and each.note]
     return Table("taps", "Kernels by tap", _TAPS, tuple(rows), tuple(notes))
 
 
@@ -52,17 +52,19 @@ def _taps_row(title: str, layer: str, numbers: Mapping[str, float], trials: tupl
     return Row(f"{title} {layer}", cells)
 
 
-def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = ()) -> Picture | None:
+def taps_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Picture | None:
     """Every 3x3 kernel as a map of its nine taps, relative to the mean of its edge taps; published ones last."""
     shown = [
-        (each.title, {layer: _relative(each.tap_map(layer)) for layer in layers[:_KERNELS_AT_MOST]})
-        for each in found
-        if (layers := each.kernels)
+        (each.title, {layer: _relative(each.tap_map(layer)) for layer in each.kernels[:_KERNELS_AT_MOST]})
+        for each in nets
+        if each.kernels
     ]
     if not shown:
         return None
     shown += [
-        (f"published: {each.net}", {told.layer: _told_map(told) for told in each.taps}) for each in looks if each.taps
+        (f"published: {each.net}", {taps.layer: _published_map(taps) for taps in each.taps})
+        for each in published_nets
+        if each.taps
     ]
     heights = [-(-len(maps) // _ACROSS) for _, maps in shown]
 
@@ -77,9 +79,9 @@ def taps_picture(found: Sequence[NetWeights], looks: Sequence[PublishedLooks] = 
                 _draw_taps(axes, taps, short_name(layer))
 
     title = "3×3 kernels by tap: root mean square over channels, as a multiple of the edge taps' mean"
-    told = [(name, {layer: taps.tolist() for layer, taps in maps.items()}) for name, maps in shown]
+    inputs = [(name, {layer: taps.tolist() for layer, taps in maps.items()}) for name, maps in shown]
     size = (WIDTH, sum(1.35 * height + 0.35 for height in heights))
-    return Picture("taps", title, lambda: figure_bytes("taps", size, paint), told)
+    return Picture("taps", title, lambda: figure_bytes("taps", size, paint), inputs)
 
 
 _ACROSS, _KERNELS_AT_MOST = 6, 24
@@ -90,10 +92,10 @@ def _relative(rms: np.ndarray) -> np.ndarray:
     return rms / np.mean([rms[tap] for tap in EDGES])
 
 
-def _told_map(told: PublishedTaps) -> np.ndarray:
-    taps = np.full((3, 3), told.edges)
-    taps[::2, ::2], taps[1, 1] = told.corners, told.center
-    return taps / told.edges
+def _published_map(published: PublishedTaps) -> np.ndarray:
+    taps = np.full((3, 3), published.edges)
+    taps[::2, ::2], taps[1, 1] = published.corners, published.center
+    return taps / published.edges
 
 
 def _draw_taps(axes, taps: np.ndarray, title: str) -> None:

@@ -68,10 +68,9 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
             halves = np.array([_half_width(deltas) for deltas in curve.values()])
             axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
             late = np.array(counts) >= places.total / 2
-            told = late & (
-                np.array([len(deltas) for deltas in curve.values()]) > 2
-            )  # two seeds: a band so wide that it would hide all else
-            shown += [*means[late], *(means - halves)[told], *(means + halves)[told]]
+            seeds = np.array([len(deltas) for deltas in curve.values()])
+            banded = late & (seeds > 2)  # two seeds: a band so wide that it would hide all else
+            shown += [*means[late], *(means - halves)[banded], *(means + halves)[banded]]
             handles.append(
                 Line2D([], [], linewidth=1.8, label=f"{printable(contrast.card, 40)}: with − without", **style)
             )

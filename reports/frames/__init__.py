@@ -82,11 +82,11 @@ def claims(
 ) -> pd.DataFrame:
     """A row a study and claim of its cards: what the document says, what was measured, the verdict."""
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
-    found: list[rows.Row] = []
+    claim_rows: list[rows.Row] = []
     for results, analyses in source.analysed():
         main = {metric: analysis for (number, metric), analysis in analyses.items() if number == MAIN}
-        found += rows.claim_rows(results.study, find_claims(results, source.registry, main))
-    return make_frame("claims", found)
+        claim_rows += rows.claim_rows(results.study, find_claims(results, source.registry, main))
+    return make_frame("claims", claim_rows)
 
 
 def games(

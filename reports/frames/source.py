@@ -88,8 +88,10 @@ def _chosen(studies: Sequence[Study], setting: str, wanted: Sequence[str]) -> se
     names = {study.id: study.id if setting == "study" else getattr(study, setting) for study in studies}
     chosen: set[str] = set()
     for name in wanted:
-        found = {key for key, value in names.items() if value == name or (setting == "study" and key.startswith(name))}
-        if studies and not found:
+        matching = {key for key, value in names.items() if value == name}
+        if setting == "study":
+            matching |= {key for key in names if key.startswith(name)}
+        if studies and not matching:
             raise SettingError(setting, name, "no study of the workspace has it", sorted(set(names.values())))
-        chosen |= found
+        chosen |= matching
     return chosen

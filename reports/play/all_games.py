@@ -41,7 +41,8 @@ def trial_names(studies: Sequence[Study]) -> dict[str, str]:
     for study in studies:
         for trial in study.trials:
             arm = study.arm(trial.arm)
-            names.setdefault(trial.trial, f"{study.base}{f' {arm.label}' if arm.values else ''} s{trial.seed}")
+            net = f"{study.base} {arm.label}" if arm.values else study.base
+            names.setdefault(trial.trial, f"{net} s{trial.seed}")
     return names
 
 

@@ -114,13 +114,13 @@ class Ladder:
     def neighbours(self) -> list[tuple[float, float | None]]:
         """For each rung but the last: games with the next one, and half of the 95 % interval between them in Elo (None:
         no games link them)."""
-        found = []
+        pairs = []
         for lower in range(len(self.file.rungs) - 1):
             difference = self.ratings.difference(lower + 1, lower)
-            found.append(
+            pairs.append(
                 (float(self.tally.met[lower, lower + 1]), None if difference is None else NORMAL_95 * difference[1])
             )
-        return found
+        return pairs
 
     def rated(self) -> list[int]:
         """Numbers of the rungs that games link to the first."""
@@ -159,5 +159,5 @@ def read_ladder(path: Path, matches_folder: Path) -> Ladder:
 
 def load_ladders(elo_folder: Path, matches_folder: Path) -> list[Ladder]:
     """All ladders of a workspace, by title."""
-    found = [read_ladder(path, matches_folder) for path in sorted(elo_folder.glob(f"*/{FILE}"))]
-    return sorted(found, key=lambda ladder: (ladder.file.title, ladder.file.id))
+    ladders = [read_ladder(path, matches_folder) for path in sorted(elo_folder.glob(f"*/{FILE}"))]
+    return sorted(ladders, key=lambda ladder: (ladder.file.title, ladder.file.id))

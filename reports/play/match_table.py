@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("match", "match", "left"),
 )
 _ENDS = ("passes", "resign", "illegal", "length")
-_WORDS = {
+_END_TEXTS = {
     "passes": "by two passes",
     "resign": "by resignation",
     "illegal": "by a refused move",
@@ -73,7 +73,7 @@ def _row(match: Match, names: Mapping[str, str]) -> Row:
         "black": _of(match.games, "A"),
         "white": _of(match.games, "B"),
         "ends": Cell(
-            ", ".join(f"{ends[end]} {_WORDS[end]}" for end in _ENDS if ends[end]) or formats.NONE,
+            ", ".join(f"{ends[end]} {_END_TEXTS[end]}" for end in _ENDS if ends[end]) or formats.NONE,
             " ".join(f"{end} {ends[end]}" for end in _ENDS if ends[end]),
         ),
         "moves": Cell(f"{median(moves):.0f}" if moves else formats.NONE, median(moves) if moves else None),

@@ -8,7 +8,7 @@ PUBLISHED_CHOICE = {"kind": "biased", "history": "full", "symmetries": 1}
 """What a net's name does not say of its choice of moves: the published way (spec: GoNN 5)."""
 ORDINARY_PASSING = "pass_alive"
 """How nets pass in matches unless told otherwise; their names say another way."""
-_CHOICE_WORDS = {"symmetries": "symmetries {}", "history": "history {}"}
+_CHOICE_TEXTS = {"symmetries": "symmetries {}", "history": "history {}"}
 
 
 def player_names(identities: Mapping[str, dict], nets: Mapping[str, str]) -> dict[str, str]:
@@ -27,12 +27,12 @@ def is_net(identity: Mapping) -> bool:
 def choice_text(identity: Mapping) -> str:
     """How a net chooses where that is not the published way: `argmax, history none`; empty for the published one."""
     choice = identity.get("choice", {})
-    words = [str(choice["kind"])] if choice.get("kind", "biased") != PUBLISHED_CHOICE["kind"] else []
+    parts = [str(choice["kind"])] if choice.get("kind", "biased") != PUBLISHED_CHOICE["kind"] else []
     return ", ".join(
-        words
+        parts
         + [
             form.format(choice[key])
-            for key, form in sorted(_CHOICE_WORDS.items())
+            for key, form in sorted(_CHOICE_TEXTS.items())
             if choice.get(key, PUBLISHED_CHOICE[key]) != PUBLISHED_CHOICE[key]
         ]
     )
@@ -40,20 +40,20 @@ def choice_text(identity: Mapping) -> str:
 
 def engine_text(identity: Mapping) -> str:
     """Name and version of an engine, and its level where its command names one: `GNU Go 3.8 level 10`."""
-    command = [str(word) for word in identity.get("command", ())]
-    words = [str(identity.get(key)) for key in ("name", "version") if identity.get(key)] or command[:1] or ["engine"]
+    command = [str(argument) for argument in identity.get("command", ())]
+    parts = [str(identity.get(key)) for key in ("name", "version") if identity.get(key)] or command[:1] or ["engine"]
     level = engine_level(identity)
-    return " ".join(words + ([f"level {level}"] if level else []))
+    return " ".join(parts + ([f"level {level}"] if level else []))
 
 
 def engine_level(identity: Mapping) -> str | None:
     """What follows `--level` in an engine's command."""
-    command = [str(word) for word in identity.get("command", ())]
-    for word, following in zip(command, [*command[1:], ""], strict=False):
-        if word == "--level" and following:
+    command = [str(argument) for argument in identity.get("command", ())]
+    for argument, following in zip(command, [*command[1:], ""], strict=False):
+        if argument == "--level" and following:
             return following
-        if word.startswith("--level="):
-            return word.removeprefix("--level=")
+        if argument.startswith("--level="):
+            return argument.removeprefix("--level=")
     return None
 
 

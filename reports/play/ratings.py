@@ -84,14 +84,9 @@ def rating_notes(tally: Tally, ratings: Ratings, names: Mapping[str, str], match
     rules = {rules_text(match.rules) for match in matches if match.games}
     notes += [f"Rules: {'; in some matches: '.join(sorted(rules))}."] if rules else []
     voided = sum(match.voided for match in matches)
-    notes += (
-        [
-            f"{voided} game{'s were' if voided > 1 else ' was'} voided (an engine crashed or ran out of time); "
-            "voided games count nothing."
-        ]
-        if voided
-        else []
-    )
+    if voided:
+        games = f"{voided} games were" if voided > 1 else "1 game was"
+        notes.append(f"{games} voided (an engine crashed or ran out of time); voided games count nothing.")
     return tuple(notes)
 
 
@@ -161,17 +156,19 @@ def _opponent(number: str, parts: Sequence[str]) -> Column:
 
 
 def _superiority(ratings: Ratings, one: int, other: int) -> Cell:
-    found = ratings.superiority(one, other)
-    return (
-        Cell("" if one == other else formats.NONE)
-        if found is None
-        else Cell(">99" if found > 0.995 else "<1" if found < 0.005 else f"{100 * found:.0f}", found)
-    )
+    probability = ratings.superiority(one, other)
+    if probability is None:
+        return Cell("" if one == other else formats.NONE)
+    if probability > 0.995:
+        return Cell(">99", probability)
+    return Cell("<1" if probability < 0.005 else f"{100 * probability:.0f}", probability)
 
 
 def _points(tally: Tally, one: int, other: int) -> Cell:
     games, points = float(tally.met[one, other]), float(tally.taken[one, other])
-    return Cell(f"{points:g}/{games:.0f}", [points, games]) if games else Cell("" if one == other else formats.NONE)
+    if not games:
+        return Cell("" if one == other else formats.NONE)
+    return Cell(f"{points:g}/{games:.0f}", [points, games])
 
 
 def _per_cent(share: float) -> str:

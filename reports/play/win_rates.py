@@ -60,13 +60,13 @@ class WinRate:
 def win_rates(results: StudyResults) -> list[WinRate]:
     """Of every card and choice with games, in the order of the study; p adjusted by Holm over the cards of each
     choice."""
-    found = []
+    rates = []
     for contrast in results.study.contrasts:
         for choice, seeds in _games(results, contrast).items():
-            found.append(
+            rates.append(
                 WinRate(contrast.card, choice, seeds, win_rate_effect(contrast.card, seeds), EffectVerdict.UNDERPOWERED)
             )
-    return [_judged(results, each, [other for other in found if other.choice == each.choice]) for each in found]
+    return [_judged(results, each, [other for other in rates if other.choice == each.choice]) for each in rates]
 
 
 def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> WinRate:

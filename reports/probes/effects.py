@@ -53,14 +53,14 @@ def by_seed(
 ) -> dict[int, list[tuple[TrialResult, ProbeAnswers]]]:
     """Seed -> a trial with answers for each of the arms, of the seeds that have all of them; to the given suite, or to
     any."""
-    found: dict[int, list] = {}
+    answers_by_seed: dict[int, list] = {}
     for arm in arms:
         for trial in results.of_arm(arm):
             known = answers_of(trial)
             chosen = known.get(suite) if suite else next(iter(known.values()), None)
             if chosen is not None:
-                found.setdefault(trial.seed, []).append((trial, chosen))
-    return {seed: each for seed, each in found.items() if len(each) == len(arms)}
+                answers_by_seed.setdefault(trial.seed, []).append((trial, chosen))
+    return {seed: each for seed, each in answers_by_seed.items() if len(each) == len(arms)}
 
 
 def group_effects(results: StudyResults, contrast: Contrast, suite: str) -> list[GroupEffect]:
@@ -105,12 +105,12 @@ def _interval(differences: np.ndarray, clusters: np.ndarray) -> Interval | None:
     if len(counts) < 2:
         return None
     noise = evaluation_noise([(1.0, sums)], counts)
-    found = (
+    mean_spread = (
         Spread(float(np.sqrt(noise.total)), len(counts) - 1)
         if seeds == 1
         else spread(float(differences.mean(1).var(ddof=1)) / seeds, seeds - 1, noise)
     )
-    return found.interval(float(differences.mean()), 0.95)
+    return mean_spread.interval(float(differences.mean()), 0.95)
 
 
 def probability_effect(
@@ -131,10 +131,10 @@ def probability_effect(
 
 
 def _probabilities(
-    found: Mapping[int, list], case: str, move: int, head: str = "policy"
+    answers_by_seed: Mapping[int, list], case: str, move: int, head: str = "policy"
 ) -> dict[int, tuple[float, list[str]]]:
     probabilities = {}
-    for seed, each in found.items():
+    for seed, each in answers_by_seed.items():
         maps = [answers.policy(case) if head == "policy" else answers.laddered(case) for _, answers in each]
         if all(one is not None for one in maps):
             probabilities[seed] = float(np.mean([one[move] for one in maps])), [trial.id for trial, _ in each]
@@ -144,9 +144,9 @@ def _probabilities(
 def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effect:
     """The effect of paired differences by seed, with no other noise; without intervals for a single seed."""
     n, delta = len(deltas), float(deltas.mean())
-    found = Spread(float(deltas.std(ddof=1) / np.sqrt(n)), n - 1) if n > 1 else None
-    p = found.p_value(delta) if found else None
-    intervals = [found.interval(delta, level) if found else None for level in (0.95, 0.90)]
+    noise = Spread(float(deltas.std(ddof=1) / np.sqrt(n)), n - 1) if n > 1 else None
+    p = noise.p_value(delta) if noise else None
+    intervals = [noise.interval(delta, level) if noise else None for level in (0.95, 0.90)]
     return Effect(
         name=name,
         n=n,
@@ -155,10 +155,10 @@ def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effe
         deltas=tuple(map(float, deltas)),
         paired=True,
         pooled=False,
-        se_seed=found.se if found else None,
+        se_seed=noise.se if noise else None,
         se_eval=0.0,
-        se=found.se if found else None,
-        df=found.df if found else None,
+        se=noise.se if noise else None,
+        df=noise.df if noise else None,
         interval95=intervals[0],
         interval90=intervals[1],
         own_interval95=intervals[0],
@@ -174,7 +174,7 @@ def level(
 ) -> tuple[list[float], tuple[str, ...]]:
     """Probability of a move by seed, as a mean over arms, and the trials behind it; head: as in
     `ablations.schema.Probe`."""
-    found = _probabilities(by_seed(results, arms), case, move, head)
-    return [found[seed][0] for seed in sorted(found)], tuple(
-        trial for seed in sorted(found) for trial in found[seed][1]
+    probabilities = _probabilities(by_seed(results, arms), case, move, head)
+    return [probabilities[seed][0] for seed in sorted(probabilities)], tuple(
+        trial for seed in sorted(probabilities) for trial in probabilities[seed][1]
     )

@@ -24,10 +24,10 @@ def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
     head = answers.ladder_head
     if head is None:
         return None
-    asked, distance = ~np.isnan(head.works), answers.arrays["distance"]
-    rows = [_pairs_row("all", "ladders", head, asked)]
+    answered, distance = ~np.isnan(head.works), answers.arrays["distance"]
+    rows = [_pairs_row("all", "ladders", head, answered)]
     for low, high in CLASSES:
-        inside = asked & (distance >= low) & (distance <= high)
+        inside = answered & (distance >= low) & (distance <= high)
         rows.append(_pairs_row(f"{low}-{high}", f"  {low}–{high} away", head, inside))
     for case, stones in PUBLISHED.items():
         side = "fails" if case.endswith("broken") else "works"

@@ -46,8 +46,8 @@ def groups_table(answers: ProbeAnswers, title: str) -> Table:
 
 
 def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -> Row:
-    found, chance = answers.found()[chosen], answers.arrays["chance"][chosen]
-    shares = {"found": found.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
+    solved, chance = answers.found()[chosen], answers.arrays["chance"][chosen]
+    shares = {"found": solved.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
     shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
     cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}
     return Row(
@@ -69,7 +69,7 @@ def positions_table(answers: ProbeAnswers, positions: tuple[PublishedPosition, .
             f"{point_name(int(move))} {_percent(policy[move])}" for move in np.argsort(-policy, kind="stable")[:3]
         )
         named = [*((move, "right") for move in each.case.right), *((move, "wrong") for move in each.case.wrong)]
-        ours = ", ".join(f"{point_name(move)} ({word}) {_percent(policy[move])}" for move, word in named)
+        ours = ", ".join(f"{point_name(move)} ({side}) {_percent(policy[move])}" for move, side in named)
         cells = {
             "position": Cell(each.case.name),
             "named": Cell(ours),

@@ -108,12 +108,12 @@ def _analyse(
 def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None]):
     """Arms by key, comparisons by card, and why the other cards have none."""
     study = results.study
-    arms = {arm.id: found for arm in study.arms if (found := read(arm.id)) is not None}
+    arms = {arm.id: result for arm in study.arms if (result := read(arm.id)) is not None}
     left_out = {contrast.card: reason for contrast in study.contrasts if (reason := _lacking(study, contrast, arms))}
     comparisons = {
         contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out
     }
-    return {arm_key(study.arm(arm)): found for arm, found in arms.items()}, comparisons, left_out
+    return {arm_key(study.arm(arm)): result for arm, result in arms.items()}, comparisons, left_out
 
 
 def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) -> str | None:
@@ -146,9 +146,9 @@ def by_seed_alone(values: Mapping[int, float]) -> ArmResult:
 def used_trials(results: StudyResults, contrast: Contrast, effect: Effect, evaluation: int) -> tuple[str, ...]:
     """Trials behind an effect: those of its seeds, or all evaluated ones of an unpaired effect."""
     arms = (*contrast.with_it, *contrast.without)
-    found = {arm: results.evaluated(arm, evaluation) for arm in arms}
+    evaluated = {arm: results.evaluated(arm, evaluation) for arm in arms}
     return tuple(
-        trial.id for arm in arms for seed, trial in found[arm].items() if not effect.paired or seed in effect.seeds
+        trial.id for arm in arms for seed, trial in evaluated[arm].items() if not effect.paired or seed in effect.seeds
     )
 
 

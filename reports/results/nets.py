@@ -37,12 +37,12 @@ class MeasuredNet:
 
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
-        found = (
+        numbers = (
             number
             for number, each in enumerate(self.study.evaluations)
             if (each.split, each.history) == ("test", history)
         )
-        return next(found, None)
+        return next(numbers, None)
 
     def evaluated(self, number: int | None) -> tuple[TrialResult, ...]:
         """Trials that have the evaluation of that number; none for None."""
@@ -50,8 +50,8 @@ class MeasuredNet:
 
     def evaluations(self, number: int | None) -> list[SummedEvaluation]:
         """Those evaluations."""
-        found = [trial.evaluations[number] for trial in self.trials if number is not None]
-        return [evaluation for evaluation in found if evaluation is not None]
+        evaluations = [trial.evaluations[number] for trial in self.trials if number is not None]
+        return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
 @dataclass(frozen=True)
@@ -64,21 +64,21 @@ class Level:
 
 def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
     """Of these studies all arms with a finished trial, by base, budget and data; the base first, then by name."""
-    found: dict[tuple, MeasuredNet] = {}
+    nets: dict[tuple, MeasuredNet] = {}
     for results in studies:
         study = results.study
         for arm in study.arms:
             trials = tuple(trial for trial in results.of_arm(arm.id) if trial.result is not None)
             key = (arm_key(arm), study.budget, study.evaluations)
-            known = found.get(key)
+            known = nets.get(key)
             if known is not None:
                 seeds = {trial.seed for trial in known.trials}
                 trials = (*known.trials, *(trial for trial in trials if trial.seed not in seeds))
-                found[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
+                nets[key] = replace(known, trials=tuple(sorted(trials, key=lambda trial: trial.seed)))
             elif trials:
-                found[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.cache)
+                nets[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.cache)
     return sorted(
-        found.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
+        nets.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
     )
 
 
@@ -98,28 +98,25 @@ def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
 
 def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     """`36.81 % [36.02, 37.60]`, or a dash."""
-    found = None if number is None else level(net, number, metric)
-    if found is None:
+    measured = None if number is None else level(net, number, metric)
+    if measured is None:
         return Cell(formats.NONE)
     unit = METRICS[metric].unit
-    text, value = formats.level(found.mean, unit), [found.mean]
-    if found.interval95 is not None:
-        ends = [found.interval95.low, found.interval95.high]
-        text += (
-            " ["
-            + ", ".join(formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends)
-            + "]"
-        )
+    text, value = formats.level(measured.mean, unit), [measured.mean]
+    if measured.interval95 is not None:
+        ends = [measured.interval95.low, measured.interval95.high]
+        texts = [formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends]
+        text += f" [{', '.join(texts)}]"
         value += ends
     return Cell(text, value, tuple(trial.id for trial in net.evaluated(number)), number)
 
 
 def perplexity_cell(net: MeasuredNet, number: int | None) -> Cell:
     """exp of the mean nats."""
-    found = None if number is None else level(net, number, "nats")
-    if found is None:
+    measured = None if number is None else level(net, number, "nats")
+    if measured is None:
         return Cell(formats.NONE)
-    value = math.exp(found.mean)
+    value = math.exp(measured.mean)
     return Cell(f"{value:.2f}", value, tuple(trial.id for trial in net.evaluated(number)), number)
 
 

@@ -63,7 +63,7 @@ class StudyShelf:
         all its seeds.
         """
         own = {frozenset(comparison(study, contrast).weights.items()) for contrast in study.contrasts}
-        found: dict[frozenset, tuple[str, Differences]] = {}
+        comparisons: dict[frozenset, tuple[str, Differences]] = {}
         studies, unread = self._read
         skipped, variances, used = dict(unread), [], []
         for path, other in studies.items():
@@ -80,14 +80,13 @@ class StudyShelf:
                 key = frozenset(differences.weights.items())
                 if key in own:
                     continue
-                name, before = found.get(key, (f"{card} of {other.id}", Differences({}, {})))
-                found[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
+                name, before = comparisons.get(key, (f"{card} of {other.id}", Differences({}, {})))
+                comparisons[key] = name, Differences({**before.by_seed, **differences.by_seed}, differences.weights)
                 variances.append(table.effects[card].se_eval ** 2)
                 used.append(other.id)
         median = float(np.median(variances)) if variances else None
-        return PriorNoise(
-            dict(found.values()), median, tuple(dict.fromkeys(used)), tuple(skipped[path] for path in sorted(skipped))
-        )
+        reasons = tuple(skipped[path] for path in sorted(skipped))
+        return PriorNoise(dict(comparisons.values()), median, tuple(dict.fromkeys(used)), reasons)
 
     def _table(self, study: Study, metric: str) -> TableAnalysis | None:
         if (study.id, metric) not in self._tables:

@@ -43,23 +43,23 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
     return speeds
 
 
-def read_looks(study_folder: Path) -> dict[str, int]:
+def read_look_counts(study_folder: Path) -> dict[str, int]:
     """Command -> how many different states of test results it was the first to show. Raises InputError for a file that
     is none."""
     commands = [str(command) for command in read_mapping(study_folder / LOOKS_FILE).values()]
     return dict(sorted(Counter(commands).items()))
 
 
-def looks_text(looks: Mapping[str, int]) -> str:
-    """One sentence for a table's footer; `looks`: how often test results were shown, by table or command.
+def look_counts_text(look_counts: Mapping[str, int]) -> str:
+    """One sentence for a table's footer; `look_counts`: how often test results were shown, by table or command.
 
     No alpha is spent on them: each look at unfinished results that may decide whether more seeds are run raises the
     chance of a false helps or hurts above alpha, and the reader has to weigh that.
     """
-    total = sum(looks.values())
+    total = sum(look_counts.values())
     if total <= 1:
         return f"Looks at the test results: {total}."
-    parts = ", ".join(f"{name} {count}" for name, count in looks.items() if count)
+    parts = ", ".join(f"{name} {count}" for name, count in look_counts.items() if count)
     return (
         f"Looks at the test results: {total} ({parts}); intervals and p values are not corrected for having looked "
         "before."

@@ -17,7 +17,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
-from reports.results.speed_and_looks import ArmSpeed, read_looks, read_speeds
+from reports.results.speed_and_looks import ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 
@@ -61,7 +61,7 @@ class StudyResults:
     trials: tuple[TrialResult, ...]
     speeds: Mapping[str, ArmSpeed]
     """Arm -> its speed measured alone; empty when it was not measured."""
-    looks: Mapping[str, int]
+    look_counts: Mapping[str, int]
     """Command -> how many states of the test results it was the first to show."""
     played: tuple[Match, ...] = ()
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
@@ -108,10 +108,10 @@ def load_results(
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
     trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in study.trials)
-    speeds, looks = (
-        ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_looks(Path(study_folder)))
+    speeds, look_counts = (
+        ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_look_counts(Path(study_folder)))
     )
-    return StudyResults(study, trials, speeds, looks, cache=cache)
+    return StudyResults(study, trials, speeds, look_counts, cache=cache)
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:
@@ -138,7 +138,7 @@ def _evaluations(
     if result is None:
         return (None,) * len(study.evaluations)
     reading = Reading(**study.arm(ref.arm).config.evaluation.model_dump())
-    found = {}
+    by_subset = {}
     for evaluation in load_evaluations(folder):
         summary = evaluation.summary
         if (
@@ -146,9 +146,9 @@ def _evaluations(
             and summary["metric_set"] == METRIC_SET
             and evaluation.reading == reading
         ):
-            found[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
+            by_subset[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
     return tuple(
-        _checked(reference, found.get((reference.subset, reference.history))) for reference in study.evaluations
+        _checked(reference, by_subset.get((reference.subset, reference.history))) for reference in study.evaluations
     )
 
 

@@ -48,8 +48,8 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
     pairs = np.array(sorted(tried))
     x, y = np.log(pairs[:, 0]), pairs[:, 1]
     best = int(np.argmin(y))
-    found, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
-    at, level = (found, float(np.polyval(bent, found))) if bent is not None else (x[best], float(y[best]))
+    minimum, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
+    at, level = (minimum, float(np.polyval(bent, minimum))) if bent is not None else (x[best], float(y[best]))
     interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
     if len(x) >= LEAST:
         generator = np.random.default_rng(seed)

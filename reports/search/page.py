@@ -29,29 +29,30 @@ _COLUMNS = (
 def sentences(report: SearchReport) -> list[str]:
     """What was found, in a few sentences."""
     search, optimum = report.search, report.optimum
-    said = (
+    lines = (
         [f"Unfinished: {report.unfinished} of {search.trials} trials are still to come."] if report.unfinished else []
     )
     if optimum is None or report.rate is None:
-        return [*said, "No trial is done: nothing is known of the best rate."]
+        return [*lines, "No trial is done: nothing is known of the best rate."]
     within = f" [{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]" if optimum.interval else ""
     curve = "lowest point of the curve" if len(optimum.rates) else "the best trial; no curve could be fitted"
-    said.append(f"Best learning rate {_rate(report.rate)}{within}: {formats.level(optimum.nats)} nats there ({curve}).")
-    said.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
+    level = formats.level(optimum.nats)
+    lines.append(f"Best learning rate {_rate(report.rate)}{within}: {level} nats there ({curve}).")
+    lines.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
     own = next((nats for each, nats in report.done if rounded(each.rate) == rounded(search.own_rate)), None)
     if own is not None:
-        said.append(
+        lines.append(
             f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} nats, "
             f"{formats.signed(own - optimum.nats)} against the curve."
         )
     if optimum.interval is None:
-        said.append(f"No interval: it takes {LEAST} finished trials, there are {len(report.done)}.")
+        lines.append(f"No interval: it takes {LEAST} finished trials, there are {len(report.done)}.")
     if optimum.at_edge:
-        said.append(
+        lines.append(
             f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to "
             f"{_rate(search.rates[1])}): a better one may lie beyond."
         )
-    return said
+    return lines
 
 
 def table_of(report: SearchReport) -> Table:
@@ -59,13 +60,15 @@ def table_of(report: SearchReport) -> Table:
     rows = []
     for each in sorted(report.tried, key=lambda tried: tried.rate):
         samples = report.search.config.training.samples if each.state == "done" else max(each.points, default=0)
-        nats = None if each.state == "diverged" else each.nats if each.nats is not None else each.points.get(samples)
-        words = {"pruned": "given up", "running": "under way or interrupted"}.get(each.state, each.state)
+        nats = each.points.get(samples) if each.nats is None else each.nats
+        if each.state == "diverged":
+            nats = None
+        state = {"pruned": "given up", "running": "under way or interrupted"}.get(each.state, each.state)
         cells = {
             "rate": Cell(f"{each.rate:.4g}", each.rate),
             "nats": Cell(formats.NONE if nats is None else formats.level(nats), nats),
             "samples": Cell(formats.count(samples), samples),
-            "state": Cell(words, each.state),
+            "state": Cell(state, each.state),
             "number": Cell(str(each.number), each.number),
             "trial": Cell(each.trial, each.trial, (each.trial,)),
         }
@@ -76,6 +79,7 @@ def table_of(report: SearchReport) -> Table:
 def notes(search: Search) -> list[str]:
     """How it was found."""
     rule, training = search.pruning, search.config.training
+    in_a_row = f", at {rule.looks} looks in a row" if rule.looks > 1 else ""
     return [
         f"{search.trials} trials of {formats.samples(training.samples)} samples on {search.coverage}; all with seed "
         f"{search.seed}, so that they differ in the rate alone.",
@@ -84,8 +88,7 @@ def notes(search: Search) -> list[str]:
         f"Judged by at least {formats.count(search.validation.minimum_positions)} validation positions, in whole "
         "games; the test split was not looked at.",
         f"A trial is given up from {100 * rule.after:g} % of the samples on when it is more than twice as far from "
-        f"the best of {rule.others} or more finished ones as their median is"
-        f"{f', at {rule.looks} looks in a row' * (rule.looks > 1)}.",
+        f"the best of {rule.others} or more finished ones as their median is{in_a_row}.",
         "The curve is a parabola in the logarithm of the rate through the better half of the finished trials; "
         "interval and band are bootstraps over trials (95 %).",
         "Interval and curve hold for this seed and these games.",

@@ -58,8 +58,8 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
     for metric in known:
         cells = {"metric": text_cell(METRICS[metric].title)}
         for arm in arms:
-            found = results.arm_result(arm, MAIN, metric)
-            mean = None if found is None else float(found.means.mean())
+            result = results.arm_result(arm, MAIN, metric)
+            mean = None if result is None else float(result.means.mean())
             text = formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit)
             cells[arm] = Cell(text, mean, tuple(trial.id for trial in results.evaluated(arm, MAIN).values()), MAIN)
         rows.append(Row(metric, cells))
@@ -102,11 +102,11 @@ def _effect_column(card: str) -> Column:
 def _by_number(evaluations: Sequence[SummedEvaluation]) -> Mapping[int, tuple[int, float]]:
     """First move of a bin -> positions, mean top-1 over seeds; empty when one of the evaluations holds no move
     numbers."""
-    found = [evaluation.by_move_number for evaluation in evaluations]
-    if None in found:
+    binned = [evaluation.by_move_number for evaluation in evaluations]
+    if None in binned:
         return {}
     return {
-        bins[0][0]: (bins[0][1], float(np.mean([share for _, _, share in bins]))) for bins in zip(*found, strict=True)
+        bins[0][0]: (bins[0][1], float(np.mean([share for _, _, share in bins]))) for bins in zip(*binned, strict=True)
     }
 
 

@@ -6,7 +6,7 @@ from gonn_core.errors import printable
 from reports.results.compare import MAIN, StudyAnalysis, study_thresholds
 from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.seed_pool import PriorNoise
-from reports.results.speed_and_looks import looks_text
+from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
 from reports.study.tables import describe
 from reports.tables import formats
@@ -23,7 +23,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_pool(nats, prior),
         *_margins(results, nats),
         *_sign_flips(nats),
-        looks_text(results.looks),
+        look_counts_text(results.look_counts),
         speed_note(results),
         FLOPS_COUNTED,
         _machines(results),
@@ -39,7 +39,9 @@ def unfinished_notes(results: StudyResults) -> list[str]:
     done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
     notes = [f"Unfinished: {done}; paired effects use the seeds that both sides have."]
     for trial in results.unfinished:
-        state = "done, not evaluated yet" if trial.result else "not started" if trial.state == "new" else trial.state
+        state = "not started" if trial.state == "new" else trial.state
+        if trial.result:
+            state = "done, not evaluated yet"
         reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
         notes.append(f"{printable(trial.arm, 60)}, seed {trial.seed} ({trial.id}): {state}{reason}.")
     return notes
@@ -55,11 +57,11 @@ def _readings(results: StudyResults) -> list[str]:
         "legal_only": "over legal points alone (empty ones but the ko point)",
     }
     notes, arms = [], results.study.arms
-    for name, words in wanted.items():
+    for name, reading in wanted.items():
         having = [printable(arm.label, 60) for arm in arms if getattr(arm.config.evaluation, name)]
         if having:
             where = "in all arms" if len(having) == len(arms) else ", ".join(having)
-            notes.append(f"Policies are evaluated {words}: {where}. Curves are of policies as they are.")
+            notes.append(f"Policies are evaluated {reading}: {where}. Curves are of policies as they are.")
     return notes
 
 
@@ -71,11 +73,14 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         ]
     if nats.table is None:
         return []
-    found = nats.table.correlation
-    if found is None:
+    correlation = nats.table.correlation
+    if correlation is None:
         return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
-    text = f"Arms are paired by seed: correlation within pairs {formats.minus(f'{found:.2f}')} over seeds"
-    return [f"{text} (0: pairing gains nothing, 1: it removes all seed noise)."]
+    text = formats.minus(f"{correlation:.2f}")
+    return [
+        f"Arms are paired by seed: correlation within pairs {text} over seeds (0: pairing gains nothing, 1: it removes "
+        "all seed noise)."
+    ]
 
 
 def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
@@ -111,10 +116,10 @@ def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:
 
 def _sign_flips(nats: StudyAnalysis) -> list[str]:
     effects = nats.table.effects.values() if nats.table else ()
-    found = [
+    p_values = [
         f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None
     ]
-    return [f"Sign-flip p over seeds, on these games: {', '.join(found)}."] if found else []
+    return [f"Sign-flip p over seeds, on these games: {', '.join(p_values)}."] if p_values else []
 
 
 def _machines(results: StudyResults) -> str:

@@ -66,13 +66,13 @@ def study_analyses(
     judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve")}
     wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in SUMMARISED]
     wanted += [(MAIN, metric) for metric in METRICS if metric in judged and metric not in SUMMARISED]
-    found = {}
+    analyses = {}
     for number, metric in wanted:
         pool = prior.differences if prior and (number, metric) == (MAIN, "nats") else None
-        found[number, metric] = analyse_study(
+        analyses[number, metric] = analyse_study(
             results, metric, number, claimed_sizes(registry, study.cards, metric), pool
         )
-    return found
+    return analyses
 
 
 def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
@@ -81,7 +81,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
     if effect is None:
         return f"{card}: no result yet ({nats.left_out[card]})"
     evaluation = results.study.evaluations[MAIN]
-    found = (
+    change = (
         formats.signed(effect.delta)
         + " nats"
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
@@ -89,6 +89,6 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
     planned = len(results.study.seeds)
     seeds = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     return (
-        f"{card}: Δ {found}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of "
+        f"{card}: Δ {change}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of "
         f"{evaluation.games:,} games)"
     )

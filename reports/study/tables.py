@@ -83,10 +83,10 @@ def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
 
 
 def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
-    cost, found = arm_cost(results, arm), results.study.arm(arm)
-    samples = found.config.training.samples
+    cost, study_arm = arm_cost(results, arm), results.study.arm(arm)
+    samples = study_arm.config.training.samples
     cells = {
-        "arm": text_cell(found.label),
+        "arm": text_cell(study_arm.label),
         "parameters": Cell(formats.count(cost.parameters), cost.parameters),
         "flops": Cell(formats.operations(cost.flops), cost.flops),
         "speed": Cell(formats.NONE if cost.samples_per_s is None else f"{cost.samples_per_s:,.0f}", cost.samples_per_s),
@@ -100,13 +100,13 @@ def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]
     ids = tuple(trial.id for trial in trials.values())
     cells = {"seeds": _seeds_cell(results, sorted(trials), ids, evaluation)}
     for metric in SUMMARISED:
-        found = results.arm_result(arm, evaluation, metric)
-        mean = None if found is None else float(found.means.mean())
+        result = results.arm_result(arm, evaluation, metric)
+        mean = None if result is None else float(result.means.mean())
         cells[metric] = Cell(
             formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit), mean, ids, evaluation
         )
         if metric == "nats":
-            sd = float(found.means.std(ddof=1)) if found is not None and len(found.seeds) > 1 else None
+            sd = float(result.means.std(ddof=1)) if result is not None and len(result.seeds) > 1 else None
             cells["sd"] = Cell(formats.NONE if sd is None else f"{sd:.4f}", sd, ids, evaluation)
     return cells
 

@@ -63,9 +63,9 @@ def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
         Line2D([], [], color=COLOURS[0], marker="o", markersize=4.5, linewidth=1.8, label="effect with 95 % interval"),
         Line2D([], [], color="0.88", linewidth=8, label="effects too small to be shown here"),
     ]
-    words = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
+    labels = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
     handles += [
-        Line2D([], [], linestyle="none", **_diamond(filled), label=words[filled])
+        Line2D([], [], linestyle="none", **_diamond(filled), label=labels[filled])
         for filled in sorted(claimed, reverse=True)
     ]
     figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
@@ -74,12 +74,12 @@ def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
 def spaced_ticks(axes) -> list[float]:
     """Those of TICKS within the horizontal axis whose labels do not touch one of a more telling tick."""
     low, high = axes.get_xlim()
-    found: dict[float, float] = {}
+    places: dict[float, float] = {}
     for tick in TICKS:
         place = axes.transAxes.inverted().transform(axes.transData.transform((tick, 0.0)))[0]
-        if low <= tick <= high and all(abs(place - other) > _LABEL for other in found.values()):
-            found[tick] = place
-    return sorted(found)
+        if low <= tick <= high and all(abs(place - other) > _LABEL for other in places.values()):
+            places[tick] = place
+    return sorted(places)
 
 
 _LABEL = 0.085  # of the axis' width
@@ -98,12 +98,12 @@ def _draw_claims(axes, y: float, line: SummaryLine) -> set[bool]:
 
 def _claims(line: SummaryLine) -> list[ClaimFinding]:
     """Those on the loss that tell a number."""
-    found = [
+    findings = [
         finding
         for finding in line.report.findings
         if (finding.card, finding.claim.metric, finding.claim.quantity) == (line.card, "nats", "difference")
     ]
-    return [finding for finding in found if finding.claim.bounds is not None]
+    return [finding for finding in findings if finding.claim.bounds is not None]
 
 
 def _diamond(filled: bool) -> dict:

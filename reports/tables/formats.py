@@ -56,7 +56,9 @@ def operations(value: float) -> str:
 
 def ratio(value: float | None) -> str:
     """`× 0.97`."""
-    return NONE if value is None else f"× {value:.3g}" if value < 0.1 or value >= 10 else f"× {value:.2f}"
+    if value is None:
+        return NONE
+    return f"× {value:.2f}" if 0.1 <= value < 10 else f"× {value:.3g}"
 
 
 def samples(value: int) -> str:

@@ -28,8 +28,8 @@ _PARTS = ("stem", "blocks", "trunk_end", "head", "output")
 
 
 @dataclass(frozen=True)
-class WeightLooks:
-    """What is told of one trial's weights. slopes: layer -> (channels,) of its parametric ReLUs; taps: 3x3 kernel of a
+class WeightStatistics:
+    """Of one trial's weights. slopes: layer -> (channels,) of its parametric ReLUs; taps: 3x3 kernel of a
     block -> its taps."""
 
     slopes: Mapping[str, np.ndarray]
@@ -47,11 +47,11 @@ class Taps:
 
 @dataclass(frozen=True)
 class NetWeights:
-    """Looks at the final weights of a net's trials whose snapshots are still there."""
+    """Statistics of the final weights of a net's trials whose snapshots are still there."""
 
     net: MeasuredNet
     trials: tuple[str, ...]
-    looks: tuple[WeightLooks, ...]
+    statistics: tuple[WeightStatistics, ...]
 
     @property
     def title(self) -> str:
@@ -61,24 +61,24 @@ class NetWeights:
     @property
     def slope_layers(self) -> list[str]:
         """Layers of parametric ReLUs, from the stem to the head."""
-        return sorted(self.looks[0].slopes, key=depth)
+        return sorted(self.statistics[0].slopes, key=depth)
 
     @property
     def kernels(self) -> list[str]:
         """3x3 kernels of the blocks, from the stem to the head."""
-        return sorted(self.looks[0].taps, key=depth)
+        return sorted(self.statistics[0].taps, key=depth)
 
     def slopes(self, layer: str) -> np.ndarray:
         """(trials, channels)."""
-        return np.stack([each.slopes[layer] for each in self.looks])
+        return np.stack([each.slopes[layer] for each in self.statistics])
 
     def tap_rms(self, kernel: str, group: str) -> float:
         """Of one of TAP_GROUPS, mean over trials."""
-        return float(np.mean([each.taps[kernel].rms[group] for each in self.looks]))
+        return float(np.mean([each.taps[kernel].rms[group] for each in self.statistics]))
 
     def tap_map(self, kernel: str) -> np.ndarray:
         """(3, 3) root mean square of each tap, mean over trials."""
-        return np.sqrt(np.stack([each.taps[kernel].squares for each in self.looks])).mean(axis=0)
+        return np.sqrt(np.stack([each.taps[kernel].squares for each in self.statistics])).mean(axis=0)
 
 
 def depth(layer: str) -> tuple:
@@ -89,24 +89,21 @@ def depth(layer: str) -> tuple:
 
 
 def net_weights(nets: Sequence[MeasuredNet]) -> list[NetWeights]:
-    """Looks at the weights of each net, of the trials whose last snapshot is there. Raises InputError for a damaged
-    one."""
-    found = []
+    """Statistics of the weights of each net, of the trials whose last snapshot is there. Raises InputError for a
+    damaged one."""
+    weights = []
     for net in nets:
         trials = [trial for trial in net.trials if last_snapshot(trial).exists()]
         if trials:
-            found.append(
-                NetWeights(
-                    net, tuple(trial.id for trial in trials), tuple(_cached_looks(trial, net.cache) for trial in trials)
-                )
-            )
-    return found
+            statistics = tuple(_cached_statistics(trial, net.cache) for trial in trials)
+            weights.append(NetWeights(net, tuple(trial.id for trial in trials), statistics))
+    return weights
 
 
-def weight_looks(weights: Weights) -> WeightLooks:
+def weight_statistics(weights: Weights) -> WeightStatistics:
     """Of one trial's weights."""
     kernels = {layer: kernel for layer, kernel in weights.items() if is_kernel(layer, kernel)}
-    return WeightLooks(
+    return WeightStatistics(
         {layer: values for layer, values in weights.items() if _is_slopes(layer, values)},
         {layer: _taps(kernel) for layer, kernel in kernels.items()},
     )
@@ -123,31 +120,33 @@ def _taps(kernel: np.ndarray) -> Taps:
     )
 
 
-def _cached_looks(trial: TrialResult, cache: Path | None) -> WeightLooks:
+def _cached_statistics(trial: TrialResult, cache: Path | None) -> WeightStatistics:
     """From the snapshot, or as kept in `cache`: a report over many nets would read gigabytes for a few numbers of
     each."""
     place = cache / f"{trial.id}.weights" if cache else None
     inputs = code("reports.weights.layers", "reports.weights.statistics"), weights_stamp(trial)
-    return _unpacked(cached(place, inputs, lambda: _packed(weight_looks(snapshot_weights(last_snapshot(trial))))))
+    return _unpacked(cached(place, inputs, lambda: _packed(weight_statistics(snapshot_weights(last_snapshot(trial))))))
 
 
-def _packed(looks: WeightLooks) -> bytes:
-    slopes = {layer: values.tolist() for layer, values in looks.slopes.items()}
+def _packed(statistics: WeightStatistics) -> bytes:
+    slopes = {layer: values.tolist() for layer, values in statistics.slopes.items()}
     return json.dumps(
         {
             "slopes": slopes,
-            "taps": {layer: [dict(taps.rms), taps.squares.tolist()] for layer, taps in looks.taps.items()},
+            "taps": {layer: [dict(taps.rms), taps.squares.tolist()] for layer, taps in statistics.taps.items()},
         }
     ).encode()
 
 
-def _unpacked(data: bytes) -> WeightLooks:
+def _unpacked(data: bytes) -> WeightStatistics:
     tree = json.loads(data)
     slopes = {layer: np.array(values, np.float32) for layer, values in tree["slopes"].items()}
-    return WeightLooks(slopes, {layer: Taps(rms, np.array(squares)) for layer, (rms, squares) in tree["taps"].items()})
+    return WeightStatistics(
+        slopes, {layer: Taps(rms, np.array(squares)) for layer, (rms, squares) in tree["taps"].items()}
+    )
 
 
-def published_looks(registry: Registry) -> list[PublishedLooks]:
+def published_inspections(registry: Registry) -> list[PublishedLooks]:
     """What the documents show of their nets."""
     return [each.looks for each in registry.published.values() if each.looks is not None]
 

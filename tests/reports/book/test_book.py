@@ -14,7 +14,7 @@ from reports.book import claims as book_claims
 from reports.book.book import book_sections, worth_showing, write_book
 from reports.book.claims import claims_section
 from reports.book.cost import Gain, front
-from reports.book.looks import looks_section
+from reports.book.inspection import inspection_section
 from reports.play.correspondence import elo_of_nats, uncertainty
 from reports.results.nets import level, measured_nets, structure
 from reports.results.study_results import load_results
@@ -216,7 +216,7 @@ def test_published_figures_stand_beside_ours(sections):
 def test_nets_of_other_numerics_are_named_not_drawn(written, monkeypatch):
     nets = measured_nets([each.report.results for each in written])
     monkeypatch.setattr(channels, "trial_id", lambda config: "another")
-    section = looks_section(registry(), nets)
+    section = inspection_section(registry(), nets)
     assert "other numbers than the one that trained them: gonn-b5" in section.sentences[1]
     assert not any(picture.name.startswith("channels") for picture in section.pictures) and any(
         each.name == "slopes" for each in section.folded

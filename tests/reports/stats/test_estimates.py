@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reports.results.speed_and_looks import looks_text
+from reports.results.speed_and_looks import look_counts_text
 from reports.stats.analysis import Comparison, analyse_comparisons
 from reports.stats.clusters import ArmResult, cluster_variance, evaluation_noise, sums_by_game
 from reports.stats.estimates import holm, sign_flip_p, spread
@@ -298,5 +298,5 @@ def test_arm_results_are_checked(sums):
 
 
 def test_looks_are_said():
-    assert looks_text({}) == "Looks at the test results: 0."
-    assert "3 (table 2, claims 1)" in looks_text({"table": 2, "claims": 1, "plots": 0})
+    assert look_counts_text({}) == "Looks at the test results: 0."
+    assert "3 (table 2, claims 1)" in look_counts_text({"table": 2, "claims": 1, "plots": 0})

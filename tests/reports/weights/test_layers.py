@@ -9,8 +9,8 @@ import pytest
 from reports.results.nets import measured_nets
 from reports.results.study_results import load_results
 from reports.weights import layers as net_weights
-from reports.weights import statistics as weight_statistics
-from reports.weights.layers import weight_looks
+from reports.weights import statistics as statistics_module
+from reports.weights.layers import weight_statistics
 from reports.weights.statistics import CENTER, last_snapshot, snapshot_weights, statistic, tap_rms
 from tests.reports.made_studies import plan_study, train
 
@@ -46,7 +46,7 @@ def test_looks_are_read_again_only_when_the_snapshot_changes(nets, tmp_path, mon
     net = replace(nets[0], cache=tmp_path)
     (first,) = net_weights.net_weights([net])
     read = []
-    monkeypatch.setattr(net_weights, "weight_looks", lambda weights: read.append(1) or weight_looks(weights))
+    monkeypatch.setattr(net_weights, "weight_statistics", lambda weights: read.append(1) or weight_statistics(weights))
     (again,) = net_weights.net_weights([net])
     assert not read and all(np.array_equal(again.tap_map(kernel), first.tap_map(kernel)) for kernel in first.kernels)
     assert all(
@@ -61,9 +61,9 @@ def test_looks_are_read_again_only_when_the_snapshot_changes(nets, tmp_path, mon
 def test_statistics_of_claims_are_kept_by_trial_and_name(nets, tmp_path, monkeypatch):
     trial = nets[0].trials[0]
     wanted = statistic("kernel_rms_center", snapshot_weights(last_snapshot(trial)))
-    assert weight_statistics.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
-    monkeypatch.setattr(weight_statistics, "snapshot_weights", lambda path: pytest.fail("read again"))
-    assert weight_statistics.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
-    monkeypatch.setattr(weight_statistics, "snapshot_weights", lambda path: {})
-    assert weight_statistics.trained_statistic("prelu_slope_mean", trial, tmp_path) == {}
-    assert weight_statistics.trained_statistic("kernel_rms_center", nets[0].trials[1], tmp_path) == {}
+    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
+    monkeypatch.setattr(statistics_module, "snapshot_weights", lambda path: pytest.fail("read again"))
+    assert statistics_module.trained_statistic("kernel_rms_center", trial, tmp_path) == wanted
+    monkeypatch.setattr(statistics_module, "snapshot_weights", lambda path: {})
+    assert statistics_module.trained_statistic("prelu_slope_mean", trial, tmp_path) == {}
+    assert statistics_module.trained_statistic("kernel_rms_center", nets[0].trials[1], tmp_path) == {}

@@ -13,23 +13,24 @@ from reports.book import taps as book_taps
 from reports.book.section import Section
 from reports.results.nets import MeasuredNet
 from reports.weights.channels import pools
-from reports.weights.layers import net_weights, published_looks
+from reports.weights.layers import net_weights, published_inspections
 
 TITLE = "Looks inside a net"
 T = TypeVar("T")
 
 
-def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
+def inspection_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     """Of the bases as they stand. Raises InputError for a snapshot that cannot be read."""
     bases = [net for net in nets if net.base]
     if not bases:
         return Section(TITLE, ("No base is trained yet.",))
-    weights, looks, channels = net_weights(bases), published_looks(registry), book_channels.published_channels(registry)
+    weights, channels = net_weights(bases), book_channels.published_channels(registry)
+    published = published_inspections(registry)
     maps = book_channels.maps_of(bases, channels)
     pictures = (
         book_accuracy.accuracy_picture(bases),
-        book_slopes.slopes_picture(weights, looks),
-        book_taps.taps_picture(weights, looks),
+        book_slopes.slopes_picture(weights, published),
+        book_taps.taps_picture(weights, published),
         *book_channels.channel_pictures(maps, channels),
     )
     tables = (
@@ -38,12 +39,13 @@ def looks_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
         book_channels.channels_table(maps, channels),
     )
     folded = (
-        book_slopes.slopes_table(weights, looks),
-        book_taps.taps_table(weights, looks),
+        book_slopes.slopes_table(weights, published),
+        book_taps.taps_table(weights, published),
         book_accuracy.moves_table(bases),
     )
     sentences = ["Of the bases as they stand, over all their seeds."]
-    seen, drawn = ([each.net for each in found] for found in (weights, maps))
+    seen = [each.net for each in weights]
+    drawn = [each.net for each in maps]
     gone = [net for net in bases if net not in seen]
     if gone:
         sentences.append(f"Without looks at their weights, for their snapshots are not here: {_titles(gone)}.")
