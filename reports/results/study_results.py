@@ -108,10 +108,10 @@ def load_results(
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
     trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in study.trials)
-    speeds, look_counts = (
-        ({}, {}) if study_folder is None else (read_speeds(Path(study_folder)), read_look_counts(Path(study_folder)))
-    )
-    return StudyResults(study, trials, speeds, look_counts, cache=cache)
+    if study_folder is None:
+        return StudyResults(study, trials, {}, {}, cache=cache)
+    folder = Path(study_folder)
+    return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache)
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:

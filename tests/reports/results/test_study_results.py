@@ -71,7 +71,7 @@ def test_an_arm_without_results_has_none(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2, 3))
     results = load_results(made.study, made.runs)
     assert results.arm_result("control", 0, "nats") is None and len(results.unfinished) == 6
-    assert results.speeds == {} and results.looks == {}
+    assert results.speeds == {} and results.look_counts == {}
 
 
 def change_evaluations(folder, **values):
@@ -105,7 +105,7 @@ def test_speeds_and_looks_lie_beside_the_study(tmp_path):
     (made.study_folder / "looks.json").write_text('{"00ff": "report", "00fe": "ablate", "00fd": "report"}')
     results = load_results(made.study, made.runs, made.study_folder)
     assert results.speeds["control"].samples_per_s == 1000 and results.speeds["control"].load == 0.5
-    assert results.looks == {"ablate": 1, "report": 2}
+    assert results.look_counts == {"ablate": 1, "report": 2}
 
 
 @pytest.mark.parametrize(
