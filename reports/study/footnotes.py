@@ -39,7 +39,7 @@ def unfinished_notes(results: StudyResults) -> list[str]:
     done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
     notes = [f"Unfinished: {done}; paired effects use the seeds that both sides have."]
     for trial in results.unfinished:
-        state = "not started" if trial.state == "new" else trial.state
+        state: str = "not started" if trial.state == "new" else trial.state
         if trial.result:
             state = "done, not evaluated yet"
         reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
