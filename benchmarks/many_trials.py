@@ -46,7 +46,7 @@ from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
 from orchestration.study.folder import keep_study
 from orchestration.study.planning import Plan, Request, check, lay_out
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 TARGETS = (
     "targets: each command under 5 s and 500 MB, but for the first report, which sums up every position and draws every"

@@ -35,9 +35,9 @@ from orchestration.experiment.pipeline import Execution, carry_out, is_complete
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.planning import Target, search_of
-from orchestration.workspace import Workspace
 from reports.search.page import SearchFiles
 from reports.search.report import SearchReport
+from reports.workspace import Workspace
 
 BASE, MARGIN = "gonn-b5", 0.01
 """MARGIN: nats by which the search's choice may be worse than the grid's best, if seed noise is less."""

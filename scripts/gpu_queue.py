@@ -26,7 +26,7 @@ from gonn_core.nets.cost import training_flops_per_sample
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job, read_job
 from orchestration.console import output
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 FOLDER = Path(__file__).resolve().parent.parent / "results" / "gpu"
 BUDGET = "gpu"

@@ -10,7 +10,7 @@ from gonn_core.errors import printable
 from gonn_core.records.build import Progress
 from orchestration.console import notes
 from orchestration.progress import Bar, display
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def prepare_shown(dataset: Dataset, workspace: Workspace) -> PreparedData:

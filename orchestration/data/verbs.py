@@ -9,7 +9,8 @@ from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, r
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
-from orchestration.workspace import Workspace, data_folder
+from orchestration.workspace import data_folder
+from reports.workspace import Workspace
 
 
 def print_list() -> None:

@@ -10,7 +10,7 @@ from ablations.search import Search, read_search
 from ablations.study import Study, read_study
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 D = TypeVar("D", Study, Search)
 E = TypeVar("E", bound=Study | Search)

@@ -23,7 +23,7 @@ from orchestration.experiment.stopping import StoppableRunner
 from orchestration.runners.base import RUN_TRIAL, OnEvent, Outcome, Runner
 from orchestration.runners.choose import make_runner
 from orchestration.tracking.records import StudyInfo, StudyReport
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 if TYPE_CHECKING:
     from orchestration.tracking.tracker import Tracker

@@ -9,7 +9,7 @@ from gonn_core.errors import SettingError
 from gonn_core.records.views import View
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.gitinfo import commit_and_dirty
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 Device = Literal["auto", "cpu", "cuda"]
 

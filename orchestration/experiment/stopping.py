@@ -29,7 +29,7 @@ from gonn_core.trial.lease import live_holder
 from gonn_core.trial.process import Process, is_alive, this_process
 from orchestration.console import output
 from orchestration.runners.base import OnEvent, Outcome, Runner
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 LOOK_SECONDS = 0.5
 """How often a command looks for the wish, at most."""

@@ -18,7 +18,7 @@ from gonn_core.play.match.spec import NetSpec, parse_choice, parse_player
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.trial.weights import load_net, trained_samples
 from orchestration.study.trial_folder import find_trial
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 NAME = "gonn"
 

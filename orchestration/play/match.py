@@ -12,13 +12,13 @@ from gonn_core.rating.matches import Match
 from orchestration.console import output
 from orchestration.play.playing import named_side, play_between
 from orchestration.play.rate import chosen_matches, net_names
-from orchestration.workspace import Workspace
 from reports.files import write_files
 from reports.play.match_table import match_table
 from reports.play.players import player_names
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 from reports.tables.terminal import print_table
+from reports.workspace import Workspace
 
 
 def run_match(

@@ -22,8 +22,8 @@ from orchestration.experiment.stopping import Command, Stopped, at_work
 from orchestration.play.progress import GameCount
 from orchestration.play.rate import net_names
 from orchestration.study.trial_folder import find_trial
-from orchestration.workspace import Workspace
 from reports.play.players import player_names
+from reports.workspace import Workspace
 
 ENGINE_SECONDS = 120
 """Time-out of an engine's command unless another is given."""

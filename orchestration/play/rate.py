@@ -10,11 +10,11 @@ from gonn_core.rating.matches import Match, load_matches
 from gonn_core.rating.tally import Tally, tally
 from orchestration.console import output
 from orchestration.study.folder import all_studies
-from orchestration.workspace import Workspace
 from reports.play.all_games import trial_names
 from reports.play.players import player_names
 from reports.play.ratings import rating_tables
 from reports.tables.terminal import print_table
+from reports.workspace import Workspace
 
 
 def print_ratings(matches: Sequence[str], anchor: str | None, colour: bool) -> None:

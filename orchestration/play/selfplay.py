@@ -15,7 +15,7 @@ from gonn_core.play.engines.selfplay import play_game, selfplay_sgf, start_of
 from orchestration.console import notes, output
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.play.progress import GameCount
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 FORMAT = 1
 _RULES = {

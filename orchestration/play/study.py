@@ -10,9 +10,9 @@ from orchestration.console import notes, output
 from orchestration.play.playing import play_between
 from orchestration.study.folder import find_study
 from orchestration.study.report import report_study
-from orchestration.workspace import Workspace
 from reports.study.report_tables import report_tables
 from reports.tables.terminal import print_table
+from reports.workspace import Workspace
 
 
 def play_study(study: str, games: int, seed: int, choice: Sequence[str], workers: int | None) -> int:

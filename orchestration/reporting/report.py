@@ -10,7 +10,7 @@ from orchestration.console import output
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import Reporter
 from orchestration.study.unchanged import all_reports, sentences
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def write_reports(studies: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from orchestration.console import notes, output
 from orchestration.study.folder import all_studies
 from orchestration.study.report import Reporter
 from orchestration.tracking.records import study_info
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def sync() -> int:

@@ -7,7 +7,7 @@ from orchestration.experiment.folder import latest_of
 from orchestration.search.folder import all_searches
 from orchestration.study.folder import all_studies
 from orchestration.tracking import ui as mlflow_ui
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def open_ui(port: int, study: str | None) -> int:

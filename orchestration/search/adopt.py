@@ -15,8 +15,8 @@ from ablations.study import Arm
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from orchestration.search.folder import find_search, tried_rates
-from orchestration.workspace import Workspace
 from reports.search.report import search_report
+from reports.workspace import Workspace
 
 FOUND, SEARCH = "found:", "search"
 _VALID = "a number, found:SEARCH, or search"

@@ -8,8 +8,8 @@ from orchestration.search.planning import SearchRequest, check_search, lay_out_s
 from orchestration.search.report import report_search
 from orchestration.tracking.records import StudyInfo, StudyReport
 from orchestration.tracking.search_records import search_info
-from orchestration.workspace import Workspace
 from reports.search.report import search_report
+from reports.workspace import Workspace
 
 
 def run_search(request: SearchRequest, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:

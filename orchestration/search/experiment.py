@@ -15,8 +15,8 @@ from orchestration.search.report import ReportedSearch, report_search
 from orchestration.search.run import FAILURES, SearchRun
 from orchestration.tracking.records import StudyInfo
 from orchestration.tracking.search_records import search_info
-from orchestration.workspace import Workspace
 from reports.search.report import search_report
+from reports.workspace import Workspace
 
 
 class SearchExperiment:

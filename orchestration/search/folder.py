@@ -9,7 +9,7 @@ from ablations.search import Search, Tried
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import SEARCHES
 from orchestration.search.optuna_rates import RateOptimiser
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 search_folder = SEARCHES.folder
 keep_search = SEARCHES.keep

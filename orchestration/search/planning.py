@@ -17,7 +17,8 @@ from gonn_core.errors import SettingError
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment
-from orchestration.workspace import Workspace, data_folder
+from orchestration.workspace import data_folder
+from reports.workspace import Workspace
 
 LEAST_TRIALS = 5
 """The rates that are spread over the range; with fewer trials nothing is searched."""

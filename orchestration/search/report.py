@@ -8,11 +8,11 @@ from ablations.search import Search
 from orchestration.search.folder import open_journal, tried_rates
 from orchestration.tracking.records import StudyReport
 from orchestration.tracking.search_records import tracked_report
-from orchestration.workspace import Workspace
 from reports.files import write_files
 from reports.search.page import SearchFiles, sentences, table_of, write_search_report
 from reports.search.report import search_report
 from reports.tables.terminal import rich_table
+from reports.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.planning import Plan, Request, check, lay_out
 from orchestration.study.report import ReportedStudy, report_study
 from orchestration.tracking.records import StudyInfo, study_info
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def run_study(request: Request, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:

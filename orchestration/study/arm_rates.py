@@ -11,9 +11,9 @@ from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import tried_rates
 from orchestration.search.planning import SearchRequest, Target, search_of
 from orchestration.study.planning import Plan
-from orchestration.workspace import Workspace
 from reports.search.page import sentences
 from reports.search.report import SearchReport, search_report
+from reports.workspace import Workspace
 
 
 def arm_searches(plan: Plan, device: Device, workspace: Workspace) -> dict[str, SearchExperiment]:

@@ -21,9 +21,9 @@ from orchestration.experiment.settings import Device, check_device, evaluated_po
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
 from orchestration.study.planning import jobs_of
-from orchestration.workspace import Workspace
 from reports.study.extra_metrics import EXTRA_METRICS
 from reports.tables.formats import NONE, level
+from reports.workspace import Workspace
 
 
 def evaluate_study(

@@ -10,8 +10,8 @@ from ablations.study import Arm, Study
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
-from orchestration.workspace import Workspace
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_look_counts
+from reports.workspace import Workspace
 
 study_folder = STUDIES.folder
 keep_study = STUDIES.keep

@@ -17,10 +17,10 @@ from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.folder import study_folder
 from orchestration.study.planning import Plan, Request, check, lay_out
-from orchestration.workspace import Workspace
 from reports.results.seed_pool import planned_effect, pool_from_studies
 from reports.results.speed_and_looks import read_speeds
 from reports.search.report import SearchReport
+from reports.workspace import Workspace
 
 SEEDS_SHOWN = 4
 

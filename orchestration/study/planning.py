@@ -21,8 +21,9 @@ from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
-from orchestration.workspace import Workspace, data_folder
+from orchestration.workspace import data_folder
 from reports.stats.verdicts import Thresholds
+from reports.workspace import Workspace
 
 EVALUATED: tuple[tuple[Literal["test"], Literal["full", "as_published"]], ...] = (
     ("test", "full"),

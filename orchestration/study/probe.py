@@ -16,7 +16,8 @@ from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.study.folder import all_studies
-from orchestration.workspace import Workspace, data_folder
+from orchestration.workspace import data_folder
+from reports.workspace import Workspace
 
 if TYPE_CHECKING:
     from gonn_core.trial.probe_answers import ProbeJob

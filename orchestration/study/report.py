@@ -14,12 +14,12 @@ from gonn_core.rating.matches import Match, load_matches
 from orchestration.study.folder import count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
-from orchestration.workspace import Workspace
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
 from reports.study.render import ReportFiles, write_report, written_report
 from reports.study.terminal import print_report
 from reports.tables.formats import interval, signed
+from reports.workspace import Workspace
 
 
 @dataclass(frozen=True)

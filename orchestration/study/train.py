@@ -21,7 +21,8 @@ from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
 from orchestration.study.planning import evaluation_requests, wanted_snapshots
-from orchestration.workspace import Workspace, data_folder
+from orchestration.workspace import data_folder
+from reports.workspace import Workspace
 
 _SHARES = {"top1": "top-1", "top4": "top-4"}
 

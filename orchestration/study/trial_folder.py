@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gonn_core.errors import SettingError
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 _SHOWN = 8  # ids in an error
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ablations.study import Study
 from gonn_core.files.json_files import read_mapping
-from orchestration.workspace import Workspace
 from reports import cache
 from reports.results.speed_and_looks import LOOKS_FILE
+from reports.workspace import Workspace
 
 _SOURCES = ("studies", "searches", "runs", "matches", "elo")
 _IGNORED = (".lock", ".tmp")

@@ -12,7 +12,7 @@ from gonn_core.files.workshop import workshop
 from orchestration.console import output
 from orchestration.transfer.checks import check_trial, trial_in
 from orchestration.transfer.files import Refused, copy_trial, read_config
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def import_trials(folder: Path) -> int:

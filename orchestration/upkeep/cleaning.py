@@ -26,7 +26,7 @@ from orchestration.console import output
 from orchestration.gitinfo import ROOT
 from orchestration.search.folder import all_searches, tried_rates
 from orchestration.study.folder import all_studies
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 _REMOVING = ".removing-"
 _OLD_SECONDS = 86400.0

@@ -17,7 +17,7 @@ from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
 from orchestration.search.folder import search_folder, tried_rates
 from orchestration.study.folder import study_folder
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 STATES = ("done", "given up", "running", "waiting", "paused", "failed")
 """Of a trial. waiting: not begun; paused: can go on from a checkpoint; given up: by a search, before its end or because

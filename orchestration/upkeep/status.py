@@ -13,7 +13,7 @@ from orchestration.progress import duration
 from orchestration.search.folder import all_searches
 from orchestration.study.folder import all_studies
 from orchestration.upkeep.states import STATES, ExperimentState, Reader, TrialState, trials_once
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 
 def print_status() -> None:

@@ -21,7 +21,7 @@ import pytest
 from ablations.study import Study
 from orchestration.reporting.report import write_reports
 from orchestration.study.folder import find_study
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.paths import ROOT
 from tests.reports.same_text import same_file
 

@@ -9,7 +9,7 @@ import pytest
 from ablations.registry import load_registry
 from gonn_core.errors import InputError, SettingError
 from orchestration.upkeep.cleaning import committed_jobs
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from scripts import gpu_queue
 from scripts.gpu_queue import FOLDER, estimated_minutes, print_queue, read_queue
 

@@ -17,13 +17,13 @@ from orchestration.play.elo.climb import climb
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
 from orchestration.play.elo.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
 from orchestration.play.playing import Side, play_between
-from orchestration.workspace import Workspace
 from reports.book.ladder_page import write_ladders
 from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.play.players import engine_text
 from reports.tables.formats import count
 from reports.tables.terminal import print_table
+from reports.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from gonn_core.trial.job import Job, read_job, whole_batches
 from orchestration.play.rate import net_names
 from orchestration.study.folder import all_studies
 from orchestration.study.trial_folder import find_trial
-from orchestration.workspace import Workspace
 from reports.play.ladder import Rung
 from reports.play.players import player_names
 from reports.results.costs import net_cost
 from reports.results.nets import structure
+from reports.workspace import Workspace
 
 _TRIAL = re.compile(r"[0-9a-f]{6,16}")
 FEWEST_SAMPLES = 10_000

@@ -19,7 +19,7 @@ from orchestration.cli import command as cli
 from orchestration.experiment.stopping import StoppableRunner, Stopped, at_work, everything_at_work, stop
 from orchestration.runners.base import Outcome
 from orchestration.runners.local import LocalRunner
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners.test_local import RUN_FAKE, attempts
 from tests.paths import ROOT
@@ -185,7 +185,7 @@ COMMAND = """
 from pathlib import Path
 from gonn_core.trial.job import read_job
 from orchestration.experiment.stopping import StoppableRunner
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from orchestration.runners.{engine} as Engine
 if __name__ == "__main__":
     stoppable = StoppableRunner(Engine(), Workspace(Path({home!r})), "a-study")

@@ -17,8 +17,8 @@ from orchestration.play.elo import command as elo
 from orchestration.play.elo.climb import FIRST_GAMES, games_wanted
 from orchestration.play.elo.link import LEVELS, TRIED_GAMES, try_levels
 from orchestration.play.elo.rungs import LadderNet, base_trial, snapshot_specs
-from orchestration.workspace import Workspace
 from reports.play.ladder import read_ladder
+from reports.workspace import Workspace
 from tests.play.made_trials import untrained_trial
 from tests.rating.made_matches import ENGINE, game, net, write_match
 from tests.rating.shares import expected_share

@@ -6,7 +6,7 @@ from gonn_core.errors import SettingError, UserError
 from orchestration.cli import command as cli
 from orchestration.play import study as play_study
 from orchestration.play.study import paired_trials
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, train
 

@@ -19,9 +19,9 @@ from orchestration.search.planning import SearchRequest, check_search, lay_out_s
 from orchestration.search.report import ReportedSearch
 from orchestration.study import arm_rates, planning
 from orchestration.study.planning import Request, check, lay_out
-from orchestration.workspace import Workspace
 from reports.search.page import SearchFiles
 from reports.search.report import search_report
+from reports.workspace import Workspace
 from tests.orchestration.search_fakes import made_search
 from tests.trial.helpers import starter_data
 

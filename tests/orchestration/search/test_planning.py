@@ -8,7 +8,7 @@ from gonn_core.config import canonical
 from gonn_core.errors import InputError, SettingError
 from orchestration.search.folder import find_search, keep_search
 from orchestration.search.planning import SearchRequest, check_search, find_target, lay_out_search
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.orchestration.search_fakes import made_search
 from tests.trial.helpers import starter_data
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from orchestration.study import folder as study_folder
 from orchestration.study.folder import count_look, measure_speeds
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 
 STUDY = SimpleNamespace(id="study", arms=[SimpleNamespace(id="control"), SimpleNamespace(id="with-prelu")])
 

@@ -8,8 +8,8 @@ import pytest
 
 from orchestration.cli import command as cli
 from orchestration.study.unchanged import Unchanged, all_reports, code, study_report
-from orchestration.workspace import Workspace
 from reports import cache
+from reports.workspace import Workspace
 from tests.reports.made_studies import Made, plan_study, train
 
 SAID = "nothing has changed since these reports were made; over all studies: "

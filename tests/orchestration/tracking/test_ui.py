@@ -18,7 +18,7 @@ from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking import view as mlflow_view
 from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.ui import serve
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study

@@ -12,7 +12,7 @@ from gonn_core.trial.lease import Lease
 from orchestration.cli import command as cli
 from orchestration.search.folder import all_searches, keep_search, open_journal
 from orchestration.upkeep import cleaning
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.orchestration.fakes import config_tree, write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.rating.made_matches import ENGINE, net, won, write_match

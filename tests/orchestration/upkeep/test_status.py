@@ -15,7 +15,7 @@ from orchestration.upkeep import states
 from orchestration.upkeep import status as status_view
 from orchestration.upkeep.states import ExperimentState, Reader, TrialState
 from orchestration.upkeep.status import print_status
-from orchestration.workspace import Workspace
+from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.reports.made_studies import fail_trial, finish_trial, plan_study
