@@ -164,7 +164,7 @@ def on_one_base(
 
 
 def _neither(config: TrialConfig, card: Enhancement) -> str:
-    values = ", ".join(f"{path} = {_told(get_path(config, path))}" for path in card.toggles)
+    values = ", ".join(f"{path} = {_text(get_path(config, path))}" for path in card.toggles)
     return f"has {card.id} neither off nor on ({values})"
 
 
@@ -187,7 +187,7 @@ def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: 
         if path.split(".")[0] in ("features", "net") and path not in formed.toggles:
             here, there = get_path(off, path), get_path(claimed, path)
             if here != there:
-                apart.append(f"{path} ({_told(here)} instead of {_told(there)})")
+                apart.append(f"{path} ({_text(here)} instead of {_text(there)})")
     if claim.samples is not None and abs(claim.samples - off.training.samples) >= off.training.batch_size:
         apart.append(f"samples ({off.training.samples:,} instead of {claim.samples:,})")
     return tuple(apart)
@@ -200,5 +200,5 @@ def _claim(card: Enhancement, name: str) -> Claim:
     raise SettingError("CLAIM", name, f"no such claim of {card.id}", [claim.id for claim in card.claims])
 
 
-def _told(value) -> str:
+def _text(value) -> str:
     return "none" if value == () else "/".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gonn_core.config import Strict
 
-Words = Annotated[str, Field(min_length=1, max_length=2000)]
+Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Point = Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
 Size = Annotated[float, Field(gt=0)]
 Range = tuple[float, float]
@@ -16,7 +16,7 @@ class PublishedTaps(Strict):
     """Root mean square over channels of the taps of one trained 3x3 kernel; layers are named as the nets of this
     project name them."""
 
-    layer: Words
+    layer: Text
     corners: Size
     edges: Size
     center: Size
@@ -26,7 +26,7 @@ class PublishedSlopes(Strict):
     """Slopes of parametric ReLUs after training: ends of the layers' means and, where told, of their standard
     deviations over channels."""
 
-    layers: Words
+    layers: Text
     mean: Range
     sd: Range | None = None
     pooled: bool = False
@@ -37,10 +37,10 @@ class PublishedChannel(Strict):
     """One channel of the policy head just before pooling, on one of the documents' positions: the points that stand out
     and their values."""
 
-    position: Words
+    position: Text
     """Name of the position as the probes have it."""
     channel: Annotated[int, Field(ge=0)]
-    what: Words
+    what: Text
     high: dict[Point, float]
     low: dict[Point, float] = {}
 
@@ -48,8 +48,8 @@ class PublishedChannel(Strict):
 class PublishedLooks(Strict):
     """A document's looks inside its nets. net, note: what they were taken from."""
 
-    net: Words
+    net: Text
     taps: tuple[PublishedTaps, ...] = ()
     slopes: tuple[PublishedSlopes, ...] = ()
     channels: tuple[PublishedChannel, ...] = ()
-    note: Words | None = None
+    note: Text | None = None

@@ -43,16 +43,16 @@ class Tables(NamedTuple):
     setup_is_history: bool
 
 
-def make_tables(made: tuple[str, ...], setup_is_history: bool) -> Tables:
+def make_tables(planes: tuple[str, ...], setup_is_history: bool) -> Tables:
     """Tables for the planes with these names, in this order. `setup_is_history`: setup stones count as moves
     (go-NN)."""
-    end = len(made) * POINTS
+    end = len(planes) * POINTS
 
     def first(name, number=None):
         names = (
             [name] if number is None else [f"{name}_{number}", *(f"{name}_{k}_or_more" for k in range(number, -1, -1))]
         )
-        return next((made.index(name) * POINTS for name in names if name in made), end)
+        return next((planes.index(name) * POINTS for name in names if name in planes), end)
 
     def by_side(name, numbers):
         return np.array([[end] * len(numbers), *([first(f"{side}_{name}", k) for k in numbers] for side in SIDES)])

@@ -11,8 +11,8 @@ import numpy as np
 
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
-from gonn_core.features.sets import made_planes, plane_indices
-from gonn_core.features.source import Source
+from gonn_core.features.sets import computed_planes, plane_indices
+from gonn_core.features.source import PlaneSource
 from gonn_core.go.points import POINTS
 from gonn_core.settings.features import FeatureConfig
 
@@ -29,7 +29,7 @@ class Affine(NamedTuple):
     scale: np.ndarray
 
 
-def measured(features: FeatureConfig, source: Source, rows) -> Affine:
+def measured(features: FeatureConfig, source: PlaneSource, rows) -> Affine:
     """Shift and scale for `features.normalisation` (grand or per_plane), from an evenly spaced sample of the positions
     at `rows`. Raises ValueError."""
     count = min(SAMPLE, len(rows))
@@ -37,13 +37,13 @@ def measured(features: FeatureConfig, source: Source, rows) -> Affine:
     return {"grand": grand, "per_plane": per_plane}[features.normalisation](means)
 
 
-def plane_means(features: FeatureConfig, source: Source, rows, batch: int = 256) -> np.ndarray:
+def plane_means(features: FeatureConfig, source: PlaneSource, rows, batch: int = 256) -> np.ndarray:
     """(C,) float64: share of ones in each chosen plane over the positions at `rows`, whole histories shown. Raises
     ValueError for no rows."""
     rows = np.asarray(rows, np.int64)
     if not len(rows):
         raise ValueError("means of planes need positions")
-    ones = np.zeros(len(made_planes(features)), np.int64)
+    ones = np.zeros(len(computed_planes(features)), np.int64)
     for first in range(0, len(rows), batch):
         some = rows[first : first + batch]
         planes, targets = np.empty((len(some), len(ones), POINTS), np.uint8), np.empty(len(some), np.int64)

@@ -1,7 +1,7 @@
 """Input planes of any set, from rows of a position store: the one way in for whoever trains, evaluates or plays.
 
-Planes are 0/1, mover-relative, as many as `sets.made_planes(features)` names. Every call owns its scratch memory and
-runs without the GIL: call from as many threads as you like.
+Planes are 0/1, mover-relative, as many as `sets.computed_planes(features)` names. Every call owns its scratch memory
+and runs without the GIL: call from as many threads as you like.
 """
 
 from functools import lru_cache
@@ -13,8 +13,8 @@ from gonn_core.features.cazenave_ladders import make_workspaces, mark_ladders
 from gonn_core.features.gonn import HISTORY, PLANES, gonn_planes, packed_planes
 from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write_bits, write_numbers
 from gonn_core.features.past_boards import add_past_boards
-from gonn_core.features.sets import made_planes
-from gonn_core.features.source import Source
+from gonn_core.features.sets import computed_planes
+from gonn_core.features.source import PlaneSource
 from gonn_core.go import jit
 from gonn_core.go.points import POINTS, SIZE, SYMMETRY
 from gonn_core.settings.features import FeatureConfig
@@ -22,7 +22,7 @@ from gonn_core.settings.features import FeatureConfig
 
 def packed_bytes(features: FeatureConfig) -> int:
     """Bytes of one packed position: a bit a point of every plane made, most significant bit first, zero padded."""
-    return (len(made_planes(features)) * POINTS + 7) // 8
+    return (len(computed_planes(features)) * POINTS + 7) // 8
 
 
 def is_compiled(features: FeatureConfig, packed: bool) -> bool:
@@ -33,7 +33,7 @@ def is_compiled(features: FeatureConfig, packed: bool) -> bool:
     return jit.is_compiled(mark_ladders if features.ladders else mark_rows)
 
 
-def make_planes(features: FeatureConfig, source: Source, rows, symmetries, keep, out, targets) -> None:
+def make_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, out, targets) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
     rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; earlier moves that are shown, 0..5
@@ -43,7 +43,7 @@ def make_planes(features: FeatureConfig, source: Source, rows, symmetries, keep,
     Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of
     range.
     """
-    count, planes = len(rows), len(made_planes(features))
+    count, planes = len(rows), len(computed_planes(features))
     if features.set == "gonn":
         gonn_planes(source.stones, source.ladders, source.moves, rows, symmetries, keep, out, targets, planes)
         if features.past_boards:
@@ -62,7 +62,7 @@ def make_planes(features: FeatureConfig, source: Source, rows, symmetries, keep,
     write_numbers(marks, counts, out.reshape(count, planes * POINTS))
 
 
-def pack_planes(features: FeatureConfig, source: Source, rows, symmetries, keep, out, targets) -> None:
+def pack_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, out, targets) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
     if features.set == "gonn":
         packed_planes(
@@ -74,7 +74,7 @@ def pack_planes(features: FeatureConfig, source: Source, rows, symmetries, keep,
             keep,
             out,
             targets,
-            len(made_planes(features)),
+            len(computed_planes(features)),
         )
         if features.past_boards:
             add_past_boards(features, source, rows, symmetries, keep, PLANES, out, packed=True)
@@ -87,7 +87,7 @@ def pack_planes(features: FeatureConfig, source: Source, rows, symmetries, keep,
 
 
 def _marks(
-    features: FeatureConfig, source: Source, rows, symmetries, keep, targets
+    features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, targets
 ) -> tuple[np.ndarray, np.ndarray, Tables]:
     """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
     count = len(rows)
@@ -103,7 +103,7 @@ def _marks(
         batch.append(array.astype(dtype, copy=False))
     if targets.dtype != np.int64 or targets.shape != (count,):
         raise ValueError(f"targets: {targets.dtype} {targets.shape}, must be int64 ({count},)")
-    tables = _tables(made_planes(features), features.set == "go_nn")
+    tables = _tables(computed_planes(features), features.set == "go_nn")
     marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
     mark_rows(source, *batch, tables, marks, counts, targets)
     if features.ladders:
@@ -112,5 +112,5 @@ def _marks(
 
 
 @lru_cache(64)
-def _tables(made: tuple[str, ...], setup_is_history: bool) -> Tables:
-    return make_tables(made, setup_is_history)
+def _tables(planes: tuple[str, ...], setup_is_history: bool) -> Tables:
+    return make_tables(planes, setup_is_history)

@@ -127,7 +127,7 @@ def plane_names(features: FeatureConfig) -> tuple[str, ...]:
     return tuple(PLANE_SETS[features.set](features))
 
 
-def made_planes(features: FeatureConfig) -> tuple[str, ...]:
+def computed_planes(features: FeatureConfig) -> tuple[str, ...]:
     """Names of the planes that `planes.make_planes` writes: the chosen ones, but all 26 of gonn, whose kernel knows no
     fewer."""
     chosen = plane_names(features)
@@ -135,9 +135,9 @@ def made_planes(features: FeatureConfig) -> tuple[str, ...]:
 
 
 def plane_indices(features: FeatureConfig) -> np.ndarray:
-    """(C,) int64: where the chosen planes are among those made, ascending."""
-    made = made_planes(features)
-    return np.array([made.index(name) for name in plane_names(features)], np.int64)
+    """(C,) int64: where the chosen planes are among those computed, ascending."""
+    computed = computed_planes(features)
+    return np.array([computed.index(name) for name in plane_names(features)], np.int64)
 
 
 def padding(features: FeatureConfig) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from gonn_core.go.layout import GAME
 
 
-class Source(NamedTuple):
+class PlaneSource(NamedTuple):
     """N rows of G games; all read-only. Laid out as in go/layout.py."""
 
     stones: np.ndarray  # (N, 12) uint64
@@ -23,7 +23,7 @@ class Source(NamedTuple):
 _LAYOUT = {"stones": ("u8", 12), "ladders": ("u8", 6), "moves": ("i2", 4), "game": ("i4", 0), "setup": ("i2", 0)}
 
 
-def plane_source(store) -> Source:
+def plane_source(store) -> PlaneSource:
     """The source of an open position store, or of anything with `stones`, `ladders` and `moves`.
 
     Where there is no `game`, all rows belong to games without setup stones. Copies nothing but two numbers a game.
@@ -48,4 +48,4 @@ def plane_source(store) -> Source:
     for name, array in arrays.items():
         arrays[name] = array.view(np.ndarray)  # no memmap, read-only: one compiled version serves every kind of array
         arrays[name].flags.writeable = False
-    return Source(**arrays)
+    return PlaneSource(**arrays)

@@ -134,8 +134,8 @@ def repeats(table, game, p, colour):
                 stone = np.uint64(board[NEXT + stone])
                 if stone == head:
                     break
-    for earlier in range(row):  # noqa: SIM110  numba compiles no generators
-        if table.hashes[game, earlier] == key:
+    for past in range(row):  # noqa: SIM110  numba compiles no generators
+        if table.hashes[game, past] == key:
             return True
     return False
 

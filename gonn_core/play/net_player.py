@@ -9,8 +9,8 @@ from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import NotFinite, turned_back
 from gonn_core.features.planes import make_planes
-from gonn_core.features.sets import made_planes, plane_indices
-from gonn_core.features.source import Source
+from gonn_core.features.sets import computed_planes, plane_indices
+from gonn_core.features.source import PlaneSource
 from gonn_core.go.points import PASS, POINTS, SIZE
 from gonn_core.go.workspace import make_workspace
 from gonn_core.play.choice import MOVES_SHOWN, PASSING, Choice, choose
@@ -38,7 +38,7 @@ class NetPlayer:
             raise SettingError("history", choice.history, "this net sees no earlier moves", ("full",))
         self.choice = choice
         self._net, self._features, self._chunk = net.eval(), features, chunk
-        self._made = len(made_planes(features))
+        self._computed = len(computed_planes(features))
         self._selected = torch.from_numpy(plane_indices(features))
         self._work = make_workspace()
 
@@ -87,17 +87,17 @@ class NetPlayer:
             raise NotFinite("the net's logits are not finite numbers: its training has diverged")
         return out
 
-    def _turned_back(self, source: Source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
+    def _turned_back(self, source: PlaneSource, rows: np.ndarray, symmetry: int) -> torch.Tensor:
         """(N, 361) logits of rows that the net sees under a symmetry, by the points as they are recorded."""
         return turned_back(self._net(self._planes(source, rows, symmetry)), symmetry)
 
-    def _planes(self, source: Source, rows: np.ndarray, symmetry: int) -> torch.Tensor:
-        made, targets = np.empty((len(rows), self._made, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
+    def _planes(self, source: PlaneSource, rows: np.ndarray, symmetry: int) -> torch.Tensor:
+        planes, targets = np.empty((len(rows), self._computed, SIZE, SIZE), np.float32), np.empty(len(rows), np.int64)
         symmetries = np.full(len(rows), symmetry, np.uint8)
         keep = np.full(len(rows), MOVES_SHOWN[self.choice.history], np.uint8)
-        make_planes(self._features, source, rows, symmetries, keep, made, targets)
-        planes = torch.from_numpy(made)
-        return planes if len(self._selected) == self._made else planes[:, self._selected]
+        make_planes(self._features, source, rows, symmetries, keep, planes, targets)
+        shown = torch.from_numpy(planes)
+        return shown if len(self._selected) == self._computed else shown[:, self._selected]
 
 
 def _gathered(games: Sequence[Game]) -> tuple[GameTable, np.ndarray]:

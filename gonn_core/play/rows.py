@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gonn_core.features.source import Source
+from gonn_core.features.source import PlaneSource
 from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, WHITE, WORDS
 from gonn_core.go.rules import BOARD_LENGTH, UNDO_PER_MOVE
@@ -79,7 +79,7 @@ def present_rows(table: GameTable, games: np.ndarray) -> np.ndarray:
     return games * table.moves.shape[1] + table.played[games]
 
 
-def plane_rows(table: GameTable) -> Source:
+def plane_rows(table: GameTable) -> PlaneSource:
     """All rows of all games, as kernels of planes take them; copies nothing, reads what comes later too."""
     games, rows = table.hashes.shape
     arrays = {
@@ -93,7 +93,7 @@ def plane_rows(table: GameTable) -> Source:
     }
     for array in arrays.values():
         array.flags.writeable = False  # as the store's: one compiled version of the kernels serves both
-    return Source(**arrays)
+    return PlaneSource(**arrays)
 
 
 def mover(table: GameTable, game: int) -> int:

@@ -113,7 +113,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
     reading = ArchiveReading()
     report.ignored = reading.ignored
 
-    def tell(index: int, fraction: float) -> None:
+    def report_progress(index: int, fraction: float) -> None:
         if progress:
             seconds = time.monotonic() - started
             name, count = sources[index].path.name, len(sources)
@@ -133,7 +133,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
                     writer.add(game_name, index, game)
                     report.games_used += 1
             if report.games_read % 256 == 0:
-                tell(index, (index + reading.fraction) / len(sources))
+                report_progress(index, (index + reading.fraction) / len(sources))
         if _stamp(source.path) != before:
             raise InputError(source.path, "changed while it was read")
         entries.append(
@@ -146,7 +146,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
             }
         )
     writer.flush()
-    tell(len(sources) - 1, 1.0)
+    report_progress(len(sources) - 1, 1.0)
     return entries
 
 

@@ -84,7 +84,7 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
         assigned = assign_games(store, rows, splits)
         return ((split, select_rows(store, rows, assigned, split)) for split in splits)
 
-    return _made_once(store, stores, _views_key(store, splits, rows), choose)
+    return _cached_views(store, stores, _views_key(store, splits, rows), choose)
 
 
 def make_training_view(
@@ -103,10 +103,10 @@ def make_training_view(
         assigned[np.isin(group, group[held_out])] = -1
         return [("train", select_rows(store, rows, assigned, "train"))]
 
-    return _made_once(store, stores, _views_key(store, splits, rows, own), choose)["train"]
+    return _cached_views(store, stores, _views_key(store, splits, rows, own), choose)["train"]
 
 
-def _made_once(
+def _cached_views(
     store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]
 ) -> dict[str, View]:
     """The views in <stores>/views/<key>, written first from the splits and rows that `choose` gives when they are not

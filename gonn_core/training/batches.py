@@ -15,7 +15,7 @@ import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig
 from gonn_core.features.planes import is_compiled, make_planes, pack_planes, packed_bytes
-from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.features.targets.make import Targets
 from gonn_core.go.points import POINTS, SIZE
@@ -61,9 +61,9 @@ def extras_of(config: TrialConfig) -> tuple[str, ...]:
     move."""
     training = config.training
     names = ["illegal"] if training.mask_illegal else []
-    further = config.net.residual.output_planes - 1 if training.policy_weight else 0
+    extra_moves = config.net.residual.output_planes - 1 if training.policy_weight else 0
     heads = [_OF_HEADS.get(head, head) for head, weight in training.auxiliary.model_dump().items() if weight]
-    names += ["future"] * max(further, int("future" in heads))
+    names += ["future"] * max(extra_moves, int("future" in heads))
     return (*names, *(name for name in heads if name != "future"))
 
 
@@ -84,11 +84,11 @@ class PlaneMaker:
         memory_format: torch.memory_format,
         extras: Sequence[str] = (),
     ):
-        self._features, self._source, self._made = features, plane_source(store), len(made_planes(features))
+        self._features, self._source, self._computed = features, plane_source(store), len(computed_planes(features))
         self._device, self._memory_format = device, memory_format
         indices = plane_indices(features)
         self._selected = (
-            None if len(indices) == self._made else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
+            None if len(indices) == self._computed else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
         )
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
         self._extras = Targets(store, extras) if extras else None
@@ -103,7 +103,7 @@ class PlaneMaker:
         row without a move."""
         targets = np.empty(len(rows), np.int64)
         if self._device.type == "cpu":
-            numbers = np.empty((len(rows), self._made, SIZE, SIZE), np.float32)
+            numbers = np.empty((len(rows), self._computed, SIZE, SIZE), np.float32)
             make_planes(self._features, self._source, rows, symmetries, keep, numbers, targets)
             planes = torch.from_numpy(numbers)
             if self._selected is not None:
@@ -136,7 +136,7 @@ class PlaneMaker:
 
     def _unpack(self, packed: torch.Tensor) -> torch.Tensor:
         bits = (packed.unsqueeze(-1) >> self._shifts) & 1
-        planes = bits.flatten(1)[:, : self._made * POINTS].view(-1, self._made, SIZE, SIZE)
+        planes = bits.flatten(1)[:, : self._computed * POINTS].view(-1, self._computed, SIZE, SIZE)
         if self._selected is not None:
             planes = planes[:, self._selected]
         return planes.to(torch.float32, memory_format=self._memory_format)

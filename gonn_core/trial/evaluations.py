@@ -73,8 +73,10 @@ def make_evaluations(
         summary = _read(directory, identity)
         if summary is None:
             net.to(device, memory_format=memory_format)  # type: ignore[call-overload]  # torch's types lack the keyword
-            tell = _teller(job, request, resolved["samples"], len(view.rows), on_progress)
-            answered = partial(evaluate, net, maker, view.rows, request.history, settings.loader_threads, tell, reading)
+            on_batch = _progress_callback(job, request, resolved["samples"], len(view.rows), on_progress)
+            answered = partial(
+                evaluate, net, maker, view.rows, request.history, settings.loader_threads, on_batch, reading
+            )
             summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}
             summary |= {"history": request.history, "symmetry_averaging": reading.symmetry_averaging}
@@ -111,11 +113,11 @@ def _make(identity: str, answered: Callable[[], Scores], store, view, directory:
     }
 
 
-def _teller(job: Job, request: EvaluationRequest, samples: int, positions: int, on_progress: OnProgress):
+def _progress_callback(job: Job, request: EvaluationRequest, samples: int, positions: int, on_progress: OnProgress):
     """What `evaluate` calls after a batch: tells an event about once a second."""
     next_tick = time.monotonic()
 
-    def tell(done: int) -> None:
+    def on_batch(done: int) -> None:
         nonlocal next_tick
         if time.monotonic() >= next_tick:
             next_tick = time.monotonic() + _TICK_SECONDS
@@ -131,4 +133,4 @@ def _teller(job: Job, request: EvaluationRequest, samples: int, positions: int, 
             if on_progress(event) is False:
                 raise PauseAsked
 
-    return tell
+    return on_batch

@@ -82,8 +82,8 @@ def read_job(path: Path) -> Job:
         raise InputError(path, "not a job: a mapping with config and run is expected")
     job = parse_model(Job, {key: tree[key] for key in ("config", "run", "labels") if key in tree}, Path(path).name)
     if tree.get("id", job.id) != job.id:
-        made = f"trial {tree['id']} was made with numerics {tree.get('numerics')}"
-        raise InputError(path, f"{made}; this version would train trial {job.id}")
+        problem = f"trial {tree['id']} was made with numerics {tree.get('numerics')}"
+        raise InputError(path, f"{problem}; this version would train trial {job.id}")
     return job
 
 

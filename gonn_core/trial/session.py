@@ -120,7 +120,7 @@ class Session:
         """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the
         state."""
         trainer, training = self.trainer, self.job.config.training
-        self._tell(
+        self._emit(
             Started,
             device=describe_device(self.device),
             resumed=trainer.samples,
@@ -175,8 +175,8 @@ class Session:
         """Digest of the weights that a snapshot would hold now."""
         return weights_digest(self.trainer.evaluated_net.state_dict())
 
-    def _tell(self, kind: type[Event], **values) -> bool:
-        """Tell an event; returns False when a pause was asked for."""
+    def _emit(self, kind: type[Event], **values) -> bool:
+        """Pass an event on; returns False when a pause was asked for."""
         nats = self._lines[-1].get("nats") if self._lines else None
         total = self.job.config.training.samples
         return self.on_progress(kind(self.job.id, self.trainer.samples, total, nats, **values)) is not False
@@ -196,7 +196,7 @@ class Session:
         if (loss := trainer.train_loss()) is not None:
             line["train_loss"] = loss
         with self.clock.aside():
-            looks = self._lines[-1]["looks"] if self._lines else 0
+            evaluations = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
                 line |= evaluate(
                     trainer.evaluated_net,
@@ -207,13 +207,13 @@ class Session:
                     None,
                     self._reading,
                 ).means()
-                looks += 1
-            line |= {"learning_rate": trainer.rate, "looks": looks}
+                evaluations += 1
+            line |= {"learning_rate": trainer.rate, "looks": evaluations}
             line |= {"samples_per_s": self._rate(), **self.clock.seconds()}
             trainer.forget_loss()
             self._lines.append(line)
             self.directory.write_metrics(self._lines, self.lease)
-            return self._tell(
+            return self._emit(
                 Point,
                 samples_per_s=line["samples_per_s"],
                 train_nats=line["train_nats"],
@@ -226,7 +226,7 @@ class Session:
             return True  # the point has just told everything
         rate = self._rate()
         left = (self.job.config.training.samples - self.trainer.samples) / rate
-        return self._tell(
+        return self._emit(
             Tick,
             samples_per_s=rate,
             train_nats=self.trainer.train_nats(),

@@ -58,7 +58,7 @@ def execution(
     return Execution(workspace, chosen, slots, tracker)
 
 
-class Report(Protocol):
+class WrittenReport(Protocol):
     """A report that was written to out/."""
 
     @property
@@ -71,8 +71,8 @@ class Report(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Report)
-R_co = TypeVar("R_co", bound=Report, covariant=True)
+R = TypeVar("R", bound=WrittenReport)
+R_co = TypeVar("R_co", bound=WrittenReport, covariant=True)
 
 
 class Experiment(Protocol[R_co]):

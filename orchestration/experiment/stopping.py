@@ -53,7 +53,7 @@ class Command:
     def __init__(self, folder: Path, what: str):
         self._record = folder / f"{uuid.uuid4().hex}.json"
         self._wish = self._record.with_suffix(".stop")
-        self._next, self._asked = 0.0, False
+        self._next, self._stop_requested = 0.0, False
         write_json(
             self._record,
             {
@@ -64,23 +64,23 @@ class Command:
         )
 
     @property
-    def asked(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether it is to stop; looks at most every half second, and shows that it lives."""
-        if not self._asked and time.monotonic() >= self._next:
+        if not self._stop_requested and time.monotonic() >= self._next:
             self._next = time.monotonic() + LOOK_SECONDS
-            self._asked = self._wish.exists()
+            self._stop_requested = self._wish.exists()
             try:
                 os.utime(self._record)
             except OSError:
                 pass  # removed by hand, or a file system that is away for a moment: nothing depends on it here
-        return self._asked
+        return self._stop_requested
 
     def listening(self, on_event: OnEvent) -> OnEvent:
         """`on_event` that also asks for a pause once the command is to stop."""
 
         def hear(event: Event) -> bool:
             go_on = on_event(event) is not False
-            return go_on and not self.asked
+            return go_on and not self.stop_requested
 
         return hear
 
@@ -110,8 +110,10 @@ class StoppableRunner:
     def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. Raises Stopped when asked to, after every trial has its checkpoint."""
         with at_work(self._workspace, self._what) as command:
-            outcomes = self._runner.run(_until(jobs, lambda: command.asked), slots, command.listening(on_event))
-            if command.asked:
+            outcomes = self._runner.run(
+                _until(jobs, lambda: command.stop_requested), slots, command.listening(on_event)
+            )
+            if command.stop_requested:
                 raise Stopped
             return outcomes
 
@@ -156,7 +158,7 @@ class AtWork:
         """One phrase for eyes."""
         return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.host, 60)})"
 
-    def ask(self) -> None:
+    def request_stop(self) -> None:
         """Ask it to stop."""
         if self.record is not None:
             self.record.with_suffix(".stop").touch()
@@ -178,29 +180,29 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
     Raises SettingError (STUDY) when nothing works on it.
     """
     workspace, console = Workspace.here(), output()
-    found = everything_at_work(workspace)
-    asked = [each for each in found if study is None or each.what.startswith(study)]
-    if not asked:
+    running = everything_at_work(workspace)
+    chosen = [each for each in running if study is None or each.what.startswith(study)]
+    if not chosen:
         if study is not None:
             raise SettingError(
                 "STUDY",
                 study,
                 "no command works on it",
-                sorted({each.what for each in found}) or "none: nothing is running",
+                sorted({each.what for each in running}) or "none: nothing is running",
             )
         console.print(f"nothing is running in {workspace.root}")
         return 0
-    for each in asked:
-        each.ask()
+    for each in chosen:
+        each.request_stop()
         console.print(f"asked to stop: {each.description}")
     end = time.monotonic() + patience
-    while (left := [each for each in asked if not each.over()]) and time.monotonic() < end:
+    while (left := [each for each in chosen if not each.over()]) and time.monotonic() < end:
         time.sleep(0.2)
     for each in left:
         console.print(
             f"still at work after {patience:.0f} s: {each.description}; it stops at the next word of its trials"
         )
-    for each in asked:
+    for each in chosen:
         if each not in left:
             console.print(f"stopped: {each.description}")
     return 1 if left else 0
@@ -209,15 +211,15 @@ def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
 def everything_at_work(workspace: Workspace) -> list[AtWork]:
     """Commands of the workspace, on any machine, and lone trials of this machine; records of commands that were killed
     are removed."""
-    found = []
+    running = []
     for path in sorted(_folder(workspace).glob("*.json")):
         each = _read(path)
         if each is None or _is_dead(each.process, path):
             for gone in (path.with_suffix(".stop"), path):
                 gone.unlink(missing_ok=True)
         else:
-            found.append(each)
-    own = {each.process.pid for each in found}
+            running.append(each)
+    own = {each.process.pid for each in running}
     for path in sorted(workspace.runs.glob("*/lease.json")):
         holder = live_holder(path.parent)
         if (
@@ -226,8 +228,8 @@ def everything_at_work(workspace: Workspace) -> list[AtWork]:
             and holder.process.pid not in own
             and "gonn_core.trial" in _command_line(holder.process.pid)
         ):
-            found.append(AtWork(path.parent.name, holder.process, None))
-    return found
+            running.append(AtWork(path.parent.name, holder.process, None))
+    return running
 
 
 def _folder(workspace: Workspace) -> Path:

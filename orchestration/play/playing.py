@@ -79,7 +79,7 @@ def play_between(
             players = f"{printable(names['A'])} – {printable(names['B'])}"
             notes().print(f"match {record.id}: {players}; {Rules().sentence()}")
             _watch(played, record, missing, command)
-        if command.asked:
+        if command.stop_requested:
             raise Stopped
         return load_match(record.folder)
 
@@ -140,7 +140,7 @@ def _watch(
 
         def stopped() -> bool:
             count.tick()
-            return command.asked
+            return command.stop_requested
 
         for line in played(stopped):
             if line.void:

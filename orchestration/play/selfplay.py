@@ -67,14 +67,14 @@ def make_games(
 
             def stopped() -> bool:
                 count.tick()
-                return command.asked
+                return command.stop_requested
 
             for number, failure in side_by_side(missing, workers, play, stopped, pool.close):
                 if failure is not None:
                     failures[number] = failure
                     count.note(f"game {number} failed: {printable(failure)}")
                 count.step(f"{len(failures)} failed" if failures else "")
-            if command.asked:
+            if command.stop_requested:
                 raise Stopped
     line = f"{sum(path.exists() for path in paths.values()):,} games of {printable(player)} in {out}"
     if failures:

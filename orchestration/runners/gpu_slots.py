@@ -41,12 +41,12 @@ class GpuSlots:
     """The slots of all GPUs of one command; the GPUs are taken to be alike, the trials to be spread over them
     evenly."""
 
-    def __init__(self, gpus: int, most: int, asked: int | None = None, clock: Callable[[], float] = time.monotonic):
-        """`most`: trials on one GPU, at most. `asked`: trials on all of them as the user wants it, whatever is
+    def __init__(self, gpus: int, most: int, requested: int | None = None, clock: Callable[[], float] = time.monotonic):
+        """`most`: trials on one GPU, at most. `requested`: trials on all of them as the user wants it, whatever is
         measured; None: decide."""
-        self.gpus, self.asked, self._clock = gpus, asked, clock
-        self.ceiling = math.ceil(asked / gpus) if asked else most
-        self.level = self.ceiling if asked else 1
+        self.gpus, self.requested, self._clock = gpus, requested, clock
+        self.ceiling = math.ceil(requested / gpus) if requested else most
+        self.level = self.ceiling if requested else 1
         """Trials that each GPU may have now, memory permitting; never more than `ceiling`."""
         self._free: int | None = None
         self._peaks: dict[str, int] = {}
@@ -72,13 +72,13 @@ class GpuSlots:
 
     def room(self, net: str | None = None) -> bool:
         """Whether another trial may start: of this net, or of those known where None."""
-        if self.asked and self.running >= self.asked:
+        if self.requested and self.running >= self.requested:
             return False
         if self.running < self.gpus:
             return True
         if self.running >= self.gpus * self.level:
             return False
-        return self.asked is not None or math.ceil((self.running + 1) / self.gpus) <= self._memory_holds(net)
+        return self.requested is not None or math.ceil((self.running + 1) / self.gpus) <= self._memory_holds(net)
 
     def begin(self, trial: str, net: str, work: float) -> None:
         """A trial starts. `net`: the same for trials that take the same memory; `work`: of one sample, in any unit."""
@@ -133,7 +133,7 @@ class GpuSlots:
         """Count a stretch between two words of a trial, if all slots of the level were at work all along."""
         before, trial.mark = trial.mark, (now, samples, self._changes)
         full = self.running == self.gpus * self.level and all(each.training for each in self._running.values())
-        if before is None or before[2] != self._changes or not full or self.asked or self.level in self._rates:
+        if before is None or before[2] != self._changes or not full or self.requested or self.level in self._rates:
             return
         self._seconds += now - before[0]
         self._work += trial.work * (samples - before[1])
@@ -151,6 +151,6 @@ class GpuSlots:
         self.level, self._seconds, self._work = level, 0.0, 0.0
 
 
-def shared_gpus(where: Places, asked: int | None) -> GpuSlots | None:
+def shared_gpus(where: Places, requested: int | None) -> GpuSlots | None:
     """What shares this machine's GPUs, None where trials use none."""
-    return GpuSlots(len(where.gpus), math.ceil(where.most / len(where.gpus)), asked) if where.gpus else None
+    return GpuSlots(len(where.gpus), math.ceil(where.most / len(where.gpus)), requested) if where.gpus else None

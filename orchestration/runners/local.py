@@ -97,32 +97,32 @@ class _Study:
         job = self._queue.take()
         if job is not None:
             self.outcomes.setdefault(job.id, None)
-            self._queue.tell(begun(job))
+            self._queue.publish(begun(job))
         return job
 
-    def hear(self, worker: "_Worker", said: "Event | Outcome | Death") -> None:
+    def hear(self, worker: "_Worker", message: "Event | Outcome | Death") -> None:
         """Take in what a worker said."""
         job = worker.job
         assert job is not None, "an idle worker says nothing"
-        if isinstance(said, Event):
-            if self._queue.tell(said) is False:
+        if isinstance(message, Event):
+            if self._queue.publish(message) is False:
                 worker.ask_to_pause()
             return
         worker.job = None
-        if isinstance(said, Death):
+        if isinstance(message, Death):
             self._deaths[job.id] += 1
             if self._deaths[job.id] < ATTEMPTS:
                 self._queue.again(job)
-                self._queue.tell(retried(job, said.why))
+                self._queue.publish(retried(job, message.why))
                 return
-            said = Outcome(job.id, "failed", f"{said.why}, {ATTEMPTS} times")
-        elif said.state == "failed":
+            message = Outcome(job.id, "failed", f"{message.why}, {ATTEMPTS} times")
+        elif message.state == "failed":
             worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
-        if again := self._queue.again_with_fewer(job, said):
-            self._queue.tell(retried(job, again))
+        if again := self._queue.again_with_fewer(job, message):
+            self._queue.publish(retried(job, again))
             return
-        self.outcomes[job.id] = said = self._queue.over(job, said)
-        self._queue.tell(ended(job, said))
+        self.outcomes[job.id] = outcome = self._queue.over(job, message)
+        self._queue.publish(ended(job, outcome))
 
 
 class Death(NamedTuple):
@@ -227,13 +227,13 @@ def _work(pipe, function: str):
 def _run(run_trial, job: Job, pipe) -> Outcome:
     """One trial to its end, telling the driver on the way."""
 
-    def tell(event: Event) -> bool:
+    def report(event: Event) -> bool:
         if not isinstance(event, Finished):  # the driver says that itself, once it has the outcome
             pipe.send(event)
         return not pipe.poll()  # all that the driver ever sends meanwhile is the wish to pause
 
     try:
-        result = run_trial(job, tell)
+        result = run_trial(job, report)
     except Exception as error:  # whatever a trial raises is its outcome: the study goes on
         return failure(job, error)
     return Outcome(job.id, result["state"])

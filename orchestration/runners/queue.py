@@ -43,7 +43,7 @@ class JobQueue:
         """Whether a job at work may yet be put back."""
         return self.slots is not None and self.slots.running > 0
 
-    def tell(self, event: Event) -> bool | None:
+    def publish(self, event: Event) -> bool | None:
         """Pass an event on to whoever listens, and to the slots."""
         if self.slots is not None:
             self.slots.hear(event)

@@ -65,10 +65,10 @@ def node_problem(runs: str, token: str, store: str, digest: str) -> str | None:
             return f"does not see the folder {runs} of this command"
         if not os.access(runs, os.W_OK):
             return f"cannot write to {runs}"
-        found = open_store(Path(store))
-        if found.digest != digest:
-            return f"has store {found.digest} in {store}"
-        found.verify()
+        opened = open_store(Path(store))
+        if opened.digest != digest:
+            return f"has store {opened.digest} in {store}"
+        opened.verify()
     except UserError as error:
         return str(error)
     return None

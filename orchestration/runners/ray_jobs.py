@@ -40,17 +40,17 @@ class RayStudy:
 
     def begun(self, tune_id: str) -> None:
         """A process of Tune's takes the trial up, for the first time or again."""
-        self.queue.tell(begun(self._jobs[tune_id]))
+        self.queue.publish(begun(self._jobs[tune_id]))
 
-    def hear(self, tune_id: str, said: list) -> bool:
+    def hear(self, tune_id: str, messages: list) -> bool:
         """Pass on what a trial said; True when it is to stop."""
         go_on = True
-        for item in said:
-            if isinstance(item, Outcome):
-                self._end(tune_id, item)
+        for message in messages:
+            if isinstance(message, Outcome):
+                self._end(tune_id, message)
             else:
-                go_on = (self.queue.tell(item) is not False) and go_on
-        if not go_on and not isinstance(said[-1], Outcome):
+                go_on = (self.queue.publish(message) is not False) and go_on
+        if not go_on and not isinstance(messages[-1], Outcome):
             self._end(tune_id, Outcome(self._jobs[tune_id].id, "paused"))
         return not go_on
 
@@ -58,7 +58,7 @@ class RayStudy:
         """A trial's process died, for the first time or too often."""
         job = self._jobs[tune_id]
         if not for_good:
-            self.queue.tell(retried(job, "the worker process died"))
+            self.queue.publish(retried(job, "the worker process died"))
             return
         failure = TrialDirectory(Path(job.run.runs) / job.id).failure()  # what it left, if it had the time
         text = failure["traceback"] if failure else ""
@@ -68,7 +68,7 @@ class RayStudy:
     def _end(self, tune_id: str, outcome: Outcome) -> None:
         job = self._jobs[tune_id]
         if again := self.queue.again_with_fewer(job, outcome):
-            self.queue.tell(retried(job, again))
+            self.queue.publish(retried(job, again))
             return
         self.outcomes[outcome.trial] = outcome = self.queue.over(job, outcome)
-        self.queue.tell(ended(job, outcome))
+        self.queue.publish(ended(job, outcome))

@@ -134,14 +134,14 @@ def _trainable(function: str):
 
         def step(self):
             if self._thread is None:
-                self._said: queue.SimpleQueue = queue.SimpleQueue()
+                self._messages: queue.SimpleQueue = queue.SimpleQueue()
                 self._pause = False
                 self._thread = threading.Thread(target=self._run, daemon=True)
                 self._thread.start()
-            said = [self._said.get()]
-            while not self._said.empty():
-                said.append(self._said.get())
-            return {"said": said, "done": isinstance(said[-1], Outcome)}
+            messages = [self._messages.get()]
+            while not self._messages.empty():
+                messages.append(self._messages.get())
+            return {"messages": messages, "done": isinstance(messages[-1], Outcome)}
 
         def cleanup(self):
             self._join()
@@ -155,16 +155,16 @@ def _trainable(function: str):
         def _run(self):
             job = self.config["job"]
             try:
-                outcome = Outcome(job.id, load_function(function)(job, self._tell)["state"])
+                outcome = Outcome(job.id, load_function(function)(job, self._post)["state"])
             except Exception as error:  # whatever a trial raises is its outcome: the study goes on
                 if not isinstance(error, UserError) and not _cuda_works():
                     os._exit(1)
                 outcome = failure(job, error)
-            self._said.put(outcome)
+            self._messages.put(outcome)
 
-        def _tell(self, event):
+        def _post(self, event):
             if not isinstance(event, Finished):  # the driver says that itself, once it has the outcome
-                self._said.put(event)
+                self._messages.put(event)
             return not self._pause
 
     return Trial
@@ -205,7 +205,7 @@ def _stopper(study: RayStudy):
 
     class Stop(tune.Stopper):
         def __call__(self, trial_id, result):
-            return study.hear(trial_id, result["said"])
+            return study.hear(trial_id, result["messages"])
 
         def stop_all(self):
             return False
@@ -236,17 +236,17 @@ def _check_cluster(job: Job) -> None:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     runs, store = Path(job.run.runs), Path(job.run.store)
-    asked = {}
+    answers = {}
     with token_in(runs) as token:
         for node in ray.nodes():
             if node["Alive"] and node["Resources"].get("CPU"):
                 here = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-                ask = ray.remote(node_problem).options(num_cpus=0, scheduling_strategy=here)
-                asked[f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"] = ask.remote(
+                check = ray.remote(node_problem).options(num_cpus=0, scheduling_strategy=here)
+                answers[f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})"] = check.remote(
                     str(runs), token, str(store), store.name
                 )
         try:
-            check_nodes({node: ray.get(answer, timeout=CHECK_SECONDS) for node, answer in asked.items()}, runs)
+            check_nodes({node: ray.get(answer, timeout=CHECK_SECONDS) for node, answer in answers.items()}, runs)
         except ray.exceptions.RayError as error:
             raise SettingError(
                 SETTING, ray.get_runtime_context().gcs_address, f"its nodes cannot run this code ({describe(error)})"

@@ -18,7 +18,7 @@ from orchestration.search.folder import find_search, tried_rates
 from reports.search.report import search_report
 from reports.workspace import Workspace
 
-FOUND, SEARCH = "found:", "search"
+SEARCH_PREFIX, SEARCH = "found:", "search"
 _VALID = "a number, found:SEARCH, or search"
 
 
@@ -98,9 +98,9 @@ class Adopter:
                 )
 
     def _rate(self, text: str, setting: str) -> AdoptedRate:
-        if not text.startswith(FOUND):
+        if not text.startswith(SEARCH_PREFIX):
             return AdoptedRate(_number(text, setting))
-        search = find_search(self.workspace, text.removeprefix(FOUND), setting)
+        search = find_search(self.workspace, text.removeprefix(SEARCH_PREFIX), setting)
         if (search.base, search.budget) != (self.base.id, self.budget):
             raise SettingError(
                 setting,

@@ -64,11 +64,11 @@ class SearchExperiment:
     def jobs(self, grown: Callable[[], object]) -> Iterable[Job]:
         """Asked for as slots come free."""
 
-        def asked(tried: Tried) -> None:
-            self._display.asked(tried)
+        def on_tried(tried: Tried) -> None:
+            self._display.begin(tried)
             grown()
 
-        return self._run.jobs(asked)
+        return self._run.jobs(on_tried)
 
     @contextmanager
     def display(self) -> Iterator[OnEvent]:

@@ -46,15 +46,15 @@ class RateOptimiser:
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
         low, high = self._search.rates
-        asked = self._study.get_trials(deepcopy=False)
+        trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
-        place = sum(trial.state not in (states.WAITING, states.FAIL) for trial in asked)
+        place = sum(trial.state not in (states.WAITING, states.FAIL) for trial in trials)
         first = [self._search.own_rate, *(low * (high / low) ** share for share in SPREAD)]
-        if place < len(first) and not any(trial.state == states.WAITING for trial in asked):
+        if place < len(first) and not any(trial.state == states.WAITING for trial in trials):
             self._study.enqueue_trial({_RATE: min(max(first[place], low), high)})
         # A seed of each question's own: after a kill nothing is asked that was asked before.
         self._study.sampler = self._optuna.samplers.TPESampler(
-            n_startup_trials=len(first), seed=self._search.seed + len(asked)
+            n_startup_trials=len(first), seed=self._search.seed + len(trials)
         )
         trial = self._study.ask({_RATE: self._optuna.distributions.FloatDistribution(low, high, log=True)})
         rate = trial.params[_RATE]

@@ -36,7 +36,7 @@ class SearchDisplay:
     def __exit__(self, *error: object) -> None:
         self._display.__exit__(*error)
 
-    def asked(self, tried: Tried) -> None:
+    def begin(self, tried: Tried) -> None:
         """A rate whose trial begins or goes on."""
         self._rates[tried.trial] = tried.rate
         self._progress.trials[tried.trial] = TrialLine(

@@ -35,16 +35,16 @@ class SearchRun:
         self.failures: list[tuple[Tried, str]] = []
         """Trials that failed for another reason than their rate, with the error."""
 
-    def jobs(self, asked: OnTried) -> Iterator[Job]:
+    def jobs(self, on_tried: OnTried) -> Iterator[Job]:
         """What brings the search to its end: trials that are under way, then rates that are asked for one by one."""
         under_way = [tried for tried in self._optimiser.tried() if tried.state == "running"]
         for tried in under_way:
-            if not self._was_trained(tried, asked):
-                yield self._begin(tried, asked)
+            if not self._was_trained(tried, on_tried):
+                yield self._begin(tried, on_tried)
         while self._wanted():
             tried = self._optimiser.ask()
-            if not self._was_trained(tried, asked):
-                yield self._begin(tried, asked)
+            if not self._was_trained(tried, on_tried):
+                yield self._begin(tried, on_tried)
 
     def job(self, tried: Tried) -> Job:
         """The trial at a rate."""
@@ -70,18 +70,18 @@ class SearchRun:
                 self._end(tried)
         return go_on
 
-    def _was_trained(self, tried: Tried, asked: OnTried) -> bool:
+    def _was_trained(self, tried: Tried, on_tried: OnTried) -> bool:
         """Whether the trial is finished already, by whomever; if so it is told like one that finishes now."""
         if not self._known(tried):
             return False
         total, last = self._search.config.training.samples, max(tried.points, default=0)
-        asked(tried)
+        on_tried(tried)
         self._on_event(Finished(tried.trial, total, total, tried.points.get(last)))
         return True
 
-    def _begin(self, tried: Tried, asked: OnTried) -> Job:
+    def _begin(self, tried: Tried, on_tried: OnTried) -> Job:
         self._running[tried.trial] = tried
-        asked(tried)
+        on_tried(tried)
         return self.job(tried)
 
     def _wanted(self) -> bool:

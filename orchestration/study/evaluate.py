@@ -62,7 +62,7 @@ def evaluate_study(
         count_look(workspace, chosen, list(evaluations), "evaluate")
     output().print(_table(chosen, evaluations))
     if metrics:
-        output().print(_further(chosen, evaluations))
+        output().print(_extra_metrics(chosen, evaluations))
     if len(done) < len(chosen.trials):
         left = len(chosen.trials) - len(done)
         output().print(f"{left} of {len(chosen.trials)} trials are not done yet; gonn status shows them")
@@ -130,7 +130,7 @@ def _table(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
     return table
 
 
-def _further(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
+def _extra_metrics(study: Study, evaluations: Mapping[str, Evaluation]) -> Table:
     """The documents' further metrics by arm, means over seeds."""
     table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
     arms: dict[str, list[Evaluation]] = {}

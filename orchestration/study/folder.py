@@ -27,10 +27,10 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
     path = study_folder(workspace, study.id) / LOOKS_FILE
     state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
     with _changing(path):
-        looks = read_mapping(path)
-        if finished and state not in looks:
-            looks[state] = command
-            write_json(path, looks)
+        shown = read_mapping(path)
+        if finished and state not in shown:
+            shown[state] = command
+            write_json(path, shown)
     return read_look_counts(path.parent)
 
 

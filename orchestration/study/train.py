@@ -101,7 +101,7 @@ def train_base(
         return 0
     with at_work(workspace, task.id) as command:
         result = run_trial(task, command.listening(Printer(sys.stderr)))
-        if command.asked and result["state"] != "done":
+        if command.stop_requested and result["state"] != "done":
             raise Stopped
     if result["state"] != "done":
         return 130

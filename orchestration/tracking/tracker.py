@@ -50,7 +50,7 @@ class Tracker:
         self._writer: Writer | None = None
         self._failures = 0
         """Rounds in a row that could not be written."""
-        self._said = False
+        self._warned = False
         self._turn = threading.Lock()
 
     def follow(self, study: StudyInfo) -> None:
@@ -167,15 +167,15 @@ class Tracker:
                 self._failures += 1
                 self._warn(f"cannot use {redacted(self.uri)} ({redacted(_why(error))})", then)
                 return False
-            if self._failures and self._said:
-                self._said = False
+            if self._failures and self._warned:
+                self._warned = False
                 self._say("MLflow: its records are written again, nothing is missing")
             self._failures = 0
             return True
 
     def _warn(self, why: str, then: str = _THEN) -> None:
-        if not self._said:
-            self._said = True
+        if not self._warned:
+            self._warned = True
             self._say(f"MLflow: {why}; {then}")
 
 

@@ -103,28 +103,28 @@ class Writer:
     def _experiment(self, study: StudyInfo) -> str:
         remote = urlsplit(self._uri).scheme in ("http", "https")
         location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
-        found = self._ask(self._client.get_experiment_by_name, study.id)
-        if found is not None and found.lifecycle_stage == "deleted":
-            self._ask(self._client.restore_experiment, found.experiment_id)
-        if found is not None and self._own and found.artifact_location != location:
+        experiment = self._ask(self._client.get_experiment_by_name, study.id)
+        if experiment is not None and experiment.lifecycle_stage == "deleted":
+            self._ask(self._client.restore_experiment, experiment.experiment_id)
+        if experiment is not None and self._own and experiment.artifact_location != location:
             # The workspace was moved or copied. An experiment keeps its place for artifacts for ever: this one would go
             # on writing into the folder that the workspace came from. It goes to MLflow's bin, and is made anew from
             # the trial directories.
             self._ask(
                 self._client.rename_experiment,
-                found.experiment_id,
-                f"{study.id} (of a folder before, {found.experiment_id})",
+                experiment.experiment_id,
+                f"{study.id} (of a folder before, {experiment.experiment_id})",
             )
-            self._ask(self._client.delete_experiment, found.experiment_id)
-            found = None
-        if found is None:
+            self._ask(self._client.delete_experiment, experiment.experiment_id)
+            experiment = None
+        if experiment is None:
             kind = {
                 "mlflow.experimentKind": "custom_model_development",
                 "mlflow.note.content": study.title,
                 mlflow_view.TAG: mlflow_view.view_state(),
             }
             return self._ask(self._client.create_experiment, study.id, location, tags=kind)
-        return found.experiment_id
+        return experiment.experiment_id
 
     def write_study(self, study: StudyInfo, status: str):
         """The study's parent run, made when it is not there, in the given status."""

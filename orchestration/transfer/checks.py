@@ -36,8 +36,8 @@ def trial_in(config_json: str) -> Job:
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not tree.keys() >= _CONFIG_KEYS:
         raise Refused(f"config.json is none of format {FORMAT}")
     if tree["numerics"] != numerics.versions():
-        made_with = printable(str(tree["numerics"]), 100)
-        raise Refused(f"made with numerics {made_with}; this version has {numerics.versions()}")
+        recorded = printable(str(tree["numerics"]), 100)
+        raise Refused(f"made with numerics {recorded}; this version has {numerics.versions()}")
     if printable_tree(tree) != tree:
         raise Refused("config.json holds control characters")
     try:

@@ -46,7 +46,7 @@ def groups_table(answers: ProbeAnswers, title: str) -> Table:
 
 
 def _group_row(key: str, name: str, answers: ProbeAnswers, chosen: np.ndarray) -> Row:
-    solved, chance = answers.found()[chosen], answers.arrays["chance"][chosen]
+    solved, chance = answers.solved()[chosen], answers.arrays["chance"][chosen]
     shares = {"found": solved.mean(), "score": rescaled(answers.arrays["share"][chosen], chance).mean()}
     shares |= {side: answers.arrays[side][chosen].mean() for side in ("right", "wrong")}
     cells = {side: Cell(_percent(value), float(value)) for side, value in shares.items()}

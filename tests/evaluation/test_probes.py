@@ -15,7 +15,7 @@ from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders, escap
 from gonn_core.evaluation.probes.measure import answers
 from gonn_core.evaluation.probes.published import picture_cases, published
 from gonn_core.evaluation.probes.races import races
-from gonn_core.evaluation.probes.scoring import CaseAnswers, found, group_score
+from gonn_core.evaluation.probes.scoring import CaseAnswers, group_score, solved
 from gonn_core.evaluation.probes.suite import drawn_suite
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point, point_name
@@ -199,7 +199,7 @@ def test_scores_are_0_by_chance_and_1_for_all():
     assert group_score(cases, CaseAnswers(ones, zeros, ones)).score == 1.0
     assert group_score(cases, CaseAnswers(ones, ones, ones / 2)).score == 0.0
     assert group_score(cases, CaseAnswers(zeros, ones, zeros)).score == -1.0
-    assert found(CaseAnswers(np.array([0.2, 0.1, 0.1]), np.array([0.1, 0.2, 0.1]), None)).tolist() == [1, 0, 0.5]
+    assert solved(CaseAnswers(np.array([0.2, 0.1, 0.1]), np.array([0.1, 0.2, 0.1]), None)).tolist() == [1, 0, 0.5]
     assert group_score([published()[0].case], CaseAnswers(zeros[:1], zeros[:1], zeros[:1])) is None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from gonn_core.features.gonn import PACKED_BYTES, PLANES, gonn_planes, packed_planes
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
-from gonn_core.features.sets import made_planes
+from gonn_core.features.sets import computed_planes
 from gonn_core.go.points import POINTS, SYMMETRY
 
 
@@ -37,7 +37,7 @@ def turned(planes, symmetry):
 def make_set(features, source, rows, symmetry=0, keep=5, dtype=np.uint8):
     """(planes (B, P, 361), targets (B,)) that `features` makes of rows of a source; symmetry and keep may be arrays."""
     count = len(rows)
-    out, targets = np.full((count, len(made_planes(features)), POINTS), 7, dtype), np.full(count, 7)
+    out, targets = np.full((count, len(computed_planes(features)), POINTS), 7, dtype), np.full(count, 7)
     symmetries, keeps = np.broadcast_to(symmetry, count).astype(np.uint8), np.broadcast_to(keep, count).astype(np.uint8)
     make_planes(features, source, np.asarray(rows, np.int64), symmetries, keeps, out, targets)
     return out, targets

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gonn_core.features.source import Source, plane_source
+from gonn_core.features.source import PlaneSource, plane_source
 from gonn_core.go.layout import FLAGS, HANDICAP_MOVE, MOVE, PLY
 from gonn_core.go.points import POINTS
 from gonn_core.records import build
@@ -26,7 +26,7 @@ def open_games(path: Path):
 class Known(NamedTuple):
     """Planes known from elsewhere of rows of a store."""
 
-    source: Source
+    source: PlaneSource
     rows: np.ndarray  # (B,) rows of the source
     moves: np.ndarray  # (B,) the moves played there
     planes: np.ndarray  # (B, C, 361) uint8

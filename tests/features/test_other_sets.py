@@ -11,7 +11,7 @@ from gonn_core import numerics
 from gonn_core.features.planes import make_planes, pack_planes, packed_bytes
 from gonn_core.features.positions import Position, position_rows
 from gonn_core.features.sets import LADDER_PLANES, plane_names
-from gonn_core.features.source import Source, plane_source
+from gonn_core.features.source import PlaneSource, plane_source
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE
 from gonn_core.go.points import BLACK, SYMMETRY
 from tests.features.configs import CAZENAVE, CLARK, GO_NN, GONN
@@ -95,7 +95,7 @@ def test_ladder_planes_equal_the_slow_twin_in_ko_fights_of_people():
     assert_equals_the_slow_twin(CAZENAVE, plane_source(store), rows, np.full(40, 5))
 
 
-def turned_source(source, rows, symmetry) -> Source:
+def turned_source(source, rows, symmetry) -> PlaneSource:
     """The positions at `rows` turned, without their past."""
 
     def turn(words):

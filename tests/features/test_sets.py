@@ -9,7 +9,7 @@ import pytest
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
-from gonn_core.features.sets import PLANE_SETS, made_planes, padding, plane_indices, plane_names
+from gonn_core.features.sets import PLANE_SETS, computed_planes, padding, plane_indices, plane_names
 from gonn_core.settings.features import VALID
 from tests.features.configs import CAZENAVE, CLARK, GO_NN
 
@@ -98,7 +98,7 @@ def test_plane_counts_and_distinct_names(name, fewest, most):
         names = plane_names(features)
         counts.add(len(names))
         assert len(set(names)) == len(names) and len(padding(features)) == len(names)
-        assert [made_planes(features)[k] for k in plane_indices(features)] == list(names)
+        assert [computed_planes(features)[k] for k in plane_indices(features)] == list(names)
     assert min(counts) == fewest and max(counts) == most
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonn_core.features.sets import made_planes
-from gonn_core.features.source import Source
+from gonn_core.features.sets import computed_planes
+from gonn_core.features.source import PlaneSource
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
 from gonn_core.play.game import Game
@@ -36,7 +36,7 @@ def played(seed: int, moves: int, setup=None) -> Game:
     return game
 
 
-def replayed(game: Game) -> Source:
+def replayed(game: Game) -> PlaneSource:
     """The same game as the store would hold it."""
     moves = game.moves
     rows = len(moves) + 1
@@ -52,7 +52,7 @@ def replayed(game: Game) -> Source:
     )
     written, _ = replay_game(setup, points, colours, stones, ladders, out, True, make_workspace())
     assert written == rows
-    return Source(
+    return PlaneSource(
         stones, ladders, out, np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([len(setup)], np.int32), setup
     )
 
@@ -77,13 +77,13 @@ def test_planes_of_games_side_by_side_are_those_of_recorded_ones(features):
     which = np.arange(len(games))
     for keep in (0, 1, 5):
         planes, _ = make_set(features, plane_rows(table), present_rows(table, which), symmetry=3, keep=keep)
-        assert planes.shape[1] == len(made_planes(features))
+        assert planes.shape[1] == len(computed_planes(features))
         for game, seen in zip(games, planes, strict=True):
             expected, _ = make_set(features, _frozen(replayed(game)), [len(game)], symmetry=3, keep=keep)
             assert np.array_equal(seen, expected[0])
 
 
-def _frozen(source: Source) -> Source:
+def _frozen(source: PlaneSource) -> PlaneSource:
     for array in source:
         array.flags.writeable = False
     return source

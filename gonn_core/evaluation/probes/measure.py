@@ -10,7 +10,7 @@ from gonn_core.evaluation.probes.scoring import CaseAnswers
 from gonn_core.features.gonn import HISTORY
 from gonn_core.features.planes import make_planes
 from gonn_core.features.positions import Position, position_rows
-from gonn_core.features.sets import made_planes, plane_indices
+from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import plane_source
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.settings.features import FeatureConfig
@@ -20,17 +20,17 @@ BATCH = 256
 
 @torch.no_grad()
 def on_positions(
-    features: FeatureConfig, positions: Sequence[Position], ask: Callable[[torch.Tensor], torch.Tensor]
+    features: FeatureConfig, positions: Sequence[Position], evaluate: Callable[[torch.Tensor], torch.Tensor]
 ) -> np.ndarray:
-    """(N, 361) float32: what `ask` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each position's
-    history shown."""
+    """(N, 361) float32: what `evaluate` makes of the planes (n, C, 19, 19) of positions, on the CPU, all of each
+    position's history shown."""
     rows = position_rows(positions)
-    source, made = plane_source(rows), len(made_planes(features))
+    source, computed = plane_source(rows), len(computed_planes(features))
     selected = torch.from_numpy(plane_indices(features))
     out = np.empty((len(positions), POINTS), np.float32)
     for first in range(0, len(positions), BATCH):
         batch = rows.rows[first : first + BATCH]
-        planes, targets = np.empty((len(batch), made, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
+        planes, targets = np.empty((len(batch), computed, SIZE, SIZE), np.float32), np.empty(len(batch), np.int64)
         make_planes(
             features,
             source,
@@ -40,7 +40,7 @@ def on_positions(
             planes,
             targets,
         )
-        out[first : first + len(batch)] = ask(torch.from_numpy(planes)[:, selected]).float().numpy()
+        out[first : first + len(batch)] = evaluate(torch.from_numpy(planes)[:, selected]).float().numpy()
     return out
 
 

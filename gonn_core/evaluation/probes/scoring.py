@@ -48,7 +48,7 @@ class GroupScore(NamedTuple):
     wrong: float
 
 
-def found(given: CaseAnswers) -> np.ndarray:
+def solved(given: CaseAnswers) -> np.ndarray:
     """(N,) float64: 1 found, 0.5 tie, 0 not found."""
     return (given.right > given.wrong) + 0.5 * (given.right == given.wrong)
 
@@ -68,7 +68,7 @@ def group_score(cases: Sequence[Case], given: CaseAnswers) -> GroupScore | None:
     answers = CaseAnswers(*(values[scored] for values in given))
     return GroupScore(
         cases=int(scored.sum()),
-        found=float(found(answers).mean()),
+        found=float(solved(answers).mean()),
         score=float(rescaled(answers.share, chances).mean()),
         right=float(answers.right.mean()),
         wrong=float(answers.wrong.mean()),

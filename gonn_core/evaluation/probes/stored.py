@@ -13,7 +13,7 @@ import numpy as np
 
 from gonn_core.errors import InputError
 from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.scoring import METHOD, CaseAnswers, LadderHead, found, group_score
+from gonn_core.evaluation.probes.scoring import METHOD, CaseAnswers, LadderHead, group_score, solved
 from gonn_core.files.json_files import read_json
 
 FORMAT = 1
@@ -45,9 +45,9 @@ class ProbeAnswers:
                 self.path, f"not readable answers to probes ({error}); remove it to put them again"
             ) from None
 
-    def found(self) -> np.ndarray:
+    def solved(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
-        return found(CaseAnswers(*(self.arrays[name] for name in CaseAnswers._fields)))
+        return solved(CaseAnswers(*(self.arrays[name] for name in CaseAnswers._fields)))
 
     def policy(self, case: str) -> np.ndarray:
         """(361,) move probabilities in one of the documents' positions."""

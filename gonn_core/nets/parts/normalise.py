@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from gonn_core.features.normalisation import measured
-from gonn_core.features.source import Source
+from gonn_core.features.source import PlaneSource
 from gonn_core.settings.features import FeatureConfig
 
 
@@ -28,7 +28,7 @@ class Normalise(nn.Module):
         return (planes - self.shift) * self.scale
 
     @torch.no_grad()
-    def measure(self, features: FeatureConfig, source: Source, rows) -> None:
+    def measure(self, features: FeatureConfig, source: PlaneSource, rows) -> None:
         """Set shift and scale from the training positions at `rows` of a store.
 
         Measured on the evenly spaced sample of `features.normalisation.measured`: the same rows give the same bits.

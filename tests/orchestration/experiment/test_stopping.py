@@ -51,7 +51,7 @@ class Recorder:
 
 def ask(workspace: Workspace) -> None:
     (each,) = everything_at_work(workspace)
-    each.ask()
+    each.request_stop()
 
 
 def test_without_a_wish_nothing_changes(workspace):
@@ -101,7 +101,7 @@ def test_only_what_was_named_is_asked(workspace):
     with at_work(workspace, "one-study") as one, at_work(workspace, "other") as other:
         assert stop("one", patience=0) == 1
         time.sleep(0.6)
-        assert one.asked and not other.asked
+        assert one.stop_requested and not other.stop_requested
         with pytest.raises(SettingError, match="no command works on it; valid: one-study, other"):
             stop("third")
 

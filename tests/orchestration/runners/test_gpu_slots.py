@@ -152,7 +152,7 @@ def test_two_gpus_get_a_trial_each_before_any_is_shared():
 
 
 def test_the_share_told_to_ray_leaves_room_on_one_gpu_and_spreads_trials_over_several():
-    assert GpuSlots(1, 8).share == 1 / 8 and GpuSlots(2, 8).share == 1 and GpuSlots(2, 8, asked=6).share == 1 / 3
+    assert GpuSlots(1, 8).share == 1 / 8 and GpuSlots(2, 8).share == 1 and GpuSlots(2, 8, requested=6).share == 1 / 3
 
 
 def test_a_load_is_the_same_whatever_the_seed(tmp_path):

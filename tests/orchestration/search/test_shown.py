@@ -28,8 +28,8 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_search(monkeypat
     terminal = Terminal()
     search = made_search(trials=6)
     with SearchDisplay(search, 2, terminal) as display:
-        display.asked(Tried(0, 0.1, "running", "t0"))
-        display.asked(Tried(1, 0.2, "running", "t1"))
+        display.begin(Tried(0, 0.1, "running", "t0"))
+        display.begin(Tried(1, 0.2, "running", "t1"))
         display(event("finished", "t0", 1200, 1200, 3.25, 100.0))
         display(event("point", "t1", 600, 1200, 3.5, 100.0))
     lines = terminal.drawn()
@@ -40,7 +40,7 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_search(monkeypat
 
 def _hear_of_four_trials(lines, stream, now):
     for number, rate in enumerate((0.1, 0.05, 0.9)):
-        lines.asked(Tried(number, rate, "running", f"t{number}"))
+        lines.begin(Tried(number, rate, "running", f"t{number}"))
 
     def tell(kind, trial, samples, nats=None, **values):
         lines(event(kind, trial, samples, 1200, nats, 100.0, **values))
@@ -57,7 +57,7 @@ def _hear_of_four_trials(lines, stream, now):
         f"rate 0.05: stopped at 800 samples, 3.9000 nats (4/6; {best})",
         f"rate 0.9: diverged: training loss is nan (5/6; {best})",
     ]
-    lines.asked(Tried(3, 0.2, "running", "t3"))
+    lines.begin(Tried(3, 0.2, "running", "t3"))
     now[0] = 10.0
     tell("point", "t3", 400, 4.0)
     last = stream.getvalue().splitlines()[-1]
