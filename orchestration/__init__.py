@@ -2,5 +2,5 @@
 
 One folder a job; `workspace`, `console`, `progress` and `gitinfo` serve all of them.
 
-Imports: reports.
+Imports: nothing of this project.
 """

@@ -1,12 +1,7 @@
-"""The workspace of a command, and where its archives lie. Its layout is declared where it is read: see
-reports.workspace."""
+"""Where the game archives of a command lie. The layout of its workspace is declared in reports.workspace."""
 
 import os
 from pathlib import Path
-
-from reports.workspace import Workspace
-
-__all__ = ["Workspace", "data_folder"]
 
 
 def data_folder(given: Path | None) -> Path | None:

@@ -1,4 +1,4 @@
 """Data sets of a workspace: `gonn data list`, `build` and `fetch`, and the store that a command's trials need.
 
-Imports: orchestration; ablations, gonn_core.
+Imports: orchestration; reports, ablations, gonn_core.
 """

@@ -1,4 +1,4 @@
 """`gonn import`: trial directories from other machines, checked before they are taken over.
 
-Imports: orchestration; gonn_core.
+Imports: orchestration; reports, gonn_core.
 """

@@ -1,4 +1,4 @@
 """The state of a workspace and what may go: `gonn status`, `gonn clean`.
 
-Imports: experiment, orchestration, search, study; ablations, gonn_core.
+Imports: experiment, orchestration, search, study; reports, ablations, gonn_core.
 """
