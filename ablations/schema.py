@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ablations.published_looks import PublishedLooks, Text
+from ablations.published_inspection import PublishedInspection, Text
 from gonn_core.config import Strict, TrialConfig
 from gonn_core.metrics import CLAIMED, METRICS
 
@@ -304,4 +304,4 @@ class Published(Strict):
     section: Text
     rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
     correspondence: tuple[EloPoint, ...] = ()
-    looks: PublishedLooks | None = None
+    looks: PublishedInspection | None = None

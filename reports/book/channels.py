@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from ablations.published_looks import PublishedChannel
+from ablations.published_inspection import PublishedChannel
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.go.board import Board

@@ -9,7 +9,7 @@ from ablations.schema import EloPoint
 from reports.book.elo_picture import elo_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture
-from reports.play.correspondence import Point, RatedPoint, elo_of_nats, uncertainty
+from reports.play.correspondence import CurvePoint, RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import Ladder
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.results.nets import MeasuredNet, level
@@ -115,7 +115,7 @@ def _read_tables(points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Se
     return [table for table in tables if table.rows]
 
 
-def _read(name: str, title: str, points: Sequence[Point], covariance, nets: Sequence[MeasuredNet]) -> Table:
+def _read(name: str, title: str, points: Sequence[CurvePoint], covariance, nets: Sequence[MeasuredNet]) -> Table:
     rows = []
     for net in nets:
         number = net.evaluation("full")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from ablations.published_looks import PublishedLooks, PublishedSlopes
+from ablations.published_inspection import PublishedInspection, PublishedSlopes
 from gonn_core.errors import printable
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
@@ -22,7 +22,7 @@ _SLOPES = (
 )
 
 
-def slopes_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Table | None:
+def slopes_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedInspection] = ()) -> Table | None:
     """Mean and spread over the channels of every layer of parametric ReLUs, the published ones below; None when no net
     has any."""
     rows = []
@@ -60,7 +60,7 @@ def _range_cell(ends: tuple[float, float] | None) -> Cell:
     return Cell(low if low == high else f"{low} to {high}", list(ends))
 
 
-def slopes_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Picture | None:
+def slopes_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedInspection] = ()) -> Picture | None:
     """Mean slope by layer, bars of one standard deviation over channels, bands where the published means lie; a panel a
     net."""
     shown = [(each, each.slope_layers) for each in nets]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from ablations.published_looks import PublishedLooks, PublishedTaps
+from ablations.published_inspection import PublishedInspection, PublishedTaps
 from gonn_core.errors import printable
 from reports.figures.picture import Picture
 from reports.figures.style import WIDTH, figure_bytes
@@ -23,7 +23,7 @@ _TAPS = (
 )
 
 
-def taps_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Table | None:
+def taps_table(nets: Sequence[NetWeights], published_nets: Sequence[PublishedInspection] = ()) -> Table | None:
     """Root mean square of the corner, edge and centre taps of every 3x3 kernel in the blocks, the published ones below;
     None when no net has such kernels."""
     rows = []
@@ -52,7 +52,7 @@ def _taps_row(title: str, layer: str, numbers: Mapping[str, float], trials: tupl
     return Row(f"{title} {layer}", cells)
 
 
-def taps_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedLooks] = ()) -> Picture | None:
+def taps_picture(nets: Sequence[NetWeights], published_nets: Sequence[PublishedInspection] = ()) -> Picture | None:
     """Every 3x3 kernel as a map of its nine taps, relative to the mean of its edge taps; published ones last."""
     shown = [
         (each.title, {layer: _relative(each.tap_map(layer)) for layer in each.kernels[:_KERNELS_AT_MOST]})

@@ -15,7 +15,7 @@ import numpy as np
 from reports.stats.estimates import Interval
 
 
-class Point(Protocol):
+class CurvePoint(Protocol):
     """A loss in nats and the strength of a net that has it."""
 
     @property
@@ -44,7 +44,7 @@ class Strength:
 
 
 def elo_of_nats(
-    points: Sequence[Point], nats: float, interval: Interval | None = None, covariance: np.ndarray | None = None
+    points: Sequence[CurvePoint], nats: float, interval: Interval | None = None, covariance: np.ndarray | None = None
 ) -> Strength | None:
     """Elo at a loss in nats on the games of the correspondence; None outside it, for it says nothing of such nets. Ends
     of `interval` beyond it are cut to it. covariance: (n, n) in Elo² of the points' Elo, in their order."""
@@ -61,7 +61,7 @@ def elo_of_nats(
     return Strength(float(np.interp(nats, losses, elos)), low - margin, high + margin)
 
 
-def uncertainty(points: Sequence[Point]) -> float:
+def uncertainty(points: Sequence[CurvePoint]) -> float:
     """Root mean square error, in Elo, of reading each inner point from the others. Raises ValueError below 3 points."""
     losses, elos, _ = _curve(points)
     if len(losses) < 3:
@@ -72,7 +72,7 @@ def uncertainty(points: Sequence[Point]) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def _curve(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _curve(points: Sequence[CurvePoint]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Losses, rising, their Elo, and the numbers of the points in that order."""
     order = np.array(sorted(range(len(points)), key=lambda number: points[number].nats))
     return (

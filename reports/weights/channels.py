@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.published_looks import PublishedChannel
+from ablations.published_inspection import PublishedChannel
 from gonn_core.config import TrialConfig, parse_config, trial_id
 from gonn_core.evaluation.probes.published import PublishedPosition, published
 from gonn_core.go.points import POINTS, point

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ablations.published_looks import PublishedLooks
+from ablations.published_inspection import PublishedInspection
 from ablations.registry import Registry
 from reports.cache import cached, code
 from reports.results.nets import MeasuredNet
@@ -146,7 +146,7 @@ def _unpacked(data: bytes) -> WeightStatistics:
     )
 
 
-def published_inspections(registry: Registry) -> list[PublishedLooks]:
+def published_inspections(registry: Registry) -> list[PublishedInspection]:
     """What the documents show of their nets."""
     return [each.looks for each in registry.published.values() if each.looks is not None]
 

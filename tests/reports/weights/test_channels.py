@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ablations.published_looks import PublishedChannel
+from ablations.published_inspection import PublishedChannel
 from gonn_core.evaluation.probes.published import published
 from gonn_core.go.points import point
 from reports.book.channels import _chosen, published_channels

@@ -45,7 +45,7 @@ class PublishedChannel(Strict):
     low: dict[Point, float] = {}
 
 
-class PublishedLooks(Strict):
+class PublishedInspection(Strict):
     """A document's looks inside its nets. net, note: what they were taken from."""
 
     net: Text
