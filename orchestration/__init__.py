@@ -1,6 +1,6 @@
 """Who runs when, and who is told: the command, planning, runners, tracking, searches, matches.
 
-One folder a job; `workspace`, `console`, `progress` and `gitinfo` serve all of them.
+One folder a job; `console`, `progress` and `gitinfo` serve all of them.
 
 Imports: nothing of this project.
 """

@@ -6,8 +6,8 @@ from ablations.data.datasets import DECLARATIONS, read_declaration
 from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import output
+from orchestration.data.archive_folder import data_folder
 from orchestration.progress import Bar, display
-from orchestration.workspace import data_folder
 
 
 def fetch(data: str, data_dir: Path | None, years: str | None, url: str | None) -> None:

@@ -8,8 +8,8 @@ from rich.table import Table
 from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, read_declaration
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
+from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
-from orchestration.workspace import data_folder
 from reports.workspace import Workspace
 
 

@@ -15,9 +15,9 @@ from ablations.study import seeded
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.trial.job import EvaluationRequest
+from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment
-from orchestration.workspace import data_folder
 from reports.workspace import Workspace
 
 LEAST_TRIALS = 5

@@ -18,10 +18,10 @@ from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seede
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
-from orchestration.workspace import data_folder
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace
 

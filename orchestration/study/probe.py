@@ -13,10 +13,10 @@ from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from orchestration.console import output
+from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.study.folder import all_studies
-from orchestration.workspace import data_folder
 from reports.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
+from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
 from orchestration.study.planning import evaluation_requests, wanted_snapshots
-from orchestration.workspace import data_folder
 from reports.workspace import Workspace
 
 _SHARES = {"top1": "top-1", "top4": "top-4"}

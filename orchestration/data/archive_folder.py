@@ -1,4 +1,4 @@
-"""Where the game archives of a command lie. The layout of its workspace is declared in reports.workspace."""
+"""Where the game archives of a command lie."""
 
 import os
 from pathlib import Path
