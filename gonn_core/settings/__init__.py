@@ -1,4 +1,4 @@
 """The parts of `gonn_core.config.TrialConfig`: plain data, checked without torch or kernels.
 
-Imports: nothing of this project.
+Imports: gonn_core.
 """

@@ -1,4 +1,4 @@
 """The GoNN family: stem, trunk of blocks, policy head (spec: GoNN 2, 3).
 
-Imports: go, gonn_core, nets, nets.parts.
+Imports: go, gonn_core, nets, nets.parts, settings.
 """

@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.gonn.widths import block_dilation, dilated_width, global_blocks, pooled_width
 from gonn_core.nets.init import Draws, block_kernel
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
+from gonn_core.settings.widths import block_dilation, dilated_width, global_blocks, pooled_width
 
 
 class PreactivationBlock(nn.Module):

@@ -8,11 +8,11 @@ from torch.autograd.function import once_differentiable
 
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS
-from gonn_core.nets.gonn.widths import sub_width
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.settings.widths import sub_width
 
 
 class ChainPooling(nn.Module):

@@ -6,10 +6,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.gonn.widths import head_widths
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
+from gonn_core.settings.widths import head_widths
 
 OUT_SCALE = 0.5
 """The last convolution starts at half of a He draw (spec: GoNN 2.6)."""

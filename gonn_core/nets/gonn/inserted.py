@@ -15,8 +15,8 @@ from gonn_core.config import NetConfig, TrunkConfig
 from gonn_core.nets.gonn.chain_pooling import ChainPooling
 from gonn_core.nets.gonn.ladder_block import LadderBlock
 from gonn_core.nets.gonn.wide import WideBlock
-from gonn_core.nets.gonn.widths import block_at
 from gonn_core.nets.init import Draws
+from gonn_core.settings.widths import block_at
 
 HALF, THREE_QUARTERS = Fraction(1, 2), Fraction(3, 4)
 

@@ -6,11 +6,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.gonn.widths import sub_width
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
 from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.settings.widths import sub_width
 
 STRONGEST, WEAKEST = 1.5, 1e-4
 """Exponents go from WEAKEST, a point that leaves the mean almost as it was, to about STRONGEST, one that leaves

@@ -4,8 +4,8 @@
 from fractions import Fraction
 from math import floor
 
-from gonn_core.config import HeadConfig, TrunkConfig
 from gonn_core.errors import SettingError
+from gonn_core.settings.gonn_net import HeadConfig, TrunkConfig
 
 
 def sub_width(width: int, share: str) -> int:
