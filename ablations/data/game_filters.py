@@ -13,7 +13,13 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.settings.data import GamesConfig
 
 EVERYTHING = GamesConfig(
-    min_rank=-30, min_opponent_rank=-30, max_handicap=361, drop_illegal=False, drop_corrupt=False, min_year=0
+    min_rank=-30,
+    min_opponent_rank=-30,
+    max_handicap=361,
+    drop_illegal=False,
+    drop_corrupt=False,
+    min_year=0,
+    ignore_amateurs=False,
 )
 """Every filter at the value that lets all games and all movers through."""
 PREFIX = "data.games."

@@ -43,6 +43,7 @@ class FilterDeclaration(Strict):
     drop_illegal: bool = False
     drop_corrupt: bool = False
     min_year: Year | None = None
+    ignore_amateurs: bool = False
 
 
 class SplitDeclaration(Strict):

@@ -25,6 +25,9 @@ SPLITS = ("train", "validation", "test")
 _CHUNK = 1 << 20  # rows looked at together; a multiple of 8
 _VIEW_RULES = 1
 _BEST_RANK = 8
+_WEAKEST = {"gogod": layout.PROFESSIONAL, "kgs": 5}
+"""Rank scheme -> the weakest player who is no amateur to go-NN (MakeMoveData.py: 1d to 11d in GoGoD; 6d to 11d and
+professionals on KGS)."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class RowFilter:
 
     min_rank, min_opponent_rank: of the mover and of the opponent; 1d = 0 .. 9d = 8, every professional 8. Either of
     them leaves out games in which a rank cannot be read, as GoNN does. min_year: leaves out games without a year too.
+    ignore_amateurs: go-NN's rule, decided for each colour by itself: its moves are samples if its rank is a
+    professional's under the rank scheme `gogod`, 6 dan or better or a professional's under `kgs`. A rank that is
+    missing or cannot be read ("Honinbo") leaves out the moves of that colour, not the game.
     """
 
     min_rank: int | None = None
@@ -42,6 +48,7 @@ class RowFilter:
     drop_illegal: bool = False
     drop_corrupt: bool = False
     min_year: int | None = None
+    ignore_amateurs: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ def view_digest(store: Store, rows: np.ndarray) -> str:
 def assign_games(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule]) -> np.ndarray:
     """(G,) int8: index of each game's split in SPLITS, -1 for none; duplicates are settled."""
     games = store.games
-    usable = _black_movers(games, rows) | _white_movers(games, rows)
+    usable = _movers(store, rows, "black", "white") | _movers(store, rows, "white", "black")
     assigned = np.full(len(games), -1, np.int8)
     share = (games["canonical"][:, 0] >> np.uint64(11)).astype(np.float64) / (1 << 53)
     for split, rule in splits.items():
@@ -182,7 +189,7 @@ def assign_games(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule])
 def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str) -> np.ndarray:
     """Sorted uint32 numbers of the rows that are samples in the games assigned to `split`."""
     inside = assigned == SPLITS.index(split)
-    movers = (_black_movers(store.games, rows) & inside, _white_movers(store.games, rows) & inside)
+    movers = (_movers(store, rows, "black", "white") & inside, _movers(store, rows, "white", "black") & inside)
     chunks = [np.empty(0, np.uint32)]
     for start in range(0, len(store), _CHUNK):
         moves, game = store.moves[start : start + _CHUNK], store.game[start : start + _CHUNK]
@@ -214,24 +221,24 @@ def _rank_in(ranks: np.ndarray, minimum: int | None) -> np.ndarray:
     return np.where(ranks >= layout.PROFESSIONAL, _BEST_RANK, ranks) >= minimum
 
 
-def _black_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
-    return (
-        _usable(games, rows)
-        & _rank_in(games["black_rank"], rows.min_rank)
-        & _rank_in(games["white_rank"], rows.min_opponent_rank)
-    )
-
-
-def _white_movers(games: np.ndarray, rows: RowFilter) -> np.ndarray:
-    return (
-        _usable(games, rows)
-        & _rank_in(games["white_rank"], rows.min_rank)
-        & _rank_in(games["black_rank"], rows.min_opponent_rank)
-    )
+def _movers(store: Store, rows: RowFilter, colour: str, opponent: str) -> np.ndarray:
+    """(G,) bool: whether the moves of a colour are samples."""
+    games = store.games
+    movers = _usable(games, rows)
+    movers &= _rank_in(games[f"{colour}_rank"], rows.min_rank)
+    movers &= _rank_in(games[f"{opponent}_rank"], rows.min_opponent_rank)
+    if rows.ignore_amateurs:
+        weakest = np.array([_WEAKEST[source["rank_scheme"]] for source in store.sources], np.int16)
+        movers &= games[f"{colour}_rank"] >= weakest[games["source"]]
+    return movers
 
 
 def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilter) -> str:
-    tree = [_VIEW_RULES, store.digest, *map(asdict, filters), {split: asdict(rule) for split, rule in splits.items()}]
+    conditions = [asdict(rows) for rows in filters]
+    for each in conditions:  # views of before this filter was are found as they lie
+        if not each["ignore_amateurs"]:
+            del each["ignore_amateurs"]
+    tree = [_VIEW_RULES, store.digest, *conditions, {split: asdict(rule) for split, rule in splits.items()}]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 
 

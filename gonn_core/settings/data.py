@@ -21,6 +21,8 @@ class GamesConfig(Strict):
     drop_illegal: bool | None = None
     drop_corrupt: bool | None = None
     min_year: Annotated[int, Field(ge=0, le=2099)] | None = None
+    ignore_amateurs: bool | None = None
+    """Learn the moves of professionals alone, of 6 dan and stronger on a server; decided for each colour."""
 
 
 class DataConfig(Strict):

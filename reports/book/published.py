@@ -79,7 +79,7 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
 
 def _data_set(name: str) -> str | None:
     """kgs, gogod, or None for games that no published column is about."""
-    return {"kgs": "kgs", "kgs+tom": "kgs", "gogod": "gogod"}.get(name)
+    return {"kgs": "kgs", "kgs+tom": "kgs", "gogod": "gogod", "gogod-1800": "gogod"}.get(name)
 
 
 def _published_rows(registry: Registry) -> list[tuple[_Accuracies, Row]]:

@@ -1,6 +1,8 @@
 """Views: which rows are samples, which split a game is in, duplicates, digests, subsets."""
 
 import hashlib
+import json
+import random
 
 import numpy as np
 import pytest
@@ -183,3 +185,44 @@ def test_a_subset_is_whole_games_and_just_enough(tmp_path):
     assert set(subset(view, 50, 0).rows.tolist()) < set(small.rows.tolist())
     assert subset(view, 800, 0).digest == subset(view, 10**9, 0).digest == view.digest
     assert small.digest == view_digest(store, small.rows)
+
+
+def test_amateurs_are_ignored_colour_by_colour(tmp_path):
+    """go-NN's rule. Drawn games: ranks by lot, what is learned from the text of the rank alone."""
+    ranks = ["9d", "1d", "5d", "6d", "11d", "3k", "2p", "6d ama", "Ama 7d", "Honinbo", "Meijin", "?", ""]
+    drawn = random.Random(5)
+    pairs = [(drawn.choice(ranks), drawn.choice(ranks)) for _ in range(120)]
+    archive = tmp_path / "games.tar"
+    members = [game(i, extra=f"BR[{black}]WR[{white}]") for i, (black, white) in enumerate(pairs)]
+    archive.write_bytes(tar_bytes({f"{i:03}.sgf": data for i, data in enumerate(members)}))
+    learned = {
+        "gogod": {"9d", "1d", "5d", "6d", "11d", "2p"},  # a plain dan is a professional's
+        "kgs": {"9d", "6d", "11d", "2p", "6d ama", "Ama 7d"},
+    }
+    for scheme, good in learned.items():
+        store = prepare_store([GameSource(archive, scheme)], tmp_path / scheme)
+        expected = [9 * i + ply for i, pair in enumerate(pairs) for ply in range(8) if pair[ply % 2] in good]
+        assert samples(store, RowFilter(ignore_amateurs=True))["train"] == expected
+        assert len(samples(store, RowFilter(min_rank=-30))["train"]) < len(samples(store)["train"])  # whole games go
+
+
+def test_each_source_has_its_own_rank_scheme_and_other_views_lie_where_they_lay(tmp_path):
+    for name in ("a", "b"):
+        members = {f"{i}.sgf": game(i + 10 * ord(name), extra="BR[3d]WR[6d]") for i in range(2)}
+        (tmp_path / f"{name}.tar").write_bytes(tar_bytes(members))
+    sources = [GameSource(tmp_path / "a.tar", "gogod"), GameSource(tmp_path / "b.tar", "kgs")]
+    store = prepare_store(sources, tmp_path / "stores")
+    assert samples(store, RowFilter(ignore_amateurs=True))["train"] == [
+        *range(8),
+        *range(9, 17),
+        *range(19, 27, 2),
+        *range(28, 36, 2),
+    ]
+    # The name under which version 0.1 kept a view of every row.
+    tree = [1, store.digest, dict(vars(RowFilter())), {split: vars(rule) for split, rule in YEARS.items()}]
+    del tree[2]["ignore_amateurs"]
+    key = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
+    make_views(store, RowFilter(), YEARS, tmp_path / "stores")
+    make_views(store, RowFilter(ignore_amateurs=True), YEARS, tmp_path / "stores")
+    assert (tmp_path / "stores" / "views" / key / "views.json").is_file()
+    assert len(list((tmp_path / "stores" / "views").glob("*/views.json"))) == 2

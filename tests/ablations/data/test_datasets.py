@@ -34,7 +34,7 @@ def kgs(tmp_path) -> Path:
 
 
 def test_every_declaration_is_valid():
-    assert dataset_names() == ["gogod", "kgs", "kgs+tom", "starter"]
+    assert dataset_names() == ["gogod", "gogod-1800", "kgs", "kgs+tom", "starter"]
     for path in DECLARATIONS.glob("*.yaml"):
         assert read_declaration(path).name == path.stem
 
@@ -140,8 +140,8 @@ def test_names_in_paths_are_made_printable(tmp_path):
             "kgss",
             None,
             (
-                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, kgs, kgs\\+tom, "
-                "starter, a path"
+                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, kgs, "
+                "kgs\\+tom, starter, a path"
             ),
         ),
         ("./nowhere", None, "no such file or folder"),

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from ablations.data.datasets import load_dataset, prepare, row_filter, training_view
@@ -110,3 +111,36 @@ def test_a_trial_finds_its_view_by_the_digest_alone(kgs):
 
     view = training_view(kgs, GamesConfig(max_handicap=361))
     assert TrialData(kgs.store.folder).view(view.digest).rows.tolist() == view.rows.tolist()
+
+
+def test_each_of_go_nns_filters_can_be_lifted_from_its_data_set(tmp_path):
+    """Of 200 games one in ten is before 1800, one an amateur's, one calls itself corrupt, one has an illegal move."""
+    odd = {0: "DT[1750]", 1: "DT[1900]", 2: "C[this record is corrupt]DT[1900]"}
+    folder = tmp_path / "gogod"
+    folder.mkdir()
+    for number in range(200):
+        said = odd.get(number % 10, f"DT[{1900 + number % 116}]")
+        black = "6d ama" if number % 10 == 1 else "6d"
+        game = numbered_game(number, root=f"{ROOT}{said}BR[{black}]WR[Honinbo]")
+        if number % 10 == 3:
+            game = game.replace(b"DT[", b"AB[aa]DT[")[:-1] + b";B[aa])"
+        (folder / f"{number}.sgf").write_bytes(game)
+    prepared = prepare(load_dataset("gogod-1800", tmp_path), tmp_path / "stores")
+    own = own_games(prepared.dataset.declaration.filter)
+    assert own == GamesConfig(
+        **{**EVERYTHING.model_dump(), "min_year": 1800, "ignore_amateurs": True}
+        | {"drop_illegal": True, "drop_corrupt": True}
+    )
+
+    def kinds(**lifted) -> set[int]:
+        view = training_view(prepared, own.model_copy(update=lifted))
+        names = {prepared.store.game_name(game).rsplit("/", 1)[-1] for game in view.games().tolist()}
+        return {int(name.removesuffix(".sgf")) % 10 for name in names}
+
+    ordinary = {4, 5, 6, 7, 8, 9}
+    assert kinds() == ordinary and training_view(prepared, own).digest == prepared.views["train"].digest
+    assert kinds(min_year=0) == ordinary | {0}
+    assert kinds(ignore_amateurs=False) == ordinary | {1}
+    assert kinds(drop_corrupt=False) == ordinary | {2}
+    assert kinds(drop_illegal=False) == ordinary | {3}
+    assert set(prepared.store.games["black_rank"][np.unique(prepared.views["train"].games())].tolist()) == {105}

@@ -15,7 +15,7 @@ from tests.paths import ROOT
 
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
 NEAREST = "parametric_relu, "
-DATA_VALID = "valid: gogod, kgs, kgs+tom, starter, a path to SGF files or archives"
+DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
 OPTIONS_VALID = "valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr"
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ablations.data import datasets
 from ablations.registry import load_registry
 from gonn_core.trial.data import TrialData
 from orchestration.cli import command as cli
@@ -68,16 +69,17 @@ def test_games_that_make_no_difference_are_refused_before_any_work(gonn, folder)
     )
 
 
-def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder):
+def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder, tmp_path, monkeypatch):
+    declared = (datasets.DECLARATIONS / "kgs.yaml").read_text()
+    (tmp_path / "kgs.yaml").write_text(declared.replace("min_rank: 5", "min_rank: 3"))
+    monkeypatch.setattr(datasets, "DECLARATIONS", tmp_path)
     games = folder / "KGS-2001-19.tar"
     games.write_bytes(b"never opened")
-    status, _, err = gonn(
-        "plan", "ignore_amateur_moves", "--data", "kgs", "--data-dir", str(folder), "--budget", "smoke"
-    )
+    status, _, err = gonn("plan", "mover_rank_filter", "--data", "kgs", "--data-dir", str(folder), "--budget", "smoke")
     games.unlink()
     assert status == 2
     assert (
-        err.splitlines()[-1] == "DATA=kgs: its own filter (min_rank 5) is neither off nor on of ignore_amateur_moves; "
+        err.splitlines()[-1] == "DATA=kgs: its own filter (min_rank 3) is neither off nor on of mover_rank_filter; "
         "valid: another data set, or DESIGN=leave-one-out"
     )
 
