@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ablations.published_inspection import PublishedInspection, Text
 from gonn_core.config import Strict, TrialConfig
+from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.metrics import CLAIMED, METRICS
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
@@ -88,6 +89,9 @@ class Probe(Strict):
     position: Id
     move: Annotated[str, Field(pattern=r"^[A-HJ-T](1[0-9]|[1-9])$")]
     head: Literal["policy", "ladders"] = "policy"
+    minus: Id | None = None
+    """A second position, whose probability of the same move is taken off: what one net answers with something that
+    only the position tells, such as its last move, and without it."""
 
 
 class Claim(Strict):
@@ -111,6 +115,9 @@ class Claim(Strict):
     base: Id | None
     """The base it was measured on; null: the document's net is not known or is none of ours."""
     planes: Text | None = None
+    history: HistoryMode = "full"
+    """In which evaluation the metric is read: with all earlier moves, with what the published test rows kept, with
+    none. Of a win rate: what both players are shown."""
     data: Text
     document: Document
     section: Text
@@ -139,6 +146,11 @@ class Claim(Strict):
             raise ValueError(
                 "only one arm has a ladder head: what it says can only be claimed as a level (quantity on or off)"
             )
+        if self.probe is not None and self.probe.minus is not None and self.quantity == "difference":
+            raise ValueError("what one net answers in two positions is a level of one arm (quantity on or off)")
+        source = METRICS[self.metric].source
+        if self.history != "full" and source != "positions" and (source, self.history) != ("games", "none"):
+            raise ValueError("only a metric of positions has another history; a win rate can be one without (none)")
         if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
             raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
         ends = [end for end in self.bounds or () if math.isfinite(end)]

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
 from gonn_core.errors import InputError, printable, printable_tree
+from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.files.json_files import read_json
 
 FORMAT: Final = 1
@@ -55,7 +56,7 @@ class EvaluationRef(Strict):
     """One evaluation that every finished trial of the study has."""
 
     split: Literal["validation", "test"]
-    history: Literal["full", "as_published"]
+    history: HistoryMode
     view: Digest
     subset: Digest
     positions: int

@@ -7,7 +7,10 @@ from gonn_core.metrics import METRICS
 def claim_text(claim: Claim) -> str:
     """A claim's number in words: `-0.025 nats at 5M`."""
     metric = METRICS[claim.metric]
-    name = claim.statistic or (f"{claim.probe.position} {claim.probe.move}" if claim.probe else claim.metric)
+    name = claim.statistic or claim.metric
+    if claim.probe:
+        position = f"{claim.probe.position} - {claim.probe.minus}" if claim.probe.minus else claim.probe.position
+        name = f"{position} {claim.probe.move}"
     text = _number_text(claim)
     unit = metric.claim_unit
     if text is None:
@@ -15,6 +18,7 @@ def claim_text(claim: Claim) -> str:
         unit = unit or " " + claim.metric.replace("_", " ")
     if metric.unit == "share" or not unit:
         unit += f" {name.replace('_', ' ')}"
+    unit += {"full": "", "as_published": " as published", "none": " without history"}[claim.history]
     return text + unit + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
 
 

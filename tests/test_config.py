@@ -335,3 +335,10 @@ def test_replaced_values_are_those_of_a_whole_tree(values):
         return repr(config), trial_id(config), config.model_fields_set
 
     assert outcome(lambda: with_values(TrialConfig(), values)) == outcome(lambda: parse_config(tree))
+
+
+def test_history_is_frozen_only_where_some_is_dropped():
+    frozen = {"data.history_frozen": True, "data.history_keep": [0.9, 1.0, 1.0, 1.0, 1.0]}
+    assert with_values(TrialConfig(), frozen).data.history_frozen
+    with pytest.raises(SettingError, match="history_frozen needs a history_keep below 1"):
+        with_values(TrialConfig(), {"data.history_frozen": True})

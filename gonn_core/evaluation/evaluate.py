@@ -5,21 +5,18 @@ one included. Under the identity symmetry and over all points, unless a reading 
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 import torch
 
 from gonn_core.evaluation.metrics import Scores
-from gonn_core.evaluation.reading import PLAIN, Reading
+from gonn_core.evaluation.reading import PLAIN, HistoryMode, Reading
 from gonn_core.go.points import SYMMETRY
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.training.batches import PlaneMaker, ahead
 
 BATCH = 256
-HistoryMode = Literal["full", "as_published"]
-"""`full`: all of the last five moves; `as_published`: GoNN's test rows lost moves at random, once, with the
-probabilities of training rows (spec: GoNN 0.6, 1.3)."""
 _KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same history in every evaluation
 _ALL_HISTORY = len(GONN_KEEP)
 
@@ -34,7 +31,9 @@ def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
         return np.full(len(rows), _ALL_HISTORY, np.uint8)
     if mode == "as_published":
         return keep_for_rows(rows, _KEEP_SEED, GONN_KEEP)
-    raise ValueError(f"history mode {mode!r}: valid are full, as_published")
+    if mode == "none":
+        return np.zeros(len(rows), np.uint8)
+    raise ValueError(f"history mode {mode!r}: valid are {', '.join(get_args(HistoryMode))}")
 
 
 def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:

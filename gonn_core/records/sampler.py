@@ -43,8 +43,9 @@ def _moves_shown(key, counter, probabilities):
 
 @kernel
 def _fill_batch(
-    order_key, symmetry_key, keep_key, n, k, replacement, augmentation, probabilities, view_rows, rows, symmetries, keep
-):
+    order_key, symmetry_key, keep_key, n, k, replacement, augmentation, frozen, probabilities, view_rows,
+    rows, symmetries, keep,
+):  # fmt: skip
     size = rows.size
     for j in range(size):
         sample = k * size + j
@@ -60,7 +61,7 @@ def _fill_batch(
             symmetries[j] = draw(symmetry_key, counter) >> np.uint64(61)
         else:
             symmetries[j] = 0
-        keep[j] = _moves_shown(keep_key, counter, probabilities)
+        keep[j] = _moves_shown(keep_key, np.uint64(rows[j]) if frozen else counter, probabilities)
 
 
 @kernel
@@ -72,13 +73,21 @@ def _fill_keep(key, rows, probabilities, keep):
 class Sampler:
     """Batches of one run: `Sampler(view, batch_size, data_seed).batch(k)`; safe to call from many threads.
 
-    `view` needs `rows` ((n,) integers into the store, may be memory-mapped) and `digest`. `sampling`, `augmentation`
-    and `history_keep` are those of `gonn_core.config.DataConfig`: one of SAMPLINGS, one of AUGMENTATIONS, the
-    probability that the move 1, 2, … ago is shown, given that the later ones are.
+    `view` needs `rows` ((n,) integers into the store, may be memory-mapped) and `digest`. `sampling`, `augmentation`,
+    `history_keep` and `history_frozen` are those of `gonn_core.config.DataConfig`: one of SAMPLINGS, one of
+    AUGMENTATIONS, the probability that the move 1, 2, … ago is shown, given that the later ones are, and whether that
+    is drawn once for each row of the store, by (data_seed, row) alone.
     """
 
     def __init__(
-        self, view, batch_size: int, data_seed: int, sampling="epochs", augmentation="batch", history_keep=KEEP_ALL
+        self,
+        view,
+        batch_size: int,
+        data_seed: int,
+        sampling="epochs",
+        augmentation="batch",
+        history_keep=KEEP_ALL,
+        history_frozen=False,
     ):
         if batch_size < 1 or data_seed < 0:
             raise ValueError(f"batch_size {batch_size}, data_seed {data_seed}: valid are >= 1, >= 0")
@@ -91,7 +100,10 @@ class Sampler:
         self._augmentation = AUGMENTATIONS.index(augmentation)
         self._history_keep = np.array(history_keep, np.float64)
         # Streams have keys of their own, so that e.g. turning augmentation off leaves the order of positions as it was.
-        self._keys = tuple(stream_key(purpose, data_seed, view.digest) for purpose in ("order", "symmetry", "keep"))
+        self._keys = [stream_key(purpose, data_seed, view.digest) for purpose in ("order", "symmetry", "keep")]
+        self._frozen = bool(history_frozen)
+        if self._frozen:  # a row keeps its history in whatever view it stands
+            self._keys[2] = stream_key("keep-frozen", data_seed)
         # A plain array: numba then has one compiled version, not another for np.memmap.
         self._rows = np.asarray(view.rows)
 
@@ -100,7 +112,7 @@ class Sampler:
         size = self.batch_size
         rows, symmetries, keep = np.empty(size, np.int64), np.empty(size, np.uint8), np.empty(size, np.uint8)
         _fill_batch(
-            *self._keys, self._rows.size, k, self._replacement, self._augmentation, self._history_keep,
+            *self._keys, self._rows.size, k, self._replacement, self._augmentation, self._frozen, self._history_keep,
             self._rows, rows, symmetries, keep,
         )  # fmt: skip
         return RowBatch(rows, symmetries, keep)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gonn_core.settings.strict import Digest, Probability, Strict
 
@@ -36,3 +36,12 @@ class DataConfig(Strict):
     """One random symmetry per batch (GoNN), per position (Cazenave), none (Clark & Storkey)."""
     history_keep: tuple[Probability, Probability, Probability, Probability, Probability] = (1.0, 1.0, 1.0, 1.0, 1.0)
     """Nested probabilities of keeping the move 1 … 5 ago in a training batch (GoNN 1.3: .90, .95, .95, .98, .98)."""
+    history_frozen: bool = False
+    """What a row keeps is drawn once for all epochs, as when GoNN's data files were written (GoNN 0.6, 1.3); else
+    anew each time that it is seen."""
+
+    @model_validator(mode="after")
+    def _something_to_freeze(self):
+        if self.history_frozen and all(keep == 1.0 for keep in self.history_keep):
+            raise ValueError("history_frozen needs a history_keep below 1: with all history kept there is no draw")
+        return self

@@ -148,7 +148,13 @@ def training_batches(
     """Batches number first … stop-1 of a trial, on the device."""
     training, data = config.training, config.data
     sampler = Sampler(
-        view, training.batch_size, training.data_seed, data.sampling, data.augmentation, data.history_keep
+        view,
+        training.batch_size,
+        training.data_seed,
+        data.sampling,
+        data.augmentation,
+        data.history_keep,
+        data.history_frozen,
     )
     host = ahead(lambda k: maker.on_host(*sampler.batch(k)), range(first, stop), threads)
     try:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, trial_id
 from gonn_core.errors import InputError
+from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.files.json_files import read_json
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -23,7 +24,7 @@ class EvaluationRequest(Strict):
     minimum_positions: Annotated[int, Field(ge=1)]
     """The subset is whole games, just enough for this many positions, or the whole view."""
     subset_seed: Seed = 0
-    history: Literal["full", "as_published"] = "full"
+    history: HistoryMode = "full"
     symmetry_averaging: bool = False
     """This and the next: read the policy so even when the trial's configuration does not (`TrialConfig.evaluation`)."""
     legal_only: bool = False

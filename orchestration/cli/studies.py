@@ -1,9 +1,11 @@
 """Verbs about enhancements and studies of them: what there is, what would be run, running it, looking again."""
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
+from gonn_core.evaluation.reading import HistoryMode
 from orchestration.cli.options import (
     address_option,
     budget_option,
@@ -73,7 +75,7 @@ def ablate(runner, slots, track, address, **settings):
 @click.command()
 @click.argument("study")
 @click.option("--split", type=OneOf(["validation", "test"]), default="test", show_default=True)
-@click.option("--history", type=OneOf(["full", "as_published"]), default="full", show_default=True)
+@click.option("--history", type=OneOf(get_args(HistoryMode)), default="full", show_default=True)
 @click.option("--positions", type=WholeNumber(1), help="at least that many, in whole games  [default: the budget's]")
 @click.option("--symmetry-averaging", is_flag=True, help="mean of the logits over the 8 symmetries")
 @click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from ablations.arms import on_one_base
 from ablations.conditions import card_state
@@ -17,6 +17,8 @@ from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
+from gonn_core.evaluation.reading import HistoryMode
+from gonn_core.metrics import METRICS
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
@@ -25,12 +27,9 @@ from orchestration.study.arm_views import coverage_of, on_their_views
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace
 
-EVALUATED: tuple[tuple[Literal["test"], Literal["full", "as_published"]], ...] = (
-    ("test", "full"),
-    ("test", "as_published"),
-)
-"""Split and history mode of the evaluations that every trial of a study gets; the first fills the table. Curves are of
-validation games."""
+EVALUATED: tuple[HistoryMode, ...] = ("full", "as_published")
+"""History modes of the evaluations on test games that every trial of a study gets; the first fills the table. Curves
+are of validation games."""
 
 
 Design = Literal["add-one", "leave-one-out", "cumulative", "factorial"]
@@ -101,17 +100,24 @@ def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, 
     return tuple(sorted(count for count in named if count < samples))
 
 
-def evaluation_requests(prepared: PreparedData, budget: Budget) -> tuple[EvaluationRequest, ...]:
-    """The evaluations of a study's trials under a budget."""
+def evaluation_requests(
+    prepared: PreparedData, budget: Budget, cards: Sequence[Enhancement] = ()
+) -> tuple[EvaluationRequest, ...]:
+    """The evaluations of a study's trials under a budget: those of every study, and those that claims of its cards are
+    read in."""
+    view = prepared.views.get("test")
+    if view is None or not view.n:
+        return ()
+    claimed = {claim.history for card in cards for claim in card.claims if METRICS[claim.metric].source == "positions"}
+    histories = (*EVALUATED, *(mode for mode in get_args(HistoryMode) if mode in claimed and mode not in EVALUATED))
     return tuple(
         EvaluationRequest(
-            split=split,
+            split="test",
             view=view.digest,
             minimum_positions=evaluated_positions(view, budget.evaluation_positions),
             history=history,
         )
-        for split, history in EVALUATED
-        if (view := prepared.views.get(split)) is not None and view.n
+        for history in histories
     )
 
 
@@ -193,7 +199,7 @@ def lay_out(
     if checked.rate is not None:
         arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
     arms = at_rates(arms, rates or _declared(checked))
-    requests = evaluation_requests(prepared, checked.budget)
+    requests = evaluation_requests(prepared, checked.budget, checked.cards)
     references = tuple(_reference(prepared, request) for request in requests)
     trials = tuple(
         TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)

@@ -15,6 +15,7 @@ from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.histories import HISTORY
 
 _EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified_memory": "unverified memory"}
 
@@ -94,6 +95,7 @@ def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> di
             if (
                 claim.metric == metric
                 and claim.quantity == "difference"
+                and claim.history == "full"
                 and claim.evidence != "unverified_memory"
                 and size
             ):
@@ -136,8 +138,11 @@ def claimed_text(claim: Claim) -> str:
     what = claim.statistic.replace("_", " ") if claim.statistic else METRICS[claim.metric].claim_title or claim.metric
     if claim.probe:
         what = f"probability of {claim.probe.move} in {claim.probe.position}"
+        what += f" minus that in {claim.probe.minus}" if claim.probe.minus else ""
     if claim.quantity != "difference":
         what += " with it" if claim.quantity == "on" else " without it"
+    if claim.history != "full":
+        what += f", {HISTORY[claim.history]}"
     return f"{what}: {_value_text(claim)}"
 
 
@@ -160,6 +165,8 @@ def _number(claim: Claim, value: float) -> str:
     if unit == "ratio":
         return formats.ratio(value)
     if claim.quantity != "difference":
+        if claim.probe is not None and claim.probe.minus is not None:
+            return f"{100 * value:.1f} points"
         return f"{100 * value:.1f} %" if unit == "share" else formats.minus(f"{value:g}")
     return formats.signed(value, unit) if unit == "share" else formats.minus(f"{value:+g}")
 

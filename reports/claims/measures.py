@@ -6,27 +6,50 @@ from dataclasses import replace
 import numpy as np
 
 from gonn_core.config import with_values
-from gonn_core.metrics import Source
+from gonn_core.metrics import METRICS, Source
 from reports.claims.context import ClaimContext, Measured, judged, not_measured
 from reports.claims.weights import weights
+from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
-from reports.results.compare import MAIN, paired_curve, used_trials
+from reports.results.compare import MAIN, analyse_study, paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import ClaimVerdict
 from reports.tables import formats
+from reports.tables.histories import HISTORY
 
 _NO_GAMES = "the arms did not play each other: gonn play STUDY makes them"
+_NO_GAMES_WITHOUT_HISTORY = (
+    "the arms did not play each other without history: gonn play STUDY --how history=none makes the games"
+)
 
 
 def _effect(context: ClaimContext) -> Measured:
     """A metric with an effect and an interval (nats, hit rates, rank, probability, training loss)."""
-    analysis = context.analyses[context.claim.metric]
+    evaluation = _evaluation(context)
+    if evaluation is None:
+        return not_measured(f"the study has no evaluation with {HISTORY[context.claim.history]}: gonn ablate makes it")
+    analysis = (
+        context.analyses[context.claim.metric]
+        if evaluation == MAIN
+        else analyse_study(context.results, context.claim.metric, evaluation)
+    )
     effect = analysis.effect(context.contrast.card)
     if effect is None:
         return not_measured(analysis.left_out[context.contrast.card])
-    trials = used_trials(context.results, context.contrast, effect, MAIN)
-    return judged(context, effect, trials, note=_on_the_way(context, effect), evaluation=MAIN)
+    trials = used_trials(context.results, context.contrast, effect, evaluation)
+    note = _on_the_way(context, effect) if evaluation == MAIN else ""
+    return judged(context, effect, trials, note=note, evaluation=evaluation)
+
+
+def _evaluation(context: ClaimContext) -> int | None:
+    """Number of the study's evaluation in which the claim's metric is read: the main one, or that of the same games
+    with the claim's history. None: the study was planned without."""
+    if METRICS[context.claim.metric].source == "curve" or context.claim.history == "full":
+        return MAIN
+    evaluations = context.results.study.evaluations
+    wanted = (evaluations[MAIN].split, evaluations[MAIN].subset, context.claim.history)
+    return next((n for n, each in enumerate(evaluations) if (each.split, each.subset, each.history) == wanted), None)
 
 
 def _training(context: ClaimContext) -> Measured:
@@ -81,12 +104,14 @@ def _speed(context: ClaimContext) -> Measured:
 
 
 def _win_rate(context: ClaimContext) -> Measured:
-    """Games of the arms with each other, moves chosen as published; an effect of 0 is a win rate of 50 %."""
+    """Games of the arms with each other, moves chosen as published, of a claim about play without history without it;
+    an effect of 0 is a win rate of 50 %."""
+    choice = PUBLISHED if context.claim.history == "full" else choice_text({"choice": {"history": "none"}})
     for rate in win_rates(context.results):
-        if (rate.card, rate.choice) == (context.contrast.card, PUBLISHED):
+        if (rate.card, rate.choice) == (context.contrast.card, choice):
             note = f"{rate.games:,} games of {rate.effect.n} seeds"
             return judged(context, rate.effect, rate.trials, counted_from="from 50 %", note=note)
-    return not_measured(_NO_GAMES)
+    return not_measured(_NO_GAMES if choice == PUBLISHED else _NO_GAMES_WITHOUT_HISTORY)
 
 
 def _probe(context: ClaimContext) -> Measured:

@@ -38,7 +38,7 @@ _TRIAL = (
 )
 _EVALUATION = (
     Field("split", "str", "", "validation or test"),
-    Field("history", "str", "", "full, or as_published: dropped as in the published test rows"),
+    Field("history", "str", "", "full; as_published: dropped as in the published test rows; none: no earlier move"),
     Field("main", "bool", "", "whether it is the study's main evaluation, which fills its table"),
 )
 

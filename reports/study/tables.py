@@ -12,8 +12,7 @@ from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-
-HISTORY = {"full": "full history", "as_published": "history dropped as in the published test rows"}
+from reports.tables.histories import HISTORY
 
 _ARM_COLUMNS = (
     Column("arm", "arm", "left"),

@@ -12,6 +12,7 @@ from gonn_core.errors import InputError
 from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate, history_kept
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
+from gonn_core.features.sets import past_board_names, plane_names
 from gonn_core.go.layout import MOVE
 from gonn_core.records.sampler import GONN_KEEP
 from gonn_core.records.views import subset
@@ -22,9 +23,9 @@ from tests.trial.helpers import starter_data
 class Flat(torch.nn.Module):
     """Equal logits, and what it was shown."""
 
-    def __init__(self):
+    def __init__(self, planes=26):
         super().__init__()
-        self.norm = torch.nn.BatchNorm2d(26)
+        self.norm = torch.nn.BatchNorm2d(planes)
         self.seen = []
 
     def forward(self, planes):
@@ -111,8 +112,26 @@ def test_history_as_published_is_dropped_once(maker):
     evaluate(plain, maker, rows[:256], "full")
     there = plain.seen[0][:, 18:23].flatten(2).any(2)
     assert (shown == np.array([there[i, : keep[i]].sum() for i in range(256)])).all()
-    with pytest.raises(ValueError, match="valid are full, as_published"):
-        history_kept(rows, "none")
+    with pytest.raises(ValueError, match="valid are full, as_published, none"):
+        history_kept(rows, "some")
+
+
+def test_without_history_no_earlier_move_is_shown_in_whatever_planes(rows):
+    """Planes of past moves are empty, past boards are those of history dropping; all other planes are as ever."""
+    store, some = starter_data().store, rows[:300]
+    assert (history_kept(some, "none") == 0).all()
+    for features in (FeatureConfig(), FeatureConfig(history=0, past_boards=5)):
+        names = plane_names(features)
+        shown = {*past_board_names(features.past_boards), *(f"history_{k}" for k in range(1, 6))}
+        history = [number for number, name in enumerate(names) if name in shown]
+        beside = [number for number in range(len(names)) if number not in history]
+        maker = PlaneMaker(store, features, torch.device("cpu"), torch.channels_last)
+        with_it, without = Flat(len(names)), Flat(len(names))
+        evaluate(with_it, maker, some[:256], "full")
+        evaluate(without, maker, some[:256], "none")
+        assert len(history) == features.history + 2 * features.past_boards
+        assert not without.seen[0][:, history].any() and with_it.seen[0][:, history].any()
+        assert torch.equal(without.seen[0][:, beside], with_it.seen[0][:, beside])
 
 
 def test_progress_and_no_rows(maker, rows):

@@ -63,6 +63,39 @@ def test_samples_do_not_depend_on_how_they_are_cut_into_batches():
         assert np.array_equal(np.concatenate(a), b)
 
 
+def test_frozen_history_is_a_matter_of_row_and_seed_alone():
+    """What GoNN's data files did: a row keeps what was drawn for it in every epoch, batch and view."""
+
+    def kept(n, epochs, batch_size=50, seed=7, digest="0" * 20, frozen=True, sampling="epochs"):
+        sampler = Sampler(view(n, digest), batch_size, seed, sampling, "sample", GONN_KEEP, frozen)
+        batches = [sampler.batch(k) for k in range(epochs * n // batch_size)]
+        return [np.concatenate(part) for part in zip(*batches, strict=True)]
+
+    def by_row(rows, keep):
+        return {row: set(keep[rows == row].tolist()) for row in np.unique(rows).tolist()}
+
+    rows, symmetries, keep = kept(600, 10)
+    drawn = by_row(rows, keep)
+    assert all(len(each) == 1 for each in drawn.values())
+    for other in (
+        kept(600, 2, batch_size=40, digest="f" * 20),
+        kept(300, 3),
+        kept(600, 10, sampling="replacement"),
+    ):
+        assert all(drawn[row] == each for row, each in by_row(other[0], other[2]).items())
+    assert by_row(*kept(600, 1, seed=8)[::2]) != drawn
+    redrawn = kept(600, 10, frozen=False)  # order and symmetries are those of redrawn history
+    assert np.array_equal(rows, redrawn[0]) and np.array_equal(symmetries, redrawn[1])
+    assert np.mean([len(each) == 1 for each in by_row(redrawn[0], redrawn[2]).values()]) < 0.2
+
+
+def test_frozen_history_has_the_published_frequencies():
+    sampler = Sampler(view(40_000), 20_000, 3, "epochs", "batch", GONN_KEEP, True)
+    keep = np.concatenate([sampler.batch(k).keep for k in range(2)])
+    for i, share in enumerate(np.cumprod(GONN_KEEP)):
+        assert (keep > i).mean() == pytest.approx(share, abs=0.01)
+
+
 def test_a_batch_depends_on_seed_number_and_view_only():
     config = ("epochs", "sample", GONN_KEEP)
     reference = Sampler(view(400), 64, 5, *config).batch(9)

@@ -15,6 +15,7 @@ from tests.training.options import THREE_PLANES
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 AVERAGED = {"training__averaging__every": 2, "training__averaging__window": 4}
+FROZEN_HISTORY = {"data__history_keep": [0.9, 0.95, 0.95, 0.98, 0.98], "data__history_frozen": True}
 CAZENAVE = {
     **THREE_PLANES,
     "training__loss": "squared_error",
@@ -29,7 +30,9 @@ def folder(job) -> Path:
 
 
 @pytest.mark.parametrize(
-    "values", [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE], ids=["averaged_adamw", "stalling"]
+    "values",
+    [{**AVERAGED, "training__optimiser__kind": "adamw"}, CAZENAVE, FROZEN_HISTORY],
+    ids=["averaged_adamw", "stalling", "frozen_history"],
 )
 def test_resumed_is_the_same(tmp_path, values):
     config = tiny_config(training__samples=240, **values)
