@@ -2,6 +2,7 @@
 
 from ablations.conditions import card_state, unmet
 from ablations.declarations import SHOWN, Declarations, nearest
+from ablations.published_results import Published
 from ablations.schema import RATE, Base, Budget, Condition, Enhancement, toggle_values
 from gonn_core.config import TrialConfig, get_path, with_values
 from gonn_core.errors import SettingError
@@ -131,3 +132,16 @@ def check_budget(declared: Declarations, budget: Budget) -> None:
         if samples or overrides:
             where = f"bases/{base.id}.yaml.scaled.{budget.id}" if budget.id in base.scaled else f"{file}.overrides"
             with_values(base.config, {**overrides, **samples}, where)
+
+
+def check_published(declared: Declarations, published: Published) -> None:
+    """That the bases and cards named beside published results are there."""
+    file = f"published/{published.id}.yaml"
+    ours = [row.ours for row in published.rows if row.ours is not None] + [curve.ours for curve in published.curves]
+    bases = [each.base for each in ours] + [games.base for games in published.games if games.base is not None]
+    cards = [each.card for each in ours if each.card is not None]
+    cards += [card for gain in published.gains for card in gain.cards]
+    for kind, names, known in (("base", bases, declared.bases), ("card", cards, declared.cards)):
+        for name in names:
+            if name not in known:
+                raise SettingError(f"{file}: {kind}", name, f"no such {kind}", nearest(name, known)[:SHOWN])

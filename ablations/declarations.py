@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ablations.schema import Base, Budget, Enhancement, Published
+from ablations.published_results import Published
+from ablations.schema import Base, Budget, Enhancement
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import Model, parse_model
 from gonn_core.errors import InputError, SettingError, printable

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ablations.checks import check_base, check_budget, check_card
+from ablations.checks import check_base, check_budget, check_card, check_published
 from ablations.declarations import FOLDER, Declarations, Declared, find, read_declarations
 from ablations.schema import Base, Budget, Enhancement
 from gonn_core.errors import SettingError
@@ -52,7 +52,8 @@ class Registry(Declarations):
             self.budget(name)
         for name in self.cards:
             self.card(name)
-        list(self.published.values())  # reads them
+        for published in self.published.values():
+            check_published(self, published)
 
     def _sound(self, kind: str, declared: Declared, check: Callable[[Declarations, Declared], None]) -> Declared:
         if (kind, declared.id) not in self._checked:

@@ -1,4 +1,5 @@
-"""What a declaration may say: enhancements, their documented claims, base nets, budgets and published results.
+"""What a declaration may say: enhancements, their documented claims, base nets, budgets. Published results:
+`ablations.published_results`.
 
 All models are frozen and strict. What one file can tell by itself is checked here; what needs other files (paths
 against `TrialConfig`, ids of bases) is checked by `ablations.registry`.
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ablations.published_inspection import PublishedInspection, Text
+from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
 from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.metrics import CLAIMED, METRICS
@@ -280,40 +281,3 @@ class Budget(Strict):
     """At least so many, in whole games."""
     progress_positions: Annotated[int, Field(ge=1)] = 2048
     """The same for each point of a curve, of validation games."""
-
-
-class PublishedRow(Strict):
-    """One row of a published table of results; what the document leaves blank is null."""
-
-    structure: Text
-    source: Text
-    parameters: Annotated[int, Field(ge=1)] | None = None
-    data: Text
-    top1: Annotated[float, Field(gt=0, lt=1)] | None = None
-    top4: Annotated[float, Field(gt=0, lt=1)] | None = None
-    nats: Annotated[float, Field(gt=0)] | None = None
-    steps: Text | None = None
-    """Samples trained, as printed."""
-    gnugo: Text | None = None
-    pachi: Text | None = None
-    evidence: Evidence
-    note: Text | None = None
-
-
-class EloPoint(Strict):
-    """One row of the rough correspondence of accuracy, loss and playing strength."""
-
-    top1: Annotated[float, Field(gt=0, lt=1)]
-    nats: Annotated[float, Field(gt=0)]
-    elo: Annotated[float, Field(ge=0)]
-
-
-class Published(Strict):
-    """Published results of one system."""
-
-    id: Id
-    document: Document
-    section: Text
-    rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
-    correspondence: tuple[EloPoint, ...] = ()
-    looks: PublishedInspection | None = None

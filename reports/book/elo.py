@@ -4,8 +4,8 @@ stand in them."""
 import math
 from collections.abc import Sequence
 
+from ablations.published_results import EloPoint
 from ablations.registry import Registry
-from ablations.schema import EloPoint
 from reports.book.elo_picture import elo_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture

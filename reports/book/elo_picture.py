@@ -6,7 +6,7 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from ablations.schema import EloPoint
+from ablations.published_results import EloPoint
 from gonn_core.errors import printable
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.play.correspondence import uncertainty

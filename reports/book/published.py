@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
-from ablations.schema import Published, PublishedRow
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.book.section import Section
 from reports.play.all_games import NOTHING_PLAYED, Played, against_engine
