@@ -13,7 +13,7 @@ from gonn_core.settings.strict import Strict
 ACTIVATIONS = {"gonn": ("relu", "prelu"), "conv": ("relu", "elu", "tanh"), "residual": ("relu",), "encoder": ("relu",)}
 """Family -> activations that `net.activation` can name there."""
 _PARTS = {
-    "gonn": ("prelu_init", "norm_gamma", "stem", "trunk", "head"),
+    "gonn": ("prelu_init", "norm", "norm_gamma", "stem", "trunk", "head"),
     "conv": ("conv",),
     "residual": ("residual",),
     "encoder": ("encoder",),
@@ -26,6 +26,8 @@ class NetConfig(Strict):
     family: Literal["gonn", "conv", "residual", "encoder"] = "gonn"
     activation: Literal["relu", "prelu", "elu", "tanh"] = "relu"
     prelu_init: Annotated[float, Field(ge=-1, le=1)] = 0.0
+    norm: Literal["batch", "none"] = "batch"
+    """none: the gonn family without batch normalisation; the trainable scale, if there is one, and the shift stay."""
     norm_gamma: bool = False
     """Trainable scale in the batch normalisation of the gonn family."""
     stem: StemConfig = StemConfig()
@@ -46,4 +48,6 @@ class NetConfig(Strict):
             for part in parts:
                 if family != self.family and getattr(self, part) != type(self).model_fields[part].default:
                     raise ValueError(f"{part} is of family {family}, not of {self.family}")
+        if self.stem.width is not None and self.trunk.order != "plain":
+            raise ValueError("stem.width: only a plain trunk (trunk.order) can begin with a width of its own")
         return self

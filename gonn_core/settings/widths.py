@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import floor
 
 from gonn_core.errors import SettingError
-from gonn_core.settings.gonn_net import HeadConfig, TrunkConfig
+from gonn_core.settings.gonn_net import HeadConfig, StemConfig, TrunkConfig
 
 
 def sub_width(width: int, share: str) -> int:
@@ -14,10 +14,29 @@ def sub_width(width: int, share: str) -> int:
     return max(4, 4 * _nearest(Fraction(share) * width / 4))
 
 
+def stem_width(stem: StemConfig, trunk: TrunkConfig) -> int:
+    """Channels that come out of the stem: the trunk's, unless a plain trunk begins with others; 96 before 64 in the
+    first net of December 2017."""
+    return trunk.width if stem.width is None else stem.width
+
+
 def dilated_width(trunk: TrunkConfig) -> int:
     """Output channels of a dilated block's first convolution that are dilated (the last ones); 64 of 192 as
     published."""
     return sub_width(trunk.width, trunk.dilated_share)
+
+
+def deleted_width(trunk: TrunkConfig) -> int:
+    """Output channels of a first convolution that `deleted_channels` leaves out: those that would be dilated.
+
+    Raises SettingError when no channel would be left.
+    """
+    deleted = dilated_width(trunk)
+    if deleted >= trunk.width:
+        raise SettingError(
+            "net.trunk.deleted_channels", "true", f"leaves no channel of {trunk.width}", "a smaller dilated_share"
+        )
+    return deleted
 
 
 def pooled_width(trunk: TrunkConfig) -> int:

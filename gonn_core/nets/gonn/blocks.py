@@ -1,9 +1,11 @@
-"""Pre-activation residual blocks: ordinary, dilated, global-pooling (spec: GoNN 2.3).
+"""Pre-activation residual blocks: ordinary, dilated, with channels deleted, global-pooling (spec: GoNN 2.3).
 
-All three hold their first convolution as one kernel (W, W, 3, 3): a dilated block gives its last output channels a
-dilation, a global block pools its last output channels. So whichever kind block 7 is, its first kernel has the
-same name, shape and initial values.
+All hold their first convolution as one kernel (W, W, 3, 3): a dilated block gives its last output channels a dilation,
+a global block pools its last output channels. So whichever kind block 7 is, its first kernel has the same name, shape
+and initial values. A block with its last channels deleted keeps what is left of both kernels as it was.
 """
+
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -12,36 +14,41 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, block_kernel
 from gonn_core.nets.parts.activations import activate, make_slopes
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import make_norm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
-from gonn_core.settings.widths import block_dilation, dilated_width, global_blocks, pooled_width
+from gonn_core.settings.widths import block_dilation, deleted_width, dilated_width, global_blocks, pooled_width
 
 
 class PreactivationBlock(nn.Module):
-    """x + conv2(act(norm2(conv1(act(norm1(x)))))), both 3x3; the last `dilated` output channels of
-    conv1 have `dilation`."""
+    """x + conv2(act(norm2(conv1(act(norm1(x)))))), both 3x3; the last `dilated` output channels of conv1 have
+    `dilation`, its last `deleted` ones are not there."""
 
-    def __init__(self, draws: Draws, name: str, net: NetConfig, dilated: int = 0, dilation: int = 1):
+    def __init__(self, draws: Draws, name: str, net: NetConfig, dilated: int = 0, dilation: int = 1, deleted: int = 0):
         super().__init__()
         width, center = net.trunk.width, net.trunk.center_init
-        parts = ((width - dilated, 1), (dilated, dilation))
+        middle = width - deleted
+        parts = ((middle - dilated, 1), (dilated, dilation))
         self.parts = tuple((channels, d) for channels, d in parts if channels)
-        self.norm1 = BatchNorm(width, net.norm_gamma)
+        self.norm1 = make_norm(net, width)
         self.slopes1 = make_slopes(net, width)
-        self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=width, center_init=center)
-        self.norm2 = BatchNorm(width, net.norm_gamma)
-        self.slopes2 = make_slopes(net, width)
-        self.conv2 = block_kernel(draws, f"{name}.conv2", in_channels=width, out_channels=width, center_init=center)
+        self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
+        self.norm2 = make_norm(net, middle)
+        self.slopes2 = make_slopes(net, middle)
+        conv2 = block_kernel(draws, f"{name}.conv2", in_channels=width, out_channels=width, center_init=center)
+        # drawn whole, its fan-in too: what deletion leaves starts as it does without
+        self.conv2 = nn.Parameter(conv2.detach()[:, :middle].contiguous()) if deleted else conv2
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = activate(self.norm1(x), self.slopes1)
-        kernels = self.conv1.split([channels for channels, _ in self.parts])
-        outputs = [
-            F.conv2d(y, kernel, padding=d, dilation=d) for kernel, (_, d) in zip(kernels, self.parts, strict=True)
-        ]
-        y = outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1)
-        y = activate(self.norm2(y), self.slopes2)
+        y = activate(self.norm2(convolve_in_parts(y, self.conv1, self.parts)), self.slopes2)
         return x + F.conv2d(y, self.conv2, padding=1)
+
+
+def convolve_in_parts(x: torch.Tensor, kernel: torch.Tensor, parts: Sequence[tuple[int, int]]) -> torch.Tensor:
+    """3x3 convolution as wide as the board, its output channels in groups of (channels, dilation)."""
+    kernels = kernel.split([channels for channels, _ in parts])
+    outputs = [F.conv2d(x, part, padding=d, dilation=d) for part, (_, d) in zip(kernels, parts, strict=True)]
+    return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 1)
 
 
 class GlobalBlock(nn.Module):
@@ -57,7 +64,7 @@ class GlobalBlock(nn.Module):
         width, center = net.trunk.width, net.trunk.center_init
         ordinary = width - pooled
         self.parts = (ordinary, pooled)
-        self.norm1 = BatchNorm(width, net.norm_gamma)
+        self.norm1 = make_norm(net, width)
         self.slopes1 = make_slopes(net, width)
         self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=width, center_init=center)
         # the matrix starts at half of a He draw (spec: GoNN 2.6)
@@ -71,7 +78,7 @@ class GlobalBlock(nn.Module):
             fan_in=2 * pooled,
             scale=0.5,
         )
-        self.norm2 = BatchNorm(ordinary, net.norm_gamma)
+        self.norm2 = make_norm(net, ordinary)
         self.slopes2 = make_slopes(net, ordinary)
         self.conv2 = block_kernel(draws, f"{name}.conv2", in_channels=ordinary, out_channels=width, center_init=center)
 
@@ -83,9 +90,12 @@ class GlobalBlock(nn.Module):
 
 
 def make_block(draws: Draws, name: str, net: NetConfig, block: int) -> nn.Module:
-    """Block number `block` (1-based) of the trunk: global where `global_blocks` says so, else dilated or ordinary."""
+    """Block number `block` (1-based) of a trunk in order `pre`: global where `global_blocks` says so, else dilated,
+    with channels deleted, or ordinary."""
     if block in global_blocks(net.trunk):
         return GlobalBlock(draws, name, net, pooled_width(net.trunk))
+    if net.trunk.deleted_channels and block > 1:
+        return PreactivationBlock(draws, name, net, deleted=deleted_width(net.trunk))
     dilation = block_dilation(net.trunk, block)
     if dilation == 1:
         return PreactivationBlock(draws, name, net)

@@ -11,7 +11,7 @@ from gonn_core.go.points import POINTS
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import make_norm
 from gonn_core.settings.widths import sub_width
 
 
@@ -27,10 +27,10 @@ class ChainPooling(nn.Module):
         super().__init__()
         width = net.trunk.width
         middle = sub_width(width, net.trunk.chain_pooling_share)
-        self.norm1 = BatchNorm(width, net.norm_gamma)
+        self.norm1 = make_norm(net, width)
         self.slopes1 = make_slopes(net, width)
         self.conv1 = parameter(draws.he(f"{name}.conv1", (middle, width, 3, 3), 9 * width))
-        self.norm2 = BatchNorm(middle, net.norm_gamma)
+        self.norm2 = make_norm(net, middle)
         self.slopes2 = make_slopes(net, middle)
         self.conv2 = parameter(
             net.trunk.chain_pooling_init * draws.he(f"{name}.conv2", (width, middle, 3, 3), 9 * middle)

@@ -7,7 +7,7 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import make_norm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
 from gonn_core.settings.widths import head_widths
 
@@ -18,8 +18,9 @@ OUT_SCALE = 0.5
 class GonnPolicyHead(nn.Module):
     """t (N, W, 19, 19), normalised and activated -> logits (N, 361), float32, no pass, no legality mask.
 
-    z = norm(conv(t) + pooled(pooled_conv(t))); logits = 5x5 convolution of [relu(z), relu(-z)] (CReLU), or of relu(z)
-    alone. Without pooling there is neither pooled_conv nor matrix. No kernel here has a centre of its own.
+    z = norm(conv(t) + pooled(pooled_conv(t))); logits = a convolution (5x5 as published) of [relu(z), relu(-z)]
+    (CReLU), or of relu(z) alone. Without pooling there is neither pooled_conv nor matrix. No kernel here has a centre
+    of its own.
     """
 
     def __init__(self, draws: Draws, name: str, net: NetConfig):
@@ -32,8 +33,8 @@ class GonnPolicyHead(nn.Module):
         statistics = STATISTICS[net.head.pooling]
         if statistics:
             self.pooled_conv = parameter(draws.he(f"{name}.pooled_conv", (pooled, width, 3, 3), 9 * width))
-            # fan-in is counted as four times two statistics, stdev or not: the shared columns start equal (spec: GoNN
-            # 2.6)
+            # fan-in is counted as four times two statistics, however many there are: the shared columns start equal
+            # (spec: GoNN 2.6)
             self.pooled = PooledBias(
                 draws,
                 f"{name}.pooled",
@@ -44,11 +45,13 @@ class GonnPolicyHead(nn.Module):
                 fan_in=8 * pooled,
                 scale=1.0,
             )
-        self.norm = BatchNorm(channels, net.norm_gamma)
+        self.norm = make_norm(net, channels)
         self.crelu = net.head.activation == "crelu"
         inputs = 2 * channels if self.crelu else channels
         # fan-in counts both halves, present or not: the shared weights start equal
-        self.out = parameter(OUT_SCALE * draws.he(f"{name}.out", (1, inputs, 5, 5), 25 * 2 * channels))
+        side = net.head.kernel
+        self.padding = side // 2
+        self.out = parameter(OUT_SCALE * draws.he(f"{name}.out", (1, inputs, side, side), side**2 * 2 * channels))
 
     def channels_to_pool(self, t: torch.Tensor) -> torch.Tensor | None:
         """(N, pooled channels, 19, 19) just before pooling; None without any."""
@@ -63,4 +66,4 @@ class GonnPolicyHead(nn.Module):
         z = self.norm(z)
         z = F.relu(torch.cat((z, -z), 1) if self.crelu else z)
         with torch.autocast(z.device.type, enabled=False):  # bfloat16 logits would be rounded by up to 0.4 %
-            return F.conv2d(z.float(), self.out, padding=2).flatten(1)
+            return F.conv2d(z.float(), self.out, padding=self.padding).flatten(1)

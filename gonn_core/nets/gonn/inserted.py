@@ -46,6 +46,7 @@ _ORIENTATIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "none": {},
     "shared": {"wide": ("down", "across")},
     "split": {"wide_down": ("down",), "wide_across": ("across",)},
+    "down": {"wide": ("down",)},
 }
 """`net.trunk.wide_blocks` -> name of each block -> its orientations."""
 

@@ -8,7 +8,7 @@ from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import make_norm
 from gonn_core.settings.widths import sub_width
 
 LENGTH = 9
@@ -21,7 +21,7 @@ class _Branch(nn.Module):
 
     def __init__(self, net: NetConfig, channels: int):
         super().__init__()
-        self.norm = BatchNorm(channels, net.norm_gamma)
+        self.norm = make_norm(net, channels)
         self.slopes = make_slopes(net, channels)
 
     def forward(self, y: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -43,7 +43,7 @@ class WideBlock(nn.Module):
         width = net.trunk.width
         middle = sub_width(width, net.trunk.wide_share)
         self.kernel_uses = len(orientations)
-        self.norm = BatchNorm(width, net.norm_gamma)
+        self.norm = make_norm(net, width)
         self.slopes = make_slopes(net, width)
         self.first = parameter(draws.he(f"{name}.first", (middle, width, LENGTH, 1), LENGTH * width))
         self.second = parameter(draws.he(f"{name}.second", (width, middle, 1, LENGTH), LENGTH * width))

@@ -1,9 +1,11 @@
-"""Batch normalisation per channel over batch and board, scale optional, shift always (spec: GoNN 2.1)."""
+"""Batch normalisation per channel over batch and board, scale optional, shift always (spec: GoNN 2.1); and what stays
+without it."""
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from gonn_core.config import NetConfig
 from gonn_core.nets.init import constant
 
 EPSILON = 1e-3
@@ -31,3 +33,24 @@ class BatchNorm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         scale = self.unit if self.gamma is None else self.gamma
         return F.batch_norm(x, self.mean, self.variance, scale, self.beta, self.training, MOMENTUM, EPSILON)
+
+
+class ScaleAndShift(nn.Module):
+    """y = gamma * x + beta on (N, C, 19, 19), as a norm that normalises nothing; with `gamma` False y = x + beta.
+
+    The parameters have the norm's names, so that all else in a net starts and decays as with it.
+    """
+
+    def __init__(self, channels: int, gamma: bool):
+        super().__init__()
+        self.gamma = constant(channels, 1.0) if gamma else None
+        self.beta = constant(channels, 0.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        beta = self.beta.view(1, -1, 1, 1).to(x.dtype)
+        return x + beta if self.gamma is None else x * self.gamma.view(1, -1, 1, 1).to(x.dtype) + beta
+
+
+def make_norm(net: NetConfig, channels: int) -> nn.Module:
+    """What `net.norm` and `net.norm_gamma` ask for, wherever the gonn family normalises."""
+    return (BatchNorm if net.norm == "batch" else ScaleAndShift)(channels, net.norm_gamma)

@@ -9,9 +9,15 @@ from torch import nn
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
 from gonn_core.nets.parts.activations import activate, make_slopes
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import make_norm
 
-STATISTICS = {"none": (), "mean_max": ("mean", "max"), "mean_max_stdev": ("mean", "max", "stdev")}
+STATISTICS = {
+    "none": (),
+    "mean": ("mean",),
+    "max": ("max",),
+    "mean_max": ("mean", "max"),
+    "mean_max_stdev": ("mean", "max", "stdev"),
+}
 """Statistics of each `net.head.pooling`, in the order of the matrix's columns."""
 
 STDEV_FLOOR = 1e-4
@@ -57,7 +63,7 @@ class PooledBias(nn.Module):
     ):
         super().__init__()
         self.statistics = statistics
-        self.norm = BatchNorm(in_channels, net.norm_gamma)
+        self.norm = make_norm(net, in_channels)
         self.slopes = make_slopes(net, in_channels)
         columns = [
             scale * draws.he(f"{name}.matrix", (out_channels, in_channels), fan_in, statistic)
