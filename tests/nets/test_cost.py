@@ -2,7 +2,7 @@
 
 import pytest
 
-from gonn_core.config import NetConfig, StemConfig, TrunkConfig
+from gonn_core.config import HeadConfig, NetConfig, StemConfig, TrunkConfig
 from gonn_core.nets import count_parameters, flops_per_sample, multiply_adds, training_flops_per_sample
 from tests.nets.examples import B5, B12, TINY, built, changed
 
@@ -37,6 +37,14 @@ def test_april_net_without_gammas():
         (changed(B5, trunk={"wide_blocks": "split"}), 2 * 221_952),
         (changed(B5, head={"activation": "relu"}), -1_200),
         (changed(B5, head={"pooled_share": "1/12"}), -29_232),
+        (changed(B5, trunk={"dilations": (), "deleted_channels": True}), -4 * (2 * 64 * 9 * 192 + 2 * 64 + 64)),
+        (changed(B5, trunk={"wide_blocks": "down"}), 222_144 - 3 * 64),  # one branch's norm and slopes less
+        (changed(B5, trunk={"ladder_block": True, "ladder_mean": "plain", "ladder_weights": "biased"}), 88_248),
+        (changed(B5, trunk={"order": "post"}), 0),
+        (changed(B5, norm="none"), 0),
+        (changed(B5, head={"pooling": "mean"}), -1_536),
+        (changed(B5, head={"pooling": "max"}), -1_536),
+        (changed(B5, head={"kernel": 3}), -16 * 96),
     ],
 )
 def test_variants(variant, difference):
@@ -49,6 +57,25 @@ def test_february_net():
         B5, trunk={"blocks": 4, "dilations": (), "center_init": 0.0, "ladder_block": True, "wide_blocks": "shared"}
     )
     assert count_parameters(february, 26) == 3_285_048 - 41_568
+
+
+FIRST_NET = NetConfig(
+    norm_gamma=True,
+    stem=StemConfig(width=96),
+    trunk=TrunkConfig(width=64, blocks=4, order="plain"),
+    head=HeadConfig(pooling="mean_max_stdev", share="3/4", pooled_share="1/4", activation="relu"),
+)
+"""The convolutional net of December 2017, with the first form of global pooling, on 13 planes."""
+
+
+def test_first_net():
+    """Weights by hand from its code (model code of 2017-12-03: 96, then four of 64, 48 and 16 in the head): about
+    237,000, 'about 250K' in the document."""
+    weights = 25 * 13 * 96 + 9 * 96 * 64 + 3 * 9 * 64 * 64 + 9 * 64 * 48 + 9 * 64 * 16 + 3 * 16 * 48 + 25 * 48
+    norms = 2 * (96 + 4 * 64 + 16 + 48)
+    assert weights == 237_456 and count_parameters(FIRST_NET, 13) == weights + norms
+    pooling = 9 * 64 * 16 + 3 * 16 * 48 + 2 * 16
+    assert count_parameters(changed(FIRST_NET, head={"pooling": "none"}), 13) == weights + norms - pooling
 
 
 def test_planes():

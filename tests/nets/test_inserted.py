@@ -43,6 +43,12 @@ def test_every_block_has_a_place(blocks):
     assert places == sorted(places) and places[0] >= 1 and places[-1] <= blocks
 
 
+def test_one_orientation_is_the_shared_block_without_the_other():
+    net = built(changed(SPECIAL, trunk={"wide_blocks": "down"}))
+    assert [name for name in net.inserted if name.startswith("wide")] == ["wide"]
+    assert list(net.inserted["wide"].branches) == ["down"] and net.inserted["wide"].kernel_uses == 1
+
+
 def test_nothing_unless_asked_for():
     net = built(TINY)
     assert len(net.inserted) == 0 and net.inserted.after == {} and net.read_boards is None

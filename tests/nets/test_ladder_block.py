@@ -1,13 +1,14 @@
 """Scans along diagonals and the block made of them, against loops (spec: GoNN 3.2)."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrunkConfig
-from gonn_core.nets.gonn.ladder_block import LadderBlock, _skew, _unskew, scan_diagonals
+from gonn_core.nets.gonn.ladder_block import LadderBlock, _skew, _unskew, exponential_mean, plain_mean, scan_diagonals
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.board import BoardReader
 from tests.boards import parse_board
@@ -23,7 +24,7 @@ def values(count, channels, seed=0):
     return torch.randn(count, channels, 19, 19, generator=torch.Generator().manual_seed(seed))
 
 
-def slow_scan(values, exponents):
+def slow_scan(values, exponents, plain=False):
     """Walks to every point from the edge behind it, one weight at a time, in Python's numbers."""
     a, b = values.tolist(), exponents.tolist()
     result = torch.zeros_like(values)
@@ -38,6 +39,7 @@ def slow_scan(values, exponents):
                     total, above, below = 0.0, 0.0, 0.0
                     for i, j in reversed(path):
                         weight = math.exp(total + b[n][channel][i][j]) - math.exp(total)
+                        weight = b[n][channel][i][j] if plain else weight
                         total += b[n][channel][i][j]
                         above += weight * a[n][channel][i][j]
                         below += weight
@@ -60,6 +62,11 @@ def test_skew_as_the_document_draws_it():
 def test_scan_equals_the_slow_one(scale):
     a, b = values(1, 8), scale * torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
     torch.testing.assert_close(scan_diagonals(a, b), slow_scan(a, b), rtol=1e-4, atol=1e-4)
+
+
+def test_plain_scan_equals_the_slow_one():
+    a, b = values(1, 8), torch.rand(1, 8, 19, 19, generator=torch.Generator().manual_seed(1)) + 1e-4
+    torch.testing.assert_close(scan_diagonals(a, b, plain_mean), slow_scan(a, b, plain=True), rtol=1e-4, atol=1e-4)
 
 
 def test_weak_points_pass_on_the_last_strong_value():
@@ -87,11 +94,12 @@ def test_a_constant_stays_what_it_is():
     torch.testing.assert_close(found, torch.full_like(found, 2.5))
 
 
-def test_gradients_are_those_of_the_formula():
+@pytest.mark.parametrize("mean", [exponential_mean, plain_mean])
+def test_gradients_are_those_of_the_formula(mean):
     torch.manual_seed(0)
     a, b = torch.randn(1, 4, 19, 19, dtype=torch.float64), 1.5 * torch.rand(1, 4, 19, 19, dtype=torch.float64) + 1e-4
     a, b = a.requires_grad_(), b.requires_grad_()
-    assert torch.autograd.gradcheck(scan_diagonals, (a, b), fast_mode=True)
+    assert torch.autograd.gradcheck(partial(scan_diagonals, mean=mean), (a, b), fast_mode=True)
 
 
 def test_extreme_exponents_have_finite_gradients():
@@ -113,6 +121,23 @@ def test_block():
     b = 1.5 * torch.sigmoid(normalised(F.conv2d(z, block.exponents_conv, padding=1))) * boards.near + 1e-4
     assert a.shape[1] == 4
     scanned = slow_scan(a.detach(), b.detach())
+    torch.testing.assert_close(block(x, boards), x + F.conv2d(scanned, block.mix), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("mean", ["exponential", "plain"])
+@pytest.mark.parametrize("weights", ["biased", "free"])
+def test_block_in_its_earlier_forms(weights, mean):
+    boards, slope = READ(board_planes(*random_colours(1, share=0.1))), torch.tensor(0.2)
+    net = NET.model_copy(
+        update={"trunk": NET.trunk.model_copy(update={"ladder_weights": weights, "ladder_mean": mean})}
+    )
+    block, x = LadderBlock(Draws(0), "inserted.ladder_block", net), values(1, 24)
+    z = F.prelu(normalised(x), slope)
+    a = F.prelu(normalised(F.conv2d(z, block.values_conv, padding=1)), slope)
+    before = normalised(F.conv2d(z, block.exponents_conv, padding=1))
+    if weights == "biased":
+        before = before - 2.0 * (~boards.stones.any(1, keepdim=True))
+    scanned = slow_scan(a.detach(), (1.5 * torch.sigmoid(before) + 1e-4).detach(), plain=mean == "plain")
     torch.testing.assert_close(block(x, boards), x + F.conv2d(scanned, block.mix), rtol=1e-4, atol=1e-4)
 
 

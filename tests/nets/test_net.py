@@ -23,6 +23,23 @@ VARIANTS = {
         head={"activation": "relu"},
     ),
     "stem3": changed(TINY, stem={"kernel": 3}, trunk={"blocks": 1}),
+    "post": changed(TINY, trunk={"order": "post", "blocks": 2}, head={"pooling": "mean", "kernel": 3}),
+    "plain": changed(
+        TINY, stem={"width": 16, "center_kernel": False}, trunk={"order": "plain", "dilations": (), "blocks": 2}
+    ),
+    "no_norm": changed(TINY, norm="none", trunk={"blocks": 2, "dilations": (), "deleted_channels": True}),
+    "first_ladders": changed(
+        TINY,
+        trunk={
+            "blocks": 1,
+            "dilations": (),
+            "ladder_block": True,
+            "ladder_mean": "plain",
+            "ladder_weights": "biased",
+            "wide_blocks": "down",
+        },
+        head={"pooling": "mean"},
+    ),
 }
 GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386, -0.18391, 0.36187, 6.13908]}
 

@@ -31,6 +31,9 @@ def assert_equal_but_for(first, second, different=()):
         changed(TINY, trunk={"chain_pooling": 2}),
         changed(TINY, trunk={"wide_blocks": "shared"}),
         changed(TINY, trunk={"wide_blocks": "split"}),
+        changed(TINY, trunk={"wide_blocks": "down"}),
+        changed(TINY, trunk={"order": "post"}),
+        changed(TINY, norm="none"),
         SPECIAL,
     ],
 )
@@ -48,6 +51,31 @@ def test_stdev_pooling_adds_columns():
     assert torch.equal(three["head.pooled.matrix"][:, :8], two["head.pooled.matrix"])
     del two["head.pooled.matrix"]
     assert_equal_but_for(two, three)
+
+
+def test_one_statistic_keeps_its_columns():
+    both = weights(TINY)["head.pooled.matrix"]
+    for pooling, columns in (("mean", slice(4)), ("max", slice(4, 8))):
+        one = weights(changed(TINY, head={"pooling": pooling}))
+        assert torch.equal(one.pop("head.pooled.matrix"), both[:, columns])
+        assert_equal_but_for(one, weights(TINY))
+
+
+def test_deleted_channels_leave_the_others_as_they_were():
+    plain = weights(changed(TINY, trunk={"dilations": ()}))
+    less = weights(changed(TINY, trunk={"dilations": (), "deleted_channels": True}))
+    assert plain.keys() == less.keys()
+    for name in [name for name in less if name.startswith("blocks.") and less[name].shape != plain[name].shape]:
+        kept = plain[name][:, :8] if name.endswith("conv2") else plain[name][:8]
+        assert name[7] in "2345" and torch.equal(less.pop(name), kept)
+    assert_equal_but_for(less, plain)
+
+
+def test_a_plain_trunk_begins_as_a_residual_one_of_its_width():
+    """Its first convolutions are the first ones of the blocks."""
+    plain = weights(changed(TINY, trunk={"order": "plain", "dilations": ()}))
+    assert "blocks.1.conv2" not in plain
+    assert_equal_but_for(plain, weights(TINY))
 
 
 def test_a_global_block_keeps_its_first_kernel():

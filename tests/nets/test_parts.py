@@ -9,7 +9,7 @@ from gonn_core.nets.gonn.blocks import GlobalBlock, PreactivationBlock
 from gonn_core.nets.gonn.head import GonnPolicyHead
 from gonn_core.nets.gonn.stem import GonnStem
 from gonn_core.nets.init import Draws
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import BatchNorm, make_norm
 from gonn_core.nets.parts.pooling import PooledBias, pool_board
 from tests.nets.examples import random_planes
 
@@ -67,6 +67,13 @@ def test_all_rows_may_be_dilated():
     assert block(x).shape == y.shape == x.shape
 
 
+def test_block_with_channels_deleted():
+    block, x = PreactivationBlock(Draws(0), "blocks.2", NET, deleted=4), trunk_values()
+    assert block.conv1.shape == (8, WIDTH, 3, 3) and block.conv2.shape == (WIDTH, 8, 3, 3)
+    y = F.conv2d(F.prelu(normalised(x), torch.tensor(0.2)), block.conv1, padding=1)
+    close(block(x), x + F.conv2d(F.prelu(normalised(y), torch.tensor(0.2)), block.conv2, padding=1))
+
+
 def test_global_block():
     block, x = GlobalBlock(Draws(0), "blocks.3", NET, pooled=4), trunk_values()
     slope = torch.tensor(0.2)
@@ -107,20 +114,39 @@ def test_pooled_bias_by_hand():
     assert bias(x).item() == pytest.approx(0.01 * 1 + 2 * 10 + 3.61 * 100 + 2 * 1000, rel=1e-5)
 
 
-@pytest.mark.parametrize("pooling, statistics", [("none", 0), ("mean_max", 2), ("mean_max_stdev", 3)])
+POOLED = {
+    "none": [],
+    "mean": [0],
+    "max": [1],
+    "mean_max": [0, 1],
+    "mean_max_stdev": [0, 1, 2],
+}
+"""Pooling of the head -> which of mean, maximum and standard deviation."""
+
+
+@pytest.mark.parametrize("pooling, statistics", POOLED.items())
 def test_head(pooling, statistics):
     net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(pooling=pooling))
     head, t = GonnPolicyHead(Draws(0), "head", net), trunk_values()
     z = F.conv2d(t, head.conv, padding=1)
     if statistics:
         pooled = F.relu(normalised(F.conv2d(t, head.pooled_conv, padding=1))).flatten(2)
-        found = (pooled.mean(2), pooled.amax(2), (pooled.var(2, unbiased=False) + 1e-4).sqrt())[:statistics]
-        assert head.pooled.matrix.shape == (4, 4 * statistics)
-        z = z + (torch.cat(found, 1) @ head.pooled.matrix.T)[:, :, None, None]
+        all_three = (pooled.mean(2), pooled.amax(2), (pooled.var(2, unbiased=False) + 1e-4).sqrt())
+        assert head.pooled.matrix.shape == (4, 4 * len(statistics))
+        z = z + (torch.cat([all_three[number] for number in statistics], 1) @ head.pooled.matrix.T)[:, :, None, None]
     else:
         assert head.pooled is None and head.pooled_conv is None
     z = normalised(z)
     close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), head.out, padding=2).reshape(3, 361))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_head_with_a_smaller_last_kernel(size):
+    net = NetConfig(trunk=TrunkConfig(width=WIDTH), head=HeadConfig(kernel=size))
+    head, t = GonnPolicyHead(Draws(0), "head", net), trunk_values()
+    z = normalised(F.conv2d(t, head.conv, padding=1))
+    in_five = F.pad(head.out, ((5 - size) // 2,) * 4)
+    close(head(t), F.conv2d(torch.cat((F.relu(z), F.relu(-z)), 1), in_five, padding=2).reshape(3, 361))
 
 
 def test_head_with_relu():
@@ -140,3 +166,19 @@ def test_norm_and_its_running_statistics(gamma):
     assert [name for name, _ in norm.named_parameters()] == (["gamma", "beta"] if gamma else ["beta"])
     assert list(norm.state_dict()) == (["gamma", "beta"] if gamma else ["beta"]) + ["mean", "variance"]
     close(norm.eval()(x), (x - norm.mean.view(1, -1, 1, 1)) / (norm.variance.view(1, -1, 1, 1) + 1e-3).sqrt())
+
+
+@pytest.mark.parametrize("gamma", [True, False])
+def test_without_a_norm_scale_and_shift_stay(gamma):
+    x, net = trunk_values(), NetConfig(norm="none", norm_gamma=gamma)
+    norm = make_norm(net, WIDTH)
+    assert isinstance(make_norm(net.model_copy(update={"norm": "batch"}), WIDTH), BatchNorm)
+    assert [name for name, _ in norm.named_parameters()] == (["gamma", "beta"] if gamma else ["beta"])
+    assert list(norm.state_dict()) == [name for name, _ in norm.named_parameters()]
+    assert torch.equal(norm(x), x)
+    with torch.no_grad():
+        for number, values in enumerate(norm.parameters(), 2):
+            values.copy_(torch.arange(WIDTH) * 0.1 * number)
+    channel = torch.arange(WIDTH).view(1, -1, 1, 1)
+    close(norm(x), x * 0.2 * channel + 0.3 * channel if gamma else x + 0.2 * channel)
+    assert torch.equal(norm.eval()(x[:1]), norm(x)[:1])

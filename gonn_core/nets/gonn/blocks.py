@@ -34,14 +34,20 @@ class PreactivationBlock(nn.Module):
         self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
         self.norm2 = make_norm(net, middle)
         self.slopes2 = make_slopes(net, middle)
-        conv2 = block_kernel(draws, f"{name}.conv2", in_channels=width, out_channels=width, center_init=center)
-        # drawn whole, its fan-in too: what deletion leaves starts as it does without
-        self.conv2 = nn.Parameter(conv2.detach()[:, :middle].contiguous()) if deleted else conv2
+        self.conv2 = second_kernel(draws, f"{name}.conv2", net, middle)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = activate(self.norm1(x), self.slopes1)
         y = activate(self.norm2(convolve_in_parts(y, self.conv1, self.parts)), self.slopes2)
         return x + F.conv2d(y, self.conv2, padding=1)
+
+
+def second_kernel(draws: Draws, name: str, net: NetConfig, middle: int) -> nn.Parameter:
+    """A block's second kernel (W, middle, 3, 3): the first columns of one that reads W channels, with its fan-in, so
+    that what deletion leaves starts as it does without."""
+    width = net.trunk.width
+    whole = block_kernel(draws, name, in_channels=width, out_channels=width, center_init=net.trunk.center_init)
+    return whole if middle == width else nn.Parameter(whole.detach()[:, :middle].contiguous())
 
 
 def convolve_in_parts(x: torch.Tensor, kernel: torch.Tensor, parts: Sequence[tuple[int, int]]) -> torch.Tensor:

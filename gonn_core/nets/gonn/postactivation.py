@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.config import NetConfig
-from gonn_core.nets.gonn.blocks import convolve_in_parts
+from gonn_core.nets.gonn.blocks import convolve_in_parts, second_kernel
 from gonn_core.nets.init import Draws, block_kernel
 from gonn_core.nets.parts.activations import activate, make_slopes
 from gonn_core.nets.parts.norm import make_norm
@@ -44,8 +44,7 @@ class PostactivationBlock(nn.Module):
         self.conv1 = block_kernel(draws, f"{name}.conv1", in_channels=width, out_channels=middle, center_init=center)
         self.norm1 = make_norm(net, middle)
         self.slopes1 = make_slopes(net, middle)
-        conv2 = block_kernel(draws, f"{name}.conv2", in_channels=width, out_channels=width, center_init=center)
-        self.conv2 = nn.Parameter(conv2.detach()[:, :middle].contiguous()) if middle < width else conv2
+        self.conv2 = second_kernel(draws, f"{name}.conv2", net, middle)
         self.norm2 = make_norm(net, width)
         self.slopes2 = make_slopes(net, width)
 
