@@ -111,7 +111,7 @@ class StoreWriter:
             self._files[name].rows for name in ("stones.npy", "setup.npy", "names.bin")
         )
         for i, (name, source, game) in enumerate(games):
-            encoded = name.encode("utf-8", "backslashreplace")[:_MAX_NAME]
+            encoded = stored_name(name)
             names.append(encoded)
             flags = game.flags | (layout.GAME_LADDER_CAPPED if capped[i] else 0)
             table[i] = (
@@ -138,6 +138,16 @@ class StoreWriter:
         report.positions += int(
             ((moves[:, layout.MOVE] >= 0) & (moves[:, layout.FLAGS] & layout.HANDICAP_MOVE == 0)).sum()
         )
+
+
+def numbered_name(name: str, number: int) -> str:
+    """What the game of that number (from 1) in the file `name` is called."""
+    return name if number == 1 else f"{name}#{number}"
+
+
+def stored_name(name: str) -> bytes:
+    """A game's name as it stands in names.bin."""
+    return name.encode("utf-8", "backslashreplace")[:_MAX_NAME]
 
 
 def _offsets(lengths: list[int]) -> np.ndarray:

@@ -18,10 +18,10 @@ from gonn_core.files.workshop import finish, workshop
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading, NamedCount
-from gonn_core.records.batches import StoreWriter, compile_kernels
+from gonn_core.records.batches import StoreWriter, compile_kernels, numbered_name
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import BadGame, read_games
-from gonn_core.records.store import MANIFEST, Store, open_store, store_digest
+from gonn_core.records.store import MANIFEST, Origin, Store, open_store, store_digest
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ def prepare_store(
         with locked(stores / "index" / f"{key}.lock"):
             # A second builder of the same sources waits at the lock and then finds what the first one made.
             store = _find(stores, key) or _build(sources, checksums, stores, key, progress)
+    store.made_from = Origin(tuple(source.path for source in sources), key)
     return store
 
 
@@ -125,7 +126,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
         before = _stamp(source.path)
         for name, data in read_members(source.path, reading):
             for number, game in enumerate(read_games(data, source.rank_scheme), 1):
-                game_name = name if number == 1 else f"{name}#{number}"
+                game_name = numbered_name(name, number)
                 report.games_read += 1
                 if isinstance(game, BadGame):
                     report.skipped.setdefault(game.args[0], NamedCount()).add(game_name)

@@ -9,6 +9,7 @@ The layout of rows is that of go/layout.py.
 
 import hashlib
 import json
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -37,12 +38,22 @@ def store_digest(arrays: dict[str, dict]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The archives in which a store was found or from which it was built, in their order; the name under which they
+    are indexed."""
+
+    archives: tuple[Path, ...]
+    key: str
+
+
 class Store:
     """An open store. `stones` (N, 12), `ladders` (N, 6), `moves` (N, 4), `game` (N,) and `games` (G,), all read-only
     memory maps."""
 
     def __init__(self, folder: Path, manifest: dict):
         self.folder, self.digest, self.sources = folder, manifest["digest"], manifest["sources"]
+        self.made_from: Origin | None = None
         self.report = BuildReport.from_json(manifest["report"])
         self._arrays = manifest["arrays"]
         for name in ARRAYS:

@@ -18,6 +18,7 @@ from gonn_core.files.arrays import GrowingArray
 from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import finish, workshop
 from gonn_core.go import layout
+from gonn_core.records.corrupt import corrupt_games
 from gonn_core.records.hashing import draws, stream_key
 from gonn_core.records.store import Store
 
@@ -38,7 +39,8 @@ class RowFilter:
     them leaves out games in which a rank cannot be read, as GoNN does. min_year: leaves out games without a year too.
     ignore_amateurs: go-NN's rule, decided for each colour by itself: its moves are samples if its rank is a
     professional's under the rank scheme `gogod`, 6 dan or better or a professional's under `kgs`. A rank that is
-    missing or cannot be read ("Honinbo") leaves out the moves of that colour, not the game.
+    missing or cannot be read ("Honinbo") leaves out the moves of that colour, not the game. drop_corrupt: leaves out
+    games whose file says so anywhere, in comments on moves too (go-NN 1.1).
     """
 
     min_rank: int | None = None
@@ -200,14 +202,15 @@ def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str)
     return np.concatenate(chunks)
 
 
-def _usable(games: np.ndarray, rows: RowFilter) -> np.ndarray:
+def _usable(store: Store, rows: RowFilter) -> np.ndarray:
+    games = store.games
     usable = games["recorded_moves"] >= rows.min_moves
     if rows.max_handicap is not None:
         usable &= games["handicap"] <= rows.max_handicap
     if rows.drop_illegal:
         usable &= games["end"] != layout.ILLEGAL_MOVE
     if rows.drop_corrupt:
-        usable &= games["flags"] & layout.GAME_CORRUPT_COMMENT == 0
+        usable &= ~corrupt_games(store)
     if rows.min_year is not None:
         usable &= (games["year"] != 0) & (games["year"] >= rows.min_year)
     if rows.min_rank is not None or rows.min_opponent_rank is not None:
@@ -224,7 +227,7 @@ def _rank_in(ranks: np.ndarray, minimum: int | None) -> np.ndarray:
 def _movers(store: Store, rows: RowFilter, colour: str, opponent: str) -> np.ndarray:
     """(G,) bool: whether the moves of a colour are samples."""
     games = store.games
-    movers = _usable(games, rows)
+    movers = _usable(store, rows)
     movers &= _rank_in(games[f"{colour}_rank"], rows.min_rank)
     movers &= _rank_in(games[f"{opponent}_rank"], rows.min_opponent_rank)
     if rows.ignore_amateurs:
@@ -235,9 +238,13 @@ def _movers(store: Store, rows: RowFilter, colour: str, opponent: str) -> np.nda
 
 def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilter) -> str:
     conditions = [asdict(rows) for rows in filters]
-    for each in conditions:  # views of before this filter was are found as they lie
+    for (
+        each
+    ) in conditions:  # views of before are found as they lie, but for those of games that the root called corrupt
         if not each["ignore_amateurs"]:
             del each["ignore_amateurs"]
+        if each["drop_corrupt"]:
+            each["drop_corrupt"] = hashlib.sha256(corrupt_games(store).tobytes()).hexdigest()
     tree = [_VIEW_RULES, store.digest, *conditions, {split: asdict(rule) for split, rule in splits.items()}]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 

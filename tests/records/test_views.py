@@ -7,9 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from gonn_core.errors import InputError
+from gonn_core.errors import InputError, UserError
 from gonn_core.records import views
 from gonn_core.records.build import GameSource, prepare_store
+from gonn_core.records.corrupt import corrupt_games
+from gonn_core.records.store import open_store
 from gonn_core.records.views import (
     SPLITS,
     RowFilter,
@@ -226,3 +228,63 @@ def test_each_source_has_its_own_rank_scheme_and_other_views_lie_where_they_lay(
     make_views(store, RowFilter(ignore_amateurs=True), YEARS, tmp_path / "stores")
     assert (tmp_path / "stores" / "views" / key / "views.json").is_file()
     assert len(list((tmp_path / "stores" / "views").glob("*/views.json"))) == 2
+
+
+def says_at(number: int, move: int, text: str) -> bytes:
+    """A game of 60 moves with a comment on one of them; on the root for 0."""
+    nodes = numbered_game(number, 60, f"{ROOT}DT[2001]").decode()
+    parts = nodes.removesuffix(")").split(";")
+    parts[1 + move] += f"C[{text}]"
+    return (";".join(parts) + ")").encode()
+
+
+def test_a_record_that_calls_itself_corrupt_anywhere_is_dropped(tmp_path):
+    """Of 20 games 10 say so at move 50, 5 elsewhere; a file of two games says it in its second one."""
+    words = ["Game record corrupt from here", "The rest is CORRUPTED"]
+    members = {f"{i}.sgf": says_at(i, 50, words[i % 2]) for i in range(10)}
+    members |= {f"{i}.sgf": says_at(i, 7 * (i - 10), words[0]) for i in range(10, 15)}
+    members |= {f"{i}.sgf": says_at(i, 50, "a fine move") for i in range(15, 20)}
+    members["two.sgf"] = says_at(20, 50, "fine") + b"\n" + says_at(21, 50, words[0]) + b"\n" + says_at(22, 3, "fine")
+    (tmp_path / "a.tar").write_bytes(tar_bytes({"0.sgf": says_at(30, 1, "fine")}))
+    (tmp_path / "b.tar").write_bytes(tar_bytes(members))
+    sources = [GameSource(tmp_path / "a.tar"), GameSource(tmp_path / "b.tar")]
+    store = prepare_store(sources, tmp_path / "stores")
+
+    def games(rows) -> list[str]:
+        assigned = assign_games(store, rows, YEARS)
+        return [store.game_name(game) for game in np.flatnonzero(assigned >= 0)]
+
+    kept = ["0.sgf", *(f"{i}.sgf" for i in range(15, 20)), "two.sgf", "two.sgf#3"]
+    assert games(RowFilter(drop_corrupt=True)) == kept and len(games(RowFilter())) == 24
+    view = make_views(store, RowFilter(drop_corrupt=True), YEARS, tmp_path / "stores")["train"]
+    assert view.n == 60 * len(kept)
+    # Found again without the archives' text; a store opened by itself cannot tell.
+    again = prepare_store(sources, tmp_path / "stores")
+    assert np.array_equal(corrupt_games(again), corrupt_games(store)) and corrupt_games(store).sum() == 16
+    with pytest.raises(UserError, match="stands in its archives"):
+        corrupt_games(open_store(store.folder))
+
+
+def test_what_comments_say_is_not_in_the_store(tmp_path):
+    """So trials that do not filter by it keep their identities."""
+    digests = set()
+    for word in ("corrupt", "fine"):
+        folder = tmp_path / word
+        folder.mkdir()
+        (folder / "a.tar").write_bytes(tar_bytes({"0.sgf": says_at(1, 50, word), "1.sgf": says_at(2, 1, "fine")}))
+        store = prepare_store([GameSource(folder / "a.tar")], tmp_path / "stores")
+        digests.add((store.digest, make_views(store, RowFilter(), YEARS, tmp_path / "stores")["train"].digest))
+        assert corrupt_games(store).tolist() == [word == "corrupt", False]
+        dropped = make_views(store, RowFilter(drop_corrupt=True), YEARS, tmp_path / "stores")["train"]
+        assert dropped.n == (60 if word == "corrupt" else 120)
+    assert len(digests) == 1
+
+
+def test_damaged_marks_are_one_line(tmp_path):
+    store = make(tmp_path, game(1), game(2))
+    corrupt_games(store)
+    (path,) = store.folder.glob("corrupt-*.npy")
+    for damage in (b"", path.read_bytes()[:-1], b"nonsense"):
+        path.write_bytes(damage)
+        with pytest.raises(InputError, match="delete it and it is made again"):
+            corrupt_games(store)

@@ -70,17 +70,23 @@ _START = re.compile(rb"\(\s*;")
 
 def read_games(data: bytes, rank_scheme: str) -> Iterator[GameRecord | BadGame]:
     """Every game of one file, in order; a game that must be skipped is yielded as a BadGame, not raised."""
+    for text in game_texts(data):
+        game = _read_or_bad(text, rank_scheme)
+        yield game
+        if isinstance(game, BadGame) and game.args[0] == "broken syntax":
+            return  # what follows may be the broken game's variations
+
+
+def game_texts(data: bytes) -> Iterator[bytes]:
+    """The text of each game of one file, in order."""
     if _count_starts(data) <= 1:
-        yield _read_or_bad(data, rank_scheme)
+        yield data
         return
     # A second "(;" is nearly always a variation; where it is another game, each game is cut out and read by itself.
     tokens, position = sgf_grammar.tokenise(data)
     start = 0
     while tokens:
-        game = _read_or_bad(data[start:position], rank_scheme)
-        yield game
-        if isinstance(game, BadGame) and game.args[0] == "broken syntax":
-            return  # what follows may be the broken game's variations
+        yield data[start:position]
         start = position
         tokens, position = sgf_grammar.tokenise(data, start)
 

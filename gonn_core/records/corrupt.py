@@ -1,0 +1,61 @@
+"""Which games of a store call their record corrupt, anywhere in their text: go-NN's filter (find_bad_sgfs.sh searches
+the whole file).
+
+Not part of the store, whose digest is part of the identity of all that is trained on it: found in the archives when a
+filter first asks, and kept beside the store's arrays.
+"""
+
+import io
+
+import numpy as np
+
+from gonn_core.errors import InputError, UserError
+from gonn_core.files.whole import write_bytes
+from gonn_core.go import layout
+from gonn_core.records.archives.members import read_members
+from gonn_core.records.archives.reading import ArchiveReading
+from gonn_core.records.batches import numbered_name, stored_name
+from gonn_core.records.sgf.games import game_texts
+from gonn_core.records.store import Store
+
+_WORD = b"corrupt"  # in letters of any case: "corrupted", "Corruption"
+
+
+def corrupt_games(store: Store) -> np.ndarray:
+    """(G,) bool. Raises InputError for archives that cannot be read, UserError for a store whose archives are not
+    known."""
+    if store.made_from is None:
+        raise UserError(
+            f"store {store.digest}: which games call themselves corrupt stands in its archives; prepare the data again"
+        )
+    path = store.folder / f"corrupt-{store.made_from.key}.npy"
+    if not path.is_file():
+        data = io.BytesIO()
+        np.save(data, _found(store))
+        write_bytes(path, data.getvalue())
+    try:
+        corrupt = np.load(path)
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(path, f"damaged ({error}); delete it and it is made again") from None
+    if corrupt.shape != store.games.shape or corrupt.dtype != np.bool_:
+        raise InputError(path, "damaged; delete it and it is made again")
+    return corrupt
+
+
+def _found(store: Store) -> np.ndarray:
+    assert store.made_from is not None, "corrupt_games has looked"
+    corrupt = store.games["flags"] & layout.GAME_CORRUPT_COMMENT != 0
+    called = {
+        (index, stored_name(numbered_name(name, number)))
+        for index, path in enumerate(store.made_from.archives)
+        for name, data in read_members(path, ArchiveReading())
+        if _WORD in data.lower()
+        for number, text in enumerate(game_texts(data), 1)
+        if _WORD in text.lower()
+    }
+    if called:
+        first, length = store.games["name_first"], store.games["name_length"]
+        for game, source in enumerate(store.games["source"].tolist()):
+            name = bytes(store.names[first[game] : first[game] + length[game]])
+            corrupt[game] |= (source, name) in called
+    return corrupt
