@@ -17,6 +17,10 @@ from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.errors import SettingError
 
 
+COMPRESSIBLE = ("gonn", "knots")
+"""Kinds of schedule that count published samples, which a budget can run through in fewer."""
+
+
 @dataclass(frozen=True)
 class Arms:
     """The two configurations of one card on one base under one budget."""
@@ -64,12 +68,12 @@ def budget_config(base: Base, budget: Budget, samples: int | None = None) -> Tri
     values = {**overrides, "training.samples": samples}
     if budget.compress:
         kind = base.config.training.schedule.kind
-        if kind != "gonn":
+        if kind not in COMPRESSIBLE:
             raise SettingError(
                 "BUDGET",
                 budget.id,
                 f"cannot compress the schedule of {base.id} ({kind})",
-                "a base with the schedule gonn",
+                f"a base with the schedule {' or '.join(COMPRESSIBLE)}",
             )
         values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
     return with_values(base.config, values, f"{base.id} under budget {budget.id}")

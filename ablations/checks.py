@@ -120,7 +120,7 @@ def check_budget(declared: Declarations, budget: Budget) -> None:
     if "training.samples" in budget.overrides:
         raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
     schedule = [
-        path for path in budget.overrides if path in ("training.schedule.kind", "training.schedule.compression")
+        path for path in budget.overrides if path.startswith("training.schedule.") and not path.endswith(".warmup")
     ]
     if budget.compress and schedule:
         raise SettingError(

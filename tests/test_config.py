@@ -82,6 +82,8 @@ DEFAULTS = {
         "stem": {
             "kernel": 5,
             "center_kernel": False,
+            "fan_in": "paired",
+            "fan_in": "paired",
         },
         "trunk": {
             "width": 192,
@@ -104,6 +106,8 @@ DEFAULTS = {
             "pooled_share": "1/6",
             "share": "1/4",
             "activation": "crelu",
+            "fan_in": "paired",
+            "out_scale": 0.5,
         },
         "conv": {
             "layers": [
@@ -157,6 +161,7 @@ DEFAULTS = {
         "batch_size": 200,
         "loss": "cross_entropy",
         "loss_from": 0,
+        "loss_rate_factor": 1.0,
         "policy_weight": 1.0,
         "plane_weights": "mean",
         "mask_illegal": False,
@@ -181,6 +186,7 @@ DEFAULTS = {
             "momentum": 0.9,
             "nesterov": True,
             "weight_decay_rows": 0.3,
+            "weight_decay": 0.0,
             "center_factor": 1.0,
             "head_factor": 0.25,
             "clip_norm": 0.0,
@@ -188,6 +194,11 @@ DEFAULTS = {
         "schedule": {
             "kind": "gonn",
             "compression": 1.0,
+            "exponent": 2,
+            "offset": 8,
+            "first_drop": 5000000,
+            "drop_every": 4000000,
+            "knots": [],
             "warmup": 0,
             "half_life_share": 0.25,
             "steps": [],

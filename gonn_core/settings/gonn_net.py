@@ -7,6 +7,11 @@ from pydantic import Field, model_validator
 from gonn_core.settings.strict import Share, Strict
 
 
+FanIn = Literal["paired", "own"]
+"""By what a He draw's size is counted where a toggle changes the number of inputs. paired: by the published net's
+inputs, so that what two arms share starts equal; own: by the inputs that are there, as the code of each date did."""
+
+
 class StemConfig(Strict):
     """First convolution, planes to trunk."""
 
@@ -15,6 +20,8 @@ class StemConfig(Strict):
     """A second, 1x1 kernel added to the centre tap (GoNN 2.2)."""
     width: Annotated[int, Field(ge=4, le=1024, multiple_of=4)] | None = None
     """Channels that come out, of a `plain` trunk alone; not given: the trunk's."""
+    fan_in: FanIn = "paired"
+    """paired: 26 planes count, whichever are there."""
 
 
 class TrunkConfig(Strict):
@@ -85,3 +92,8 @@ class HeadConfig(Strict):
     """Side of the last convolution's kernel."""
     activation: Literal["crelu", "relu"] = "crelu"
     """Before the last convolution; crelu: relu of the channels and of their negatives, twice as many."""
+    fan_in: FanIn = "paired"
+    """paired: the matrix counts two pooled statistics and the last convolution both halves of crelu, whichever are
+    there."""
+    out_scale: Annotated[float, Field(gt=0, le=10)] = 0.5
+    """The last convolution's initial size in units of a He draw (GoNN 2.6: 0.5 from 2018-01-21 on, 1 before)."""

@@ -20,10 +20,14 @@ class OptimiserConfig(Strict):
     weight_decay_rows: Annotated[float, Field(ge=0)] = 0.3
     """L2 coefficient times training rows: c = this / max(1000, rows of the view); on kernels, matrices and PReLU
     slopes."""
+    weight_decay: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """L2 coefficient that no number of rows divides, added to that one (GoNN in April 2018: 0.00003, and none by
+    rows)."""
     center_factor: Annotated[float, Field(gt=0, le=10)] = 1.0
     """Learning-rate factor of the centre tap of 3x3 kernels in the blocks (GoNN 2.6: 1.5)."""
     head_factor: Annotated[float, Field(gt=0, le=10)] = 0.25
-    """Learning-rate factor of the head's last normalisation and last convolution."""
+    """Learning-rate factor of the head's last normalisation and last convolution (GoNN: 0.25 from 2018-01-21 on, none
+    before)."""
     clip_norm: Annotated[float, Field(ge=0)] = 0.0
     """Largest norm of all gradients together, before decay and factors; 0: not clipped (the fork: 1.0; spec: other
     systems 3.2)."""
@@ -37,16 +41,32 @@ class OptimiserConfig(Strict):
         return self
 
 
+DROP_FIELDS = ("exponent", "offset", "first_drop", "drop_every")
+"""What the kind gonn is told by; no other kind has them."""
+
+
 class ScheduleConfig(Strict):
     """Learning rate over samples."""
 
-    kind: Literal["gonn", "linear", "constant", "half_life", "steps", "stall_halving"] = "gonn"
-    """gonn: 1/((k+8)/8)^2, k drops by one every 4M samples after 5M (GoNN 4.1); linear: to 0 at the last sample;
-    half_life: halved at every `half_life_share` of the samples; steps: as `steps` says; stall_halving: halved whenever
-    the mean training loss of a window of `stall_window` samples is above that of the window before (Cazenave 2017)."""
+    kind: Literal["gonn", "knots", "linear", "constant", "half_life", "steps", "stall_halving"] = "gonn"
+    """gonn: 1/((k + offset)/offset)^exponent after k drops (GoNN 4.1); knots: as `knots` says, by samples; linear: to 0
+    at the last sample; half_life: halved at every `half_life_share` of the samples; steps: as `steps` says, by shares
+    of the samples; stall_halving: halved whenever the mean training loss of a window of `stall_window` samples is above
+    that of the window before (Cazenave 2017)."""
     compression: Annotated[float, Field(gt=0)] = 1.0
-    """gonn only: published samples that pass per sample trained, so that a small budget ends where the published run
-    ended."""
+    """gonn and knots: published samples that pass per sample trained, so that a small budget ends where the published
+    run ended."""
+    exponent: Annotated[int, Field(ge=1, le=16)] = 2
+    """gonn: 2 from 2018-03-06 on, 4 before."""
+    offset: Annotated[int, Field(ge=1, le=1000)] = 8
+    """gonn: with exponent 4 it was 14 until 2018-02-24, then 18."""
+    first_drop: Annotated[int, Field(ge=1)] = 5_000_000
+    """gonn: published samples before the first drop; 4.5M while an epoch was half a million."""
+    drop_every: Annotated[int, Field(ge=1)] = 4_000_000
+    """gonn: published samples between later drops."""
+    knots: tuple[tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0, le=1)]], ...] = ()
+    """knots: (published samples, factor of the first rate there), the first at 0, in rising order, at least two; between
+    them and past the last one the rate's logarithm goes along straight lines."""
     warmup: Annotated[int, Field(ge=0)] = 0
     """Samples over which the rate rises linearly from 0."""
     half_life_share: Annotated[float, Field(gt=0)] = 0.25
@@ -64,6 +84,15 @@ class ScheduleConfig(Strict):
             raise ValueError("steps go in rising order")
         if (self.kind == "steps") != bool(self.steps):
             raise ValueError("kind steps needs steps, and no other kind has them")
+        if (self.kind == "knots") != bool(self.knots):
+            raise ValueError("kind knots needs knots, and no other kind has them")
+        at = [samples for samples, _ in self.knots]
+        if self.knots and (len(at) < 2 or at[0] != 0 or at != sorted(set(at))):
+            raise ValueError("knots begin at 0 samples, go in rising order and are two or more")
+        if self.kind != "gonn" and any(
+            getattr(self, name) != type(self).model_fields[name].default for name in DROP_FIELDS
+        ):
+            raise ValueError(f"{', '.join(DROP_FIELDS)} are of kind gonn, not of {self.kind}")
         return self
 
 
@@ -105,6 +134,9 @@ class TrainingConfig(Strict):
     systems 4.4)."""
     loss_from: Annotated[int, Field(ge=0)] = 0
     """Samples after which a loss other than cross-entropy takes its place."""
+    loss_rate_factor: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    """Factor of the learning rate from `loss_from` on: the losses' gradients differ in size (GoNN: "a small constant
+    factor", which is not told)."""
     policy_weight: Weight = 1.0
     """0: the net learns its auxiliary target alone."""
     plane_weights: Literal["mean", "sum", "harmonic"] = "mean"
@@ -134,4 +166,6 @@ class TrainingConfig(Strict):
             raise ValueError("policy_weight 0 needs an auxiliary loss to learn")
         if self.loss_from and self.loss == "cross_entropy":
             raise ValueError("loss_from needs a loss other than cross_entropy")
+        if self.loss_rate_factor != 1 and not self.loss_from:
+            raise ValueError("loss_rate_factor needs a loss_from above 0: over a whole run it is the learning rate's")
         return self

@@ -12,7 +12,7 @@ MINIMUM_ROWS = 1000
 
 def decay_coefficient(config: OptimiserConfig, rows: int) -> float:
     """L2 coefficient c for a training view of `rows` positions."""
-    return config.weight_decay_rows / max(MINIMUM_ROWS, rows)
+    return config.weight_decay_rows / max(MINIMUM_ROWS, rows) + config.weight_decay
 
 
 class Optimiser:

@@ -38,6 +38,11 @@ def _rate(value: float) -> dict:
 OPTIONS = {
     "squared_error": {"training__loss": "squared_error"},
     "squared_error_later": {"training__loss": "squared_error", "training__loss_from": 40},
+    "squared_error_faster": {
+        "training__loss": "squared_error",
+        "training__loss_from": 40,
+        "training__loss_rate_factor": 3.0,
+    },
     "three_planes": {**THREE_PLANES, **_rate(0.02)},
     "three_planes_squared_sum": {
         **THREE_PLANES,
@@ -56,6 +61,16 @@ OPTIONS = {
     "no_momentum": {**_PLAIN_SGD, **_rate(0.5)},
     "half_life": {"training__schedule__kind": "half_life"},
     "steps": {"training__schedule__kind": "steps", "training__schedule__steps": [[0.05, 0.5], [0.5, 0.1]]},
+    "drops": {
+        "training__schedule__kind": "gonn",
+        "training__schedule__exponent": 4,
+        "training__schedule__offset": 14,
+        "training__schedule__first_drop": 24,
+        "training__schedule__drop_every": 16,
+    },
+    "knots": {"training__schedule__kind": "knots", "training__schedule__knots": [[0, 1.0], [24, 0.5], [400, 0.2]]},
+    "fixed_decay": {"training__optimiser__weight_decay_rows": 0.0, "training__optimiser__weight_decay": 1e-3},
+    "own_start": {"net__stem__fan_in": "own", "net__head__fan_in": "own", "net__head__out_scale": 1.0},
     "stall_halving": {"training__schedule__kind": "stall_halving", "training__schedule__stall_window": 20},
     "averaging": {"training__averaging__every": 2, "training__averaging__window": 3},
     "conv": CONV,

@@ -92,6 +92,13 @@ def test_decay_is_shared_among_the_rows():
     assert decay_coefficient(OptimiserConfig(), 10) == decay_coefficient(OptimiserConfig(), 1000) == pytest.approx(3e-4)
 
 
+def test_a_fixed_decay_is_added_whatever_the_rows():
+    fixed = OptimiserConfig(weight_decay_rows=0.0, weight_decay=3e-5)
+    assert decay_coefficient(fixed, 10) == decay_coefficient(fixed, 30_000_000) == 3e-5
+    both = OptimiserConfig(weight_decay=3e-5)
+    assert decay_coefficient(both, 3_000_000) == pytest.approx(1e-7 + 3e-5)
+
+
 def test_state_goes_in_and_out(net):
     twin = copy.deepcopy(net)
     first = Sgd(parameters(net), OptimiserConfig(), 0.01, [], {})

@@ -11,8 +11,8 @@ from gonn_core.nets.parts.norm import make_norm
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
 from gonn_core.settings.widths import head_widths
 
-OUT_SCALE = 0.5
-"""The last convolution starts at half of a He draw (spec: GoNN 2.6)."""
+FAN_IN_FACTOR = 4
+"""Inputs of the matrix count so many times in its He draw (spec: GoNN 2.6)."""
 
 
 class GonnPolicyHead(nn.Module):
@@ -30,11 +30,10 @@ class GonnPolicyHead(nn.Module):
         self.conv = parameter(draws.he(f"{name}.conv", (channels, width, 3, 3), 9 * width))
         self.pooled_conv: nn.Parameter | None = None
         self.pooled: PooledBias | None = None
-        statistics = STATISTICS[net.head.pooling]
+        statistics, paired = STATISTICS[net.head.pooling], net.head.fan_in == "paired"
         if statistics:
             self.pooled_conv = parameter(draws.he(f"{name}.pooled_conv", (pooled, width, 3, 3), 9 * width))
-            # fan-in is counted as four times two statistics, however many there are: the shared columns start equal
-            # (spec: GoNN 2.6)
+            # paired: two statistics count, however many there are: the shared columns start equal (spec: GoNN 2.6)
             self.pooled = PooledBias(
                 draws,
                 f"{name}.pooled",
@@ -42,16 +41,16 @@ class GonnPolicyHead(nn.Module):
                 statistics=statistics,
                 in_channels=pooled,
                 out_channels=channels,
-                fan_in=8 * pooled,
+                fan_in=FAN_IN_FACTOR * (2 if paired else len(statistics)) * pooled,
                 scale=1.0,
             )
         self.norm = make_norm(net, channels)
         self.crelu = net.head.activation == "crelu"
         inputs = 2 * channels if self.crelu else channels
-        # fan-in counts both halves, present or not: the shared weights start equal
-        side = net.head.kernel
+        # paired: both halves count, present or not, so that the shared weights start equal
+        counted, side = 2 * channels if paired else inputs, net.head.kernel
         self.padding = side // 2
-        self.out = parameter(OUT_SCALE * draws.he(f"{name}.out", (1, inputs, side, side), side**2 * 2 * channels))
+        self.out = parameter(net.head.out_scale * draws.he(f"{name}.out", (1, inputs, side, side), side**2 * counted))
 
     def channels_to_pool(self, t: torch.Tensor) -> torch.Tensor | None:
         """(N, pooled channels, 19, 19) just before pooling; None without any."""

@@ -9,9 +9,9 @@ from gonn_core.config import StemConfig
 from gonn_core.nets.init import Draws, parameter
 
 PUBLISHED_PLANES = 26
-"""Planes that the He draw's fan-in counts, whatever the number of planes present: otherwise dropping a plane would
-rescale the others' weights, and two arms would no longer start equal. At the published set this is the published
-initialisation."""
+"""Planes that the He draw's fan-in counts where it is `paired`, whatever the number of planes present: otherwise dropping
+a plane would rescale the others' weights, and two arms would no longer start equal. At the published set this is the
+published initialisation."""
 
 CENTER_SCALE = 0.3
 """The centre kernel starts at 0.3 of a 1x1 He draw (spec: GoNN 2.6)."""
@@ -27,15 +27,14 @@ class GonnStem(nn.Module):
     def __init__(self, draws: Draws, name: str, stem: StemConfig, width: int, plane_names: tuple[str, ...]):
         super().__init__()
         self.padding = stem.kernel // 2
-        shape, fan_in = (width, stem.kernel, stem.kernel), PUBLISHED_PLANES * stem.kernel**2
+        planes = PUBLISHED_PLANES if stem.fan_in == "paired" else len(plane_names)
+        shape, fan_in = (width, stem.kernel, stem.kernel), planes * stem.kernel**2
         self.kernel = parameter(
             np.stack([draws.he(f"{name}.kernel", shape, fan_in, plane) for plane in plane_names], 1)
         )
         self.center = None
         if stem.center_kernel:
-            columns = [
-                CENTER_SCALE * draws.he(f"{name}.center", (width,), PUBLISHED_PLANES, plane) for plane in plane_names
-            ]
+            columns = [CENTER_SCALE * draws.he(f"{name}.center", (width,), planes, plane) for plane in plane_names]
             self.center = parameter(np.stack(columns, 1)[:, :, None, None])
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
