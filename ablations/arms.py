@@ -16,7 +16,6 @@ from ablations.schema import Base, Budget, Claim, Enhancement
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.errors import SettingError
 
-
 COMPRESSIBLE = ("gonn", "knots")
 """Kinds of schedule that count published samples, which a budget can run through in fewer."""
 

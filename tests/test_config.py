@@ -83,7 +83,6 @@ DEFAULTS = {
             "kernel": 5,
             "center_kernel": False,
             "fan_in": "paired",
-            "fan_in": "paired",
         },
         "trunk": {
             "width": 192,

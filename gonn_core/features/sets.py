@@ -23,7 +23,8 @@ def _gonn(features: FeatureConfig) -> list[str]:
         names |= {f"{side}_liberties_{k}" for k in range(1, features.liberties + 1)}
         names |= {f"{side}_liberties_after_{k}" for k in range(1, features.liberties_after + 1)}
     names |= {*_history(features), *_some("ko", features.ko)}
-    names |= {"ladder_atari", "ladder_two_liberties", "ladder_moves"} if features.ladders else set()
+    names |= {"ladder_atari", "ladder_two_liberties"} if features.ladders else set()
+    names |= {"ladder_moves"} if features.ladders is True else set()
     return [*(name for name in gonn.PLANE_NAMES if name in names), *past_board_names(features.past_boards)]
 
 

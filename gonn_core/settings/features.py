@@ -18,7 +18,7 @@ HAS: dict[str, dict[str, tuple]] = {
         "liberties_after": (0, 1, 2, 3),
         "ko": _EITHER,
         "history": (0, 1, 2, 3, 4, 5),
-        "ladders": _EITHER,
+        "ladders": (*_EITHER, "chains"),
         "ones": (True,),
         "past_boards": (0, 1, 2, 3, 4, 5),
         "past_boards_dropped": ("zero", "copy"),
@@ -70,9 +70,9 @@ class FeatureConfig(Strict):
     ko: bool = True
     history: Annotated[int, Field(ge=0, le=5)] = 5
     """How many of the last moves have a plane; go_nn counts setup stones as moves."""
-    ladders: bool = True
-    """gonn: inescapable atari, two-liberty chains that a ladder catches, the moves that do it. cazenave: its planes
-    32-38 and 44."""
+    ladders: bool | Literal["chains"] = True
+    """gonn: inescapable atari, two-liberty chains that a ladder catches, the moves that do it; chains: without the
+    moves, whose plane came on 2018-01-31. cazenave: its planes 32-38 and 44."""
     ones: bool = True
     """A plane of ones: on-board in gonn, where it is always there."""
     captures: bool = False
@@ -101,10 +101,10 @@ class FeatureConfig(Strict):
 
 def _off(field: FieldInfo) -> bool | int | str:
     """The value that says "no such plane"."""
+    if isinstance(field.default, bool):
+        return False
     choices = get_args(field.annotation)
-    if choices:
-        return choices[0]
-    return False if field.annotation is bool else 0
+    return choices[0] if choices else 0
 
 
 VALID: dict[str, dict[str, tuple]] = {

@@ -6,7 +6,6 @@ from pydantic import Field, model_validator
 
 from gonn_core.settings.strict import Share, Strict
 
-
 FanIn = Literal["paired", "own"]
 """By what a He draw's size is counted where a toggle changes the number of inputs. paired: by the published net's
 inputs, so that what two arms share starts equal; own: by the inputs that are there, as the code of each date did."""

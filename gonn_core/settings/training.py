@@ -65,8 +65,8 @@ class ScheduleConfig(Strict):
     drop_every: Annotated[int, Field(ge=1)] = 4_000_000
     """gonn: published samples between later drops."""
     knots: tuple[tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0, le=1)]], ...] = ()
-    """knots: (published samples, factor of the first rate there), the first at 0, in rising order, at least two; between
-    them and past the last one the rate's logarithm goes along straight lines."""
+    """knots: (published samples, factor of the first rate there), rising from 0 samples, at least two; between them and
+    past the last one the rate's logarithm goes along straight lines."""
     warmup: Annotated[int, Field(ge=0)] = 0
     """Samples over which the rate rises linearly from 0."""
     half_life_share: Annotated[float, Field(gt=0)] = 0.25

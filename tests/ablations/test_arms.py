@@ -91,7 +91,8 @@ def test_budgets_set_net_and_schedule(registry):
     assert gpu.base.id == "gonn-b4" and gpu.claim.id == "early_loss"
     assert canonical(gpu.control)["training"] == {
         "batch_size": 100,
-        "optimiser": {"learning_rate": 0.032},
+        "optimiser": {"learning_rate": 0.032, "head_factor": 1.0},
+        "schedule": {"exponent": 4, "offset": 14, "first_drop": 4_500_000},
         "precision": "bf16",
     }  # the rest are defaults
     assert (gpu.control.data.view, gpu.control.training.init_seed, gpu.control.training.data_seed) == ("0" * 20, 0, 0)
@@ -152,7 +153,7 @@ def test_errors_of_resolve(registry):
     )
     expected = (
         "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, "
-        "gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+        "gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-02, gonn-b4-2018-02-13, gonn-b5"
     )
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
@@ -168,7 +169,7 @@ def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
     expected = (
         "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: "
-        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-02, gonn-b5"
+        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-02, gonn-b4-2018-02-13, gonn-b5"
     )
     assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
 
@@ -177,7 +178,12 @@ def test_conditions(registry):
     needs_depth = with_card(registry, requires=(Condition(path="net.trunk.blocks", value=12),))
     assert bases_of(needs_depth, needs_depth.card("parametric_relu")) == ["gonn-april-12b", "gonn-b12"]
     no_ladders = with_card(registry, excludes=(Condition(path="features.ladders", value=True),))
-    assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == ["gonn-b4", "gonn-b4-2018-01"]
+    assert bases_of(no_ladders, no_ladders.card("parametric_relu")) == [
+        "gonn-b4",
+        "gonn-b4-2018-01",
+        "gonn-b4-2018-01-18",
+        "gonn-b4-2018-01-27",
+    ]
     assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
     with pytest.raises(ValueError, match="either"):
         Condition(card="x", path="y")

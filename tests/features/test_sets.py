@@ -39,6 +39,7 @@ def test_the_13_planes_of_2017():
         ({"ko": False}, [17]),
         ({"history": 1}, range(19, 23)),
         ({"ladders": False}, [23, 24, 25]),
+        ({"ladders": "chains"}, [25]),
     ],
 )
 def test_each_toggle_drops_its_planes(change, lost):

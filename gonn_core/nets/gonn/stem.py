@@ -9,9 +9,9 @@ from gonn_core.config import StemConfig
 from gonn_core.nets.init import Draws, parameter
 
 PUBLISHED_PLANES = 26
-"""Planes that the He draw's fan-in counts where it is `paired`, whatever the number of planes present: otherwise dropping
-a plane would rescale the others' weights, and two arms would no longer start equal. At the published set this is the
-published initialisation."""
+"""Planes that a `paired` fan-in counts, whatever the number of planes present: otherwise dropping a plane would rescale
+the others' weights, and two arms would no longer start equal. At the published set this is the published
+initialisation."""
 
 CENTER_SCALE = 0.3
 """The centre kernel starts at 0.3 of a 1x1 He draw (spec: GoNN 2.6)."""
