@@ -18,7 +18,7 @@ Unit = Literal["nats", "share", "places", "loss", "count", "ratio", "samples/s",
 """share: of 1; it is written in per cent, its differences in points."""
 Source = Literal["positions", "curve", "net", "speed", "weights", "probes", "games"]
 """positions: every position of an evaluation, by `gonn_core.evaluation.derived.VALUES`; curve: the last line of a
-trial's progress, under the metric's id; the others: see `reports.claims.measures`."""
+trial's progress, under the metric's id (`reports.results.curves`); the others: see `reports.claims.measures`."""
 Margin = Literal["smallest_nats", "smallest_share", "smallest_rank"]
 
 
@@ -131,6 +131,28 @@ _TABLE = (
         margin="smallest_nats",
         chart=2,
     ),
+    Metric(
+        id="train_top1",  # over the points that the training's softmax is over
+        title="training top-1",
+        unit="share",
+        better="higher",
+        source="curve",
+        claim_title="top-1 in training",
+        claim_unit=" points in training",
+        margin="smallest_share",
+    ),
+    Metric(
+        id="train_loss",  # what is minimised: cross-entropy, or squared error, with further planes and heads
+        title="loss minimised",
+        unit="loss",
+        better="lower",
+        source="curve",
+        claim_title="loss minimised in training",
+        claim_unit=" training loss",
+        # Ours: the least difference in nats; of squared errors, which fall by about twice what a probability gains, the
+        # least difference of a share.
+        margin=0.002,
+    ),
     Metric("samples_per_s", "samples/s", "samples/s", "higher", "curve", chart=5),
     Metric(
         id="samples_per_s_ratio",
@@ -190,6 +212,8 @@ OF_POSITIONS = tuple(metric.id for metric in _TABLE if metric.source == "positio
 """Those that every evaluation gives."""
 SUMMARISED = tuple(metric.id for metric in _TABLE if metric.summarised)
 """Those whose means stand in the file of every evaluation: the columns of a study's tables."""
+OF_TRAINING = tuple(metric.id for metric in _TABLE if metric.source == "curve" and metric.claim_title is not None)
+"""Those of the training positions, which every line of a trial's progress tells as a mean since the line before."""
 CHARTS = tuple(
     metric.id for metric in sorted((metric for metric in _TABLE if metric.chart), key=lambda metric: metric.chart or 0)
 )

@@ -20,6 +20,8 @@ from gonn_core.evaluation.metrics import Scores
 GUESSES = (1, 2, 3, 4, 5, 10)
 THRESHOLDS = (1, 2, 5, 10, 25, 50)
 """Per cent."""
+THRESHOLDED = tuple(f"p{percent}" for percent in THRESHOLDS)
+"""Shares of positions whose move gets at least such a probability: in every line of a trial's progress too."""
 SEARCH_EPSILON = 0.003
 """As in the code; the text has none. It caps the search policy loss of a position at 333."""
 TRIMMED = 0.05
@@ -107,7 +109,7 @@ VALUES: Mapping[str, Values] = {
     **{f"top{guesses}": _top(guesses) for guesses in GUESSES},
     "rank": lambda answers: answers.scores.rank.astype(np.float64) + 1.0,
     "probability": lambda answers: probability(answers.scores),
-    **{f"p{percent}": _at_least(percent) for percent in THRESHOLDS},
+    **{name: _at_least(percent) for name, percent in zip(THRESHOLDED, THRESHOLDS, strict=True)},
     "search_loss": lambda answers: search_loss(answers.scores),
     "search_loss_trimmed": lambda answers: trimmed(search_loss(answers.scores)),
     "search_loss_median": lambda answers: median(search_loss(answers.scores)),
@@ -117,6 +119,14 @@ VALUES: Mapping[str, Values] = {
     "squared_error": _stored("squared_error"),
 }
 """Metric -> the values that it is the mean of."""
+
+
+def thresholded(scores: Scores) -> dict[str, float]:
+    """`THRESHOLDED` of the positions."""
+    shares = probability(scores)
+    return {
+        name: float((shares >= percent / 100).mean()) for name, percent in zip(THRESHOLDED, THRESHOLDS, strict=True)
+    }
 
 
 def by_move_number(answers: Answers) -> list[tuple[int, int, float]] | None:

@@ -16,6 +16,7 @@ from gonn_core.training.optimiser import Optimiser, decay_coefficient
 from gonn_core.training.schedule import learning_rate
 from gonn_core.training.sgd import Sgd
 from gonn_core.training.stalling import StallHalving
+from gonn_core.training.tally import Tally
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
 
@@ -54,6 +55,8 @@ class Trainer:
         self._nats_sum = torch.zeros((), dtype=torch.float64, device=device)
         self._loss_sum = None if self._objective.is_nats else torch.zeros_like(self._nats_sum)
         self._loss_samples = 0
+        heads = self.net.auxiliary
+        self._tally = Tally(heads or (), () if heads is None else heads.answering, device)
 
     @property
     def evaluated_net(self) -> PolicyNet:
@@ -74,6 +77,7 @@ class Trainer:
         if self._loss_sum is not None:
             self._loss_sum += losses.total.double() * count
         self._loss_samples += count
+        self._tally.add(losses, count)
         if self._stalling:
             self._stalling.add(losses.total, count)
         if self._average is not None:
@@ -91,6 +95,11 @@ class Trainer:
     def train_loss(self) -> float | None:
         """The same for the loss that is minimised; None where that is `train_nats`."""
         return None if self._loss_sum is None else self._mean(self._loss_sum)
+
+    def train_means(self) -> dict[str, float]:
+        """What training shows of itself beside its loss since the last `forget_loss`, by name: `Tally.means`. Accuracy
+        is over the points that the training's softmax is over, on the weights of each step."""
+        return self._tally.means()
 
     def check_finite(self) -> None:
         """Raises Diverged when a mean of the training losses since the last `forget_loss` is not finite."""
@@ -111,6 +120,7 @@ class Trainer:
         if self._loss_sum is not None:
             self._loss_sum.zero_()
         self._loss_samples = 0
+        self._tally.forget()
 
     def state(self) -> dict[str, torch.Tensor]:
         """Everything that later steps depend on (the tensors themselves): `net.*`, `momentum.*` (the optimiser's
@@ -142,6 +152,7 @@ class Trainer:
         if self._loss_sum is not None:
             self._loss_sum.copy_(groups["loss"]["minimised"])
         self._loss_samples = int(groups["loss"]["samples"])
+        self._tally.load_state(groups["loss"])
         if self._stalling:
             self._stalling.load_state(groups["stall"])
         if self._average is not None:
@@ -150,4 +161,4 @@ class Trainer:
 
     def _loss_state(self) -> dict[str, torch.Tensor]:
         minimised = {} if self._loss_sum is None else {"minimised": self._loss_sum}
-        return {"sum": self._nats_sum, **minimised, "samples": torch.tensor(self._loss_samples)}
+        return {"sum": self._nats_sum, **minimised, "samples": torch.tensor(self._loss_samples), **self._tally.state()}

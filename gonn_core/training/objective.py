@@ -1,8 +1,10 @@
 """What a trial minimises: the policy's loss over its output planes, and auxiliary losses beside it, each with its
 weight."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import reduce
+from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
@@ -10,17 +12,20 @@ import torch
 from gonn_core.config import TrainingConfig, TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.nets import PolicyNet
+from gonn_core.nets.auxiliary.heads import HeadLoss
 from gonn_core.nets.parts.norm import BatchNorm
 from gonn_core.training.batches import Batch
 from gonn_core.training.loss import LOSSES, cross_entropy, future_counts, future_losses, legal_only, plane_weights
 
 
 class Losses(NamedTuple):
-    """Scalars on the device. total: what is minimised, with its graph. nats: cross-entropy of the next move, without
-    one."""
+    """Scalars on the device. total: what is minimised, with its graph. Without one: nats, cross-entropy of the next
+    move; hits, positions whose move is the policy's first choice; heads, what each auxiliary head says."""
 
     total: torch.Tensor
     nats: torch.Tensor
+    hits: torch.Tensor
+    heads: Mapping[str, HeadLoss] = MappingProxyType({})
 
 
 class Objective:
@@ -45,13 +50,14 @@ class Objective:
         if training.batch_splits == 1:
             losses = self._losses(net, batch, batch, samples)
             losses.total.backward()
-            return Losses(losses.total.detach(), losses.nats)
+            return losses._replace(total=losses.total.detach())
         done = []
         for part in split(batch, training.batch_splits):
             losses = self._losses(net, part, batch, samples)
             losses.total.backward()
-            done.append(Losses(losses.total.detach(), losses.nats))
-        return Losses(*(torch.stack(values).sum() for values in zip(*done, strict=True)))
+            done.append((losses.total.detach(), losses.nats, losses.hits))  # no heads: `_check` refuses them
+        total, nats, hits = (torch.stack(values).sum() for values in zip(*done, strict=True))
+        return Losses(total, nats, hits)
 
     def _losses(self, net: PolicyNet, part: Batch, whole: Batch, samples: int) -> Losses:
         """The part's share of the whole batch's mean losses."""
@@ -61,12 +67,13 @@ class Objective:
             with nullcontext() if training.policy_weight else torch.no_grad():
                 policies = net.policies(body)
             auxiliary = {} if net.auxiliary is None else net.auxiliary.losses(body, policies, part)
-        total, nats = self._policy_losses(policies, part, whole, samples)
+        total, nats, hits, _ = self._policy_losses(policies, part, whole, samples)
         if training.policy_weight != 1:
             total = training.policy_weight * total
         for name, weight in self._weights.items():
-            total = total + weight * auxiliary[name]
-        return Losses(total, nats)
+            total = total + weight * auxiliary[name].loss
+        heads = {name: head._replace(loss=head.loss.detach()) for name, head in auxiliary.items()}
+        return Losses(total, nats, hits, heads)
 
     def _policy_losses(self, policies: torch.Tensor, part: Batch, whole: Batch, samples: int) -> Losses:
         training, planes = self._training, policies.shape[1]
@@ -85,7 +92,7 @@ class Objective:
             later = future_losses(kind, policies[:, 1:], part.extras["future"], future_counts(whole.extras))
             weights = plane_weights(training.plane_weights, planes)
             total = reduce(torch.add, (w * loss for w, loss in zip(weights, (total, *later), strict=True)))
-        return Losses(total, nats)
+        return Losses(total, nats, (logits.detach().argmax(1) == part.targets).sum())
 
 
 def loss_kind(training: TrainingConfig, samples: int) -> str:

@@ -11,6 +11,7 @@ import torch
 from gonn_core import numerics
 from gonn_core.config import canonical
 from gonn_core.errors import SettingError
+from gonn_core.evaluation.derived import thresholded
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
 from gonn_core.evaluation.reading import Reading
@@ -164,7 +165,8 @@ class Session:
             "samples": self.trainer.samples,
             "weights": digest,
             "parameters": trainable_parameters(self.trainer.net),
-            **{name: last[name] for name in (*SUMMARISED, "train_nats", "train_loss", "looks") if name in last},
+            **{name: last[name] for name in (*SUMMARISED, "train_nats", "looks") if name in last},
+            **{name: value for name, value in last.items() if name.startswith("train_")},
             **self.clock.seconds(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
@@ -195,10 +197,11 @@ class Session:
         line = {"samples": trainer.samples, "train_nats": trainer.train_nats()}
         if (loss := trainer.train_loss()) is not None:
             line["train_loss"] = loss
+        line |= {f"train_{name}": mean for name, mean in trainer.train_means().items()}
         with self.clock.aside():
             evaluations = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
-                line |= evaluate(
+                scores = evaluate(
                     trainer.evaluated_net,
                     self.maker,
                     self._progress_rows,
@@ -206,7 +209,8 @@ class Session:
                     self.settings.loader_threads,
                     None,
                     self._reading,
-                ).means()
+                )
+                line |= scores.means() | thresholded(scores)
                 evaluations += 1
             line |= {"learning_rate": trainer.rate, "looks": evaluations}
             line |= {"samples_per_s": self._rate(), **self.clock.seconds()}

@@ -4,7 +4,8 @@ them."""
 from dataclasses import dataclass
 from typing import Literal
 
-from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
+from gonn_core.evaluation.derived import THRESHOLDED
+from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 
 DType = Literal["str", "int64", "Int64", "float64", "bool"]
 """Int64 is pandas' integer with missing values; what is missing in a float64 or str column is NaN."""
@@ -49,7 +50,7 @@ TRIALS = (
     Field("samples", "Int64", "positions", "positions trained on, of a trial that is done"),
     Field("parameters", "Int64", "", "parameters of the net"),
     *(_mean(name, "final weights on the main evaluation", name) for name in SUMMARISED),
-    Field("train_nats", "float64", "nats", "training loss since the last but one progress point"),
+    *(_mean(name, "mean since the last but one progress point", name) for name in OF_TRAINING),
     Field("samples_per_s", "float64", "positions/s", "speed of training"),
     Field("training_seconds", "float64", "s", "time in training steps"),
     Field("cpu_seconds", "float64", "s", "CPU time of all attempts"),
@@ -73,8 +74,11 @@ EVALUATIONS = (
 CURVES = (
     *_TRIAL,
     Field("samples", "int64", "positions", "positions trained on so far"),
-    Field("train_nats", "float64", "nats", "training loss since the last point"),
-    *(_mean(f"validation_{name}", "progress subset of the validation games", name) for name in SUMMARISED),
+    *(_mean(name, "mean since the last point", name) for name in OF_TRAINING),
+    *(
+        _mean(f"validation_{name}", "progress subset of the validation games", name)
+        for name in (*SUMMARISED, *THRESHOLDED)
+    ),
     Field("learning_rate", "float64", "", "learning rate of the step"),
     Field("samples_per_s", "float64", "positions/s", "speed of training since the last point"),
     Field("training_seconds", "float64", "s", "time in training steps so far"),

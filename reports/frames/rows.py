@@ -3,13 +3,15 @@
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ablations.study import Contrast, Study
-from gonn_core.metrics import METRICS, OF_POSITIONS, SUMMARISED
+from gonn_core.evaluation.derived import THRESHOLDED
+from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import player_id
 from gonn_core.rating.matches import SIDES, Match, game_points
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.play.all_games import trial_names
 from reports.play.players import player_names
 from reports.results.compare import MAIN, StudyAnalysis, used_trials
+from reports.results.curves import curve_value
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval
 
@@ -21,12 +23,13 @@ def trial_rows(results: StudyResults) -> Iterator[Row]:
     """A row a trial."""
     for trial in results.trials:
         result, main = trial.result or {}, trial.evaluations[MAIN] if trial.evaluations else None
-        of_result = ("samples", "parameters", "train_nats", "weights")
+        of_result = ("samples", "parameters", "weights")
         yield {
             **_trial(results.study, trial),
             "label": results.study.arm(trial.arm).label,
             "state": trial.state,
             **{name: result.get(name) for name in of_result},
+            **{name: curve_value(result, name) for name in OF_TRAINING},
             **{name: result.get(name) for name in ("samples_per_s", *_SECONDS)},
             **{name: None if main is None else main.summary[name] for name in SUMMARISED},
             "device": trial.session.get("device"),
@@ -53,13 +56,14 @@ def evaluation_rows(results: StudyResults) -> Iterator[Row]:
 
 def curve_rows(results: StudyResults) -> Iterator[Row]:
     """A row a progress point of a trial."""
-    of_line = ("samples", "train_nats", "learning_rate", "samples_per_s", *_SECONDS)
+    of_line = ("samples", "learning_rate", "samples_per_s", *_SECONDS)
     for trial in results.trials:
         for line in trial.curve:
             yield {
                 **_trial(results.study, trial),
                 **{name: line.get(name) for name in of_line},
-                **{f"validation_{name}": line.get(name) for name in SUMMARISED},
+                **{name: curve_value(line, name) for name in OF_TRAINING},
+                **{f"validation_{name}": line.get(name) for name in (*SUMMARISED, *THRESHOLDED)},
             }
 
 

@@ -1,7 +1,7 @@
 """The statistics of a study: `reports.stats.analysis` on the sums by game that its trials left behind."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +10,7 @@ from ablations.study import Arm, Contrast, Study
 from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
+from reports.results.curves import curve_value
 from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.stats.clusters import ArmResult
@@ -77,11 +78,13 @@ def analyse_study(
     """Effects of all contrasts that have results, on one metric of one evaluation (its number in the study).
 
     metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
-    since the last but one).
+    since the last but one; `reports.results.curves`).
     claimed: the size claimed for a card, for the margin of `no effect`; prior: see `analyse_comparisons`.
     """
     if METRICS[metric].source == "curve":
-        return _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, prior)
+        analysis = _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, prior)
+        reasons = {card: f"{reason} with {METRICS[metric].title}" for card, reason in analysis.left_out.items()}
+        return replace(analysis, left_out=reasons)
     return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, prior)
 
 
@@ -127,14 +130,17 @@ def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) ->
 
 
 def last_of_curve(results: StudyResults, arm: str, metric: str) -> ArmResult | None:
-    """What the last progress line of each of an arm's trials says of a metric, by seed; None when no trial is done.
+    """What the last progress line of each of an arm's trials says of a metric, by seed; None when no trial is done, or
+    none says it.
 
     No games stand behind it, so the seed alone is the unit: all of a seed's "games" are equal and add no evaluation
     noise.
     """
-    values = {
-        trial.seed: trial.curve[-1][metric] for trial in results.of_arm(arm) if trial.result is not None and trial.curve
-    }
+    values = {}
+    for trial in results.of_arm(arm):
+        value = curve_value(trial.curve[-1], metric) if trial.result is not None and trial.curve else None
+        if value is not None:
+            values[trial.seed] = value
     return by_seed_alone(values) if values else None
 
 

@@ -39,7 +39,7 @@ def body(count=3, seed=0):
 
 def loss(name, x, targets=None, **extras):
     batch = SimpleNamespace(targets=targets, extras=extras)
-    return heads(name).losses(x, None, batch)[name].item()
+    return heads(name).losses(x, None, batch)[name].loss.item()
 
 
 def test_every_weight_has_a_head():
@@ -179,6 +179,6 @@ def test_losses_stay_fp32_under_autocast():
         found = net_with(*HEADS).auxiliary.losses(
             body(), None, SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras)
         )
-    assert {value.dtype for value in found.values()} == {torch.float32} and all(
-        torch.isfinite(value) for value in found.values()
+    assert {head.loss.dtype for head in found.values()} == {torch.float32} and all(
+        torch.isfinite(head.loss) for head in found.values()
     )

@@ -167,6 +167,7 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
             nats = level + 2.5 * (1 - point / 5) ** 2 + generator.normal(0, 0.004)
             line = {"samples": count, "train_nats": nats + 0.05, "nats": nats, "top1": 0.3, "top4": 0.6, "looks": point}
             line |= {
+                "train_top1": 0.31 - (nats - 2.5) / 10,
                 "learning_rate": 0.1,
                 "samples_per_s": 900.0,
                 "wall_seconds": 1.0,

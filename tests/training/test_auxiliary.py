@@ -87,3 +87,34 @@ def test_targets_that_a_trial_needs():
     assert set(extras_of(option_config("", **{f"training__auxiliary__{name}": 0.1 for name in HEADS}))) == {
         *("future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
     }
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_its_own_loss_is_told(name):
+    """Not weighted, beside the policy's; where the head chooses an answer, how often it is right, by counting."""
+    config = alone(name, training__policy_weight=1.0, **{f"training__auxiliary__{name}": 0.25})
+    trainer, batches = new_trainer(config), real_batches(config, 3)
+    heads, expected, right, asked = trainer.net.auxiliary, 0.0, 0, 0
+    for batch in batches:
+        with torch.no_grad():
+            body = trainer.net.body(batch.planes)
+            expected += heads[name].loss(body, batch).item() / 3
+            if name == "value":
+                answers, known = heads[name].pooled(body), batch.extras["value"]
+                right += sum(int(answer.argmax()) == int(is_so) for answer, is_so in zip(answers, known, strict=True))
+                asked += int((known >= 0).sum())
+        trainer.step(batch)
+    means = trainer.train_means()
+    assert means[name] == pytest.approx(expected, rel=1e-5)
+    assert trainer.train_loss() == pytest.approx(trainer.train_nats() + 0.25 * expected, rel=1e-5)
+    assert (f"{name}_accuracy" in means) == (name in ("value", "opponent_reply", "joint_reply"))
+    if name == "value":
+        assert 0 < asked <= 24 and means["value_accuracy"] == right / asked
+
+
+def test_an_accuracy_of_no_answers_is_not_told():
+    trainer = new_trainer(alone("value"))
+    (batch,) = real_batches(trainer.config, 1)
+    batch.extras["value"].fill_(-1)
+    trainer.step(batch)
+    assert trainer.train_means().keys() == {"top1", "value"}

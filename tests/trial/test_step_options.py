@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from gonn_core.trial.checkpoint import unpack
+from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.trial.checkpoint import pack, unpack
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net
@@ -86,3 +87,36 @@ def test_an_ordinary_trial_has_one_training_loss(tmp_path):
     assert "train_loss" not in run_trial(job) and all(
         "train_loss" not in line for line in TrialDirectory(folder(job)).metrics()
     )
+
+
+def test_lines_tell_accuracy_in_training_and_shares_by_probability(tmp_path):
+    """The last line looks at the weights that are evaluated: on the same positions the shares are the same."""
+    config = tiny_config(training__samples=240, training__auxiliary__value=0.2)
+    job = tiny_job(tmp_path, config, progress_positions=500, progress_points=3)
+    result = run_trial(job)
+    directory = TrialDirectory(folder(job))
+    *_, last = lines = directory.metrics()
+    for line in lines:
+        assert (80 * line["train_top1"]).is_integer() and 0 <= line["train_value_accuracy"] <= 1
+        assert line["train_loss"] == pytest.approx(line["train_nats"] + 0.2 * line["train_value"], rel=1e-6)
+    assert {name: result[name] for name in ("train_top1", "train_value", "train_value_accuracy")} == {
+        name: last[name] for name in ("train_top1", "train_value", "train_value_accuracy")
+    }
+    (evaluation,) = load_evaluations(directory.path)
+    for percent in (1, 2, 5, 10, 25, 50):
+        assert last[f"p{percent}"] == pytest.approx(evaluation.position_values(f"p{percent}").mean())
+    assert [last[f"p{percent}"] for percent in (1, 2, 5)] == sorted((last[f"p{n}"] for n in (1, 2, 5)), reverse=True)
+
+
+def test_a_checkpoint_from_before_the_accuracy_was_kept_goes_on(tmp_path):
+    """The same weights and losses; the point after it tells the accuracy of the samples since."""
+    config = tiny_config(training__samples=240)
+    whole, parted = (tiny_job(tmp_path / name, config, progress_points=2) for name in ("whole", "parted"))
+    expected = run_trial(whole)
+    assert run_trial(parted, lambda event: not (event.kind == "point" and event.samples >= 120))["state"] == "paused"
+    path = TrialDirectory(folder(parted)).checkpoint
+    tensors, notes = unpack(path, parted.id)
+    path.write_bytes(pack(parted.id, {name: t for name, t in tensors.items() if ".seen." not in name}, notes))
+    result = run_trial(parted)
+    assert result["weights"] == expected["weights"] and result["train_nats"] == expected["train_nats"]
+    assert result["train_top1"] == expected["train_top1"]  # a point stood at the pause: nothing was lost

@@ -34,14 +34,19 @@ class AuxiliaryHeads(nn.ModuleDict):
             {name: make(draws, f"auxiliary.{name}", body_width, gamma) for name, make in HEADS.items() if weights[name]}
         )
 
-    def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, torch.Tensor]:
-        """Name -> float32 scalar, not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and
+    def losses(self, body: torch.Tensor, policies: torch.Tensor, batch) -> dict[str, heads.HeadLoss]:
+        """Name -> loss, float32 and not weighted, of each head on a batch: body (N, W, 19, 19), with `targets` and
         `extras`.
 
         policies (N, K, 361) are not read by any head so far: replies are asked of the move played, not of the one
         expected.
         """
-        return {name: cast(heads.AuxiliaryHead, head).loss(body, batch) for name, head in self.items()}
+        return {name: cast(heads.AuxiliaryHead, head).judged(body, batch) for name, head in self.items()}
+
+    @property
+    def answering(self) -> tuple[str, ...]:
+        """Names of the heads that have an accuracy."""
+        return tuple(name for name, head in self.items() if cast(heads.AuxiliaryHead, head).answers)
 
 
 def wants_heads(config: TrialConfig) -> bool:

@@ -7,6 +7,7 @@ stands here: a dense map at each point, or of the mean over the board.
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -44,12 +45,28 @@ class Float32Dense(nn.Module):
             return F.conv2d(x.float(), self.kernel[:, :, None, None], self.bias).flatten(2)
 
 
+class HeadLoss(NamedTuple):
+    """Of one head on a batch, scalars: its loss; of a head that chooses one of several answers also how many were
+    right, of how many that are known, without a graph."""
+
+    loss: torch.Tensor
+    right: torch.Tensor | None = None
+    asked: torch.Tensor | None = None
+
+
 class AuxiliaryHead(nn.Module):
     """A head on the body, with its loss."""
+
+    answers = False
+    """Whether it chooses one of several answers for a position, so that it has an accuracy."""
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
         """Float32 scalar, not weighted: body (N, W, 19, 19), the batch that it was made from."""
         raise NotImplementedError
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        """The same, with what an accuracy takes where `answers`."""
+        return HeadLoss(self.loss(body, batch))
 
 
 class Ladders(AuxiliaryHead):
@@ -112,18 +129,24 @@ class OpponentReply(AuxiliaryHead):
     """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has
     none."""
 
+    answers = True
+
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=1, bias=False)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return _move_loss(self.out(body)[:, 0], batch.extras["future"][:, 0])
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        return _judged(self.out(body)[:, 0], batch.extras["future"][:, 0])
 
 
 class JointReply(AuxiliaryHead):
     """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss
     as `OpponentReply`."""
 
+    answers = True
     size = 32
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
@@ -140,7 +163,10 @@ class JointReply(AuxiliaryHead):
             return torch.einsum("nd,ndp->np", query, keys) / math.sqrt(self.size)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return _move_loss(self(body, batch.targets), batch.extras["future"][:, 0])
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        return _judged(self(body, batch.targets), batch.extras["future"][:, 0])
 
 
 class Ownership(AuxiliaryHead):
@@ -174,12 +200,17 @@ class Pooled(nn.Module):
 class Value(AuxiliaryHead):
     """Whether the mover wins. Loss: cross-entropy of two classes; games without a winner, drawn ones too, have none."""
 
+    answers = True
+
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, 2)
 
     def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return F.cross_entropy(self.pooled(body), batch.extras["value"], ignore_index=-1, reduction="none").mean()
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        return _judged(self.pooled(body), batch.extras["value"])
 
 
 class MovesLeft(AuxiliaryHead):
@@ -195,5 +226,7 @@ class MovesLeft(AuxiliaryHead):
         return F.huber_loss(self.pooled(body)[:, 0], batch.extras["moves_left"] / self.unit, delta=self.delta)
 
 
-def _move_loss(logits: torch.Tensor, moves: torch.Tensor) -> torch.Tensor:
-    return F.cross_entropy(logits, moves, ignore_index=-1, reduction="none").mean()
+def _judged(logits: torch.Tensor, answers: torch.Tensor) -> HeadLoss:
+    """Cross-entropy of one of several answers, (N, answers) and (N,); -1: not known, which adds nothing."""
+    loss = F.cross_entropy(logits, answers, ignore_index=-1, reduction="none").mean()
+    return HeadLoss(loss, (logits.argmax(1) == answers).sum(), (answers >= 0).sum())
