@@ -15,6 +15,9 @@ class ConvConfig(Strict):
 
     layers: tuple[tuple[Kernel, Width], ...] = ((5, 256), *((3, 256),) * 10)
     """Kernel side and channels of each layer; none: the head sees the planes (a multi-layer perceptron)."""
+    residual: bool = False
+    """The layers after the first in pairs, x + conv(act(conv(act(x)))); no activation follows the first layer or the
+    last (go-NN's code: Res5x2PreELU)."""
     head: Literal["conv", "full"] = "conv"
     """conv: a convolution to one channel; full: a fully connected layer to the 361 points."""
     head_kernel: Kernel = 3
@@ -47,6 +50,10 @@ class ConvConfig(Strict):
             self.head == "conv" or self.position_bias != "none" or (self.dropout and not self.head_hidden)
         ):
             raise ValueError("no layers: needs head full, position_bias none, and head_hidden if there is dropout")
+        if self.residual and (len(self.layers) < 3 or len(self.layers) % 2 == 0):
+            raise ValueError("residual: a first layer, then pairs: an odd number of layers, three or more")
+        if self.residual and (self.hidden_padding == "valid" or len({width for _, width in self.layers}) > 1):
+            raise ValueError("residual: sums need layers of one width, and hidden_padding same")
         if self.hidden_padding == "valid":
             if self.head == "conv" or len(self.layers) < 2:
                 raise ValueError("hidden_padding valid: needs head full and two layers or more")

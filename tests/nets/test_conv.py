@@ -59,6 +59,13 @@ def test_go_nn_parameters(position_bias, expected):
     assert count_parameters(conv("elu", layers=GO_NN, position_bias=position_bias), 21) == expected
 
 
+@pytest.mark.parametrize("pairs", [5, 10])
+def test_go_nn_residual_parameters(pairs):
+    """Res5x2PreELU has the count of Conv12PosDepELU; five pairs more are ten layers with their biases."""
+    net = conv("elu", layers=[[5, 256], *[[3, 256]] * (2 * pairs)], residual=True, position_bias="all")
+    assert count_parameters(net, 21) == 7_051_881 + (2 * pairs - 10) * (9 * 256 * 256 + 361 * 256)
+
+
 def test_go_nn_operations():
     assert 2 * multiply_adds(conv("elu", layers=GO_NN, position_bias="all"), 21) == 2 * 361 * 6_034_944  # 4.36 GFLOP
 
@@ -215,6 +222,22 @@ def test_a_shrunken_board_has_zeros_around():
 # Options
 
 
+@pytest.mark.parametrize("settings", [{}, {"tied": True, "position_bias": "all"}])
+def test_residual_pairs(settings):
+    """As go-NN's code has it: inputs + conv(elu(conv(elu(inputs)))), nothing after the first layer or before the last
+    one."""
+    net = conv("elu", layers=[[5, 6], *[[3, 6]] * 4], residual=True, **settings)
+    made = clark(net)
+    x = made.stem(clark_planes(*random_colours(2)))
+    for first, second in (("2", "3"), ("4", "5")):
+        x = x + made.layers[second](F.elu(made.layers[first](F.elu(x))))
+    torch.testing.assert_close(made.body(clark_planes(*random_colours(2))), x)
+    torch.testing.assert_close(made(clark_planes(*random_colours(2))), made.last(x).flatten(1))
+    plain = clark(conv("elu", layers=[[5, 6], *[[3, 6]] * 4], **settings))
+    assert made.state_dict().keys() == plain.state_dict().keys()
+    assert all(torch.equal(values, plain.state_dict()[name]) for name, values in made.state_dict().items())
+
+
 @pytest.mark.parametrize("activation, at_minus_one", [("relu", 0.0), ("elu", np.expm1(-1)), ("tanh", np.tanh(-1))])
 def test_activations(activation, at_minus_one):
     net = clark(conv(activation, layers=SMALL, head="full"))
@@ -260,6 +283,9 @@ REFUSED = [
     ({"hidden_padding": "valid"}, "needs head full"),
     ({"layers": [[3, 4]], "head": "full", "hidden_padding": "valid"}, "two layers or more"),
     ({"layers": [[3, 4], [19, 4], [3, 4]], "head": "full", "hidden_padding": "valid"}, "leave nothing"),
+    ({"layers": [[5, 4], [3, 4]], "residual": True}, "an odd number of layers"),
+    ({"layers": [[5, 4], [3, 4], [3, 6]], "residual": True}, "layers of one width"),
+    ({"layers": [[5, 4], [3, 4], [3, 4]], "residual": True, "head": "full", "hidden_padding": "valid"}, "one width"),
 ]
 
 

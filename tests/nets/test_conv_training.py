@@ -22,6 +22,7 @@ VARIANTS = {
     "perceptron": {"layers": [], "head": "full", "head_hidden": [40], "edge": "none"},
     "valid_tanh": {"head": "full", "hidden_padding": "valid", "activation": "tanh"},
     "dropout": {"head": "full", "dropout": 0.2},
+    "residual": {"layers": [[5, 8], [3, 8], [3, 8]], "residual": True, "activation": "elu", "dropout": 0.1},
     "as_opponent": {"head": "full", "edge": "as_opponent"},
 }
 

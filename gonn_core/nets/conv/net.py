@@ -23,7 +23,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"relu": F.relu
 
 
 class ConvNet(PolicyNet):
-    """Convolutions, then a head of convolutions or full layers.
+    """Convolutions, in residual pairs if so wanted, then a head of convolutions or full layers.
 
     beyond_edge: what stands in each plane beyond the edge of the board, as far as the first kernel reaches; all other
     layers see zeros there, or shrink the board. Raises SettingError where something stands beyond the edge and no first
@@ -37,6 +37,7 @@ class ConvNet(PolicyNet):
         conv = net.conv
         self.activation = ACTIVATIONS[net.activation]
         self.dropout = Dropout(conv.dropout, draws.init_seed) if conv.dropout else None
+        self.residual = conv.residual
         self.stem, self.layers, width, side = self._convolutions(net, draws)
         self.body_width, self.rim = width, (SIZE - side) // 2
         self.head = nn.ModuleDict()
@@ -115,18 +116,30 @@ class ConvNet(PolicyNet):
         self.frame, self.reach, self.stem.padding = frame, reach, 0
 
     def body(self, planes: torch.Tensor) -> torch.Tensor:
-        """Planes (N, C, 19, 19) -> last convolution (N, body_width, 19, 19), activated; around a board that shrank
-        there are zeros."""
+        """Planes (N, C, 19, 19) -> last convolution (N, body_width, 19, 19), activated, or last sum of residual pairs,
+        not activated; around a board that shrank there are zeros."""
         if self.dropout is not None:
             self.dropout.begin()
         x = self.normalised(planes)
         if self.frame is not None:
             x = F.pad(x, (self.reach,) * 4) + self.frame
+        if self.residual and self.stem is not None:
+            return self._pairs(self.stem(x))
         if self.stem is not None:
             x = self._activated(self.stem(x), "stem")
         for number, layer in self.layers.items():
             x = self._activated(layer(x), f"layers.{number}")
         return F.pad(x, (self.rim,) * 4) if self.rim else x
+
+    def _pairs(self, x: torch.Tensor) -> torch.Tensor:
+        """x + second(act(first(act(x)))) for each pair of the layers; an activation is named after who reads it."""
+        layers = list(self.layers.items())
+        for pair in zip(layers[::2], layers[1::2], strict=True):
+            y = x
+            for number, layer in pair:
+                y = layer(self._activated(y, f"layers.{number}"))
+            x = x + y
+        return x
 
     def policies(self, body: torch.Tensor) -> torch.Tensor:
         """Body (N, body_width, 19, 19) -> logits (N, 1, 361) of the next move, float32, no legality mask."""
