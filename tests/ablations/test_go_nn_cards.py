@@ -27,6 +27,16 @@ def test_the_published_net():
     assert 2 * multiply_adds(config.net, 21) == pytest.approx(4.36e9, rel=0.01)
 
 
+@pytest.mark.parametrize("base, layers", [("go-nn-8x192", 8), ("go-nn-10x192", 10), ("go-nn-10x192-relu", 10)])
+def test_nets_of_the_comments_in_the_code(base, layers):
+    """15 planes, 192 channels, 5x5 first and 3x3 in all other layers, a bias at every point (MoveModels.py)."""
+    config = REGISTRY.base(base).config
+    assert len(plane_names(config.features)) == 15
+    kernels = 25 * 15 * 192 + (layers - 2) * 9 * 192**2 + 9 * 192
+    assert parameters(config) == kernels + 361 * (192 * (layers - 1) + 1)
+    assert config.training.batch_size == 256 and config.training.optimiser.momentum == 0
+
+
 @pytest.mark.parametrize("card", ["position_dependent_bias", "position_dependent_bias_last"])
 def test_claimed_parameters(card):
     arms = resolve(REGISTRY, card, "paper")
@@ -37,8 +47,9 @@ def test_claimed_parameters(card):
 @pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu", "paper"])
 @pytest.mark.parametrize("card", CARDS)
 def test_the_base_is_the_control_and_the_arms_differ_in_the_named_paths_alone(card, budget):
-    arms = resolve(REGISTRY, card, budget, base="go-nn")
-    control = budget_config(REGISTRY.base("go-nn"), REGISTRY.budget(budget), arms.control.training.samples)
+    base = REGISTRY.card(card).base
+    arms = resolve(REGISTRY, card, budget, base)
+    control = budget_config(REGISTRY.base(base), REGISTRY.budget(budget), arms.control.training.samples)
     assert arms.control.model_copy(update={"data": control.data}) == control
     off, on = (arm.model_dump() for arm in (arms.off, arms.on))
     assert {path for path in leaves(off) if leaves(off)[path] != leaves(on)[path]} == set(arms.card.toggles)
@@ -53,15 +64,12 @@ def leaves(tree: dict, prefix: str = "") -> dict:
 
 
 def test_cards_of_its_own_planes_and_nets_fit_it_alone():
-    for card in (
-        "go_nn_ones_plane",
-        "go_nn_ko_plane",
-        "go_nn_history",
-        "go_nn_depth",
-        "go_nn_width",
-        "go_nn_warm_start",
-    ):
+    own = [base.id for base in REGISTRY.bases.values() if base.system == "go_nn"]
+    for card in ("go_nn_ones_plane", "go_nn_ko_plane", "go_nn_history"):
+        assert bases_of(REGISTRY, REGISTRY.card(card)) == own, card
+    for card in ("go_nn_depth", "go_nn_width"):
         assert bases_of(REGISTRY, REGISTRY.card(card)) == ["go-nn"], card
+    assert set(bases_of(REGISTRY, REGISTRY.card("go_nn_warm_start"))) <= set(own)
     assert "gonn-b5" not in bases_of(REGISTRY, REGISTRY.card("momentum"))
     assert {"gonn-b5", "go-nn"} <= set(bases_of(REGISTRY, REGISTRY.card("input_normalisation")))
 
