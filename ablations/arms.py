@@ -1,5 +1,4 @@
-"""From a card, a base and a budget to the two configurations that are compared, and what sets them apart from a claim's
-conditions.
+"""From a card, a base and a budget to the two configurations that are compared.
 
 Both arms leave the data view and the seeds open: a study fills them in. Whichever arm equals the base under the budget
 is the control, so that one control serves all cards of a base.
@@ -13,8 +12,10 @@ from ablations.conditions import card_state, unmet
 from ablations.data.game_filters import filled
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement
-from gonn_core.config import TrialConfig, config_paths, get_path, with_values
+from ablations.wording import setting_text
+from gonn_core.config import TrialConfig, get_path, with_values
 from gonn_core.errors import SettingError
+from gonn_core.metrics import METRICS
 
 COMPRESSIBLE = ("gonn", "knots")
 """Kinds of schedule that count published samples, which a budget can run through in fewer."""
@@ -47,9 +48,15 @@ class Arms:
 
 
 def leading_claim(card: Enhancement) -> Claim | None:
-    """The first claim that names a base and samples; else the first that names a base; else None."""
+    """The card's main statement: the first claim about an effect of training that names a base; else the first that
+    names one; None where none does.
+
+    Counts, speed, and what is said of one arm alone come after differences.
+    """
     based = [claim for claim in card.claims if claim.base is not None]
-    return next((claim for claim in based if claim.samples is not None), based[0] if based else None)
+    effects = [claim for claim in based if METRICS[claim.metric].source not in ("net", "speed")]
+    differences = [claim for claim in effects if claim.quantity == "difference"]
+    return next(iter(differences or effects or based), None)
 
 
 def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
@@ -84,8 +91,8 @@ def base_and_samples(
     """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes
     nothing from one).
 
-    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's. Where
-    the claim tells no samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
+    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's; one
+    that is the claim's own comes with the claim's conditions. Of a claim without samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
@@ -100,11 +107,19 @@ def base_and_samples(
     if base is None:
         claimed = source.base if budget.base_from == "claim" and source is not None else None
         base = claimed or card.base
-    chosen = registry.base(base)
+    chosen = _as_claimed(registry.base(base), budget, source)
     samples = budget.samples
     if samples == "claim":
         samples = (source.samples if source is not None else None) or chosen.schedule_end
     return chosen, samples, source
+
+
+def _as_claimed(base: Base, budget: Budget, claim: Claim | None) -> Base:
+    """The base as the claim had it, where a budget takes it from a claim."""
+    if budget.base_from != "claim" or claim is None or claim.base != base.id or not claim.conditions:
+        return base
+    config = with_values(base.config, claim.conditions, f"conditions of {claim.id}")
+    return base.model_copy(update={"config": config})
 
 
 def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
@@ -144,15 +159,20 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
 
 
 def on_one_base(
-    registry: Registry, cards: Sequence[Enhancement], budget: Budget, design: str, base: str | None = None
+    registry: Registry,
+    cards: Sequence[Enhancement],
+    budget: Budget,
+    design: str,
+    base: str | None = None,
+    claim: str | None = None,
 ) -> tuple[Base, TrialConfig, tuple[Enhancement, ...]]:
     """Where cards are compared with each other: a base, its configuration under the budget, and the cards in its form.
 
-    The first card decides; a given `base` wins. What a card needs of another of them is the base's in add-one alone:
+    The first card decides, with its claim if one is named; a given `base` wins. What a card needs of another of them is the base's in add-one alone:
     other designs put it in, or refuse the arm. Raises SettingError (BASE, BUDGET), listing the bases of a card that
-    does not fit.
+    does not fit; CLAIM.
     """
-    chosen, samples, _ = base_and_samples(registry, cards[0], budget, base)
+    chosen, samples, _ = base_and_samples(registry, cards[0], budget, base, claim)
     among = set() if design == "add-one" else {card.id for card in cards}
     for card in cards:
         conditions = {
@@ -167,33 +187,8 @@ def on_one_base(
 
 
 def _neither(config: TrialConfig, card: Enhancement) -> str:
-    values = ", ".join(f"{path} = {_text(get_path(config, path))}" for path in card.toggles)
+    values = ", ".join(f"{path} = {setting_text(get_path(config, path))}" for path in card.toggles)
     return f"has {card.id} neither off nor on ({values})"
-
-
-def differences(registry: Registry, card: Enhancement, off: TrialConfig, claim: Claim) -> tuple[str, ...]:
-    """In what a comparison differs from a claim's conditions (planes, net, samples); empty: the claim is tested as it
-    was made.
-
-    `card` has the toggles that were used, `off` is the configuration without it. The data set is not compared: it is
-    stated beside the verdict. A claim without samples holds at any count.
-    """
-    if claim.base is None:
-        return ("the net (the document's is none of the bases)",)
-    base = registry.base(claim.base)
-    formed = registry.card(card.id).on_base(claim.base)
-    claimed = with_values(base.config, formed.values("off"), formed.id)
-    apart = [f"the missing {part}" for part in base.missing]
-    if card.toggles != formed.toggles:
-        apart.append(f"the enhancement's form (here not as on {claim.base})")
-    for path in config_paths():
-        if path.split(".")[0] in ("features", "net") and path not in formed.toggles:
-            here, there = get_path(off, path), get_path(claimed, path)
-            if here != there:
-                apart.append(f"{path} ({_text(here)} instead of {_text(there)})")
-    if claim.samples is not None and abs(claim.samples - off.training.samples) >= off.training.batch_size:
-        apart.append(f"samples ({off.training.samples:,} instead of {claim.samples:,})")
-    return tuple(apart)
 
 
 def _claim(card: Enhancement, name: str) -> Claim:
@@ -201,7 +196,3 @@ def _claim(card: Enhancement, name: str) -> Claim:
         if claim.id == name:
             return claim
     raise SettingError("CLAIM", name, f"no such claim of {card.id}", [claim.id for claim in card.claims])
-
-
-def _text(value) -> str:
-    return "none" if value == () else "/".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,10 +1,14 @@
 """What is wrong with a declaration beside the others: raised as a SettingError that names file and setting."""
 
+import itertools
+from collections.abc import Sequence
+
+from ablations.claimed import conditions_of, opposed
 from ablations.conditions import card_state, unmet
 from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.published_results import Published
 from ablations.schema import RATE, Base, Budget, Condition, Enhancement, toggle_values
-from gonn_core.config import TrialConfig, get_path, with_values
+from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
 from gonn_core.errors import SettingError
 
 
@@ -37,9 +41,34 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
         for condition in conditions:
             _check_condition(declared, condition, plain, f"{file}.{where}")
     _check_rates(declared, card, file)
+    _check_claims(declared, card, file)
     for budget in declared.budgets.values():
         for base in declared.bases.values():
             _check_not_undone(declared, card, base, budget)
+
+
+def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
+    """That each claim's conditions can be, that what it leaves open is there, and that no two claims exclude each
+    other."""
+    for claim in card.claims:
+        conditions_of(declared, card, claim)
+        if shared := sorted(set(claim.conditions) & set(card.toggles)):
+            raise SettingError(f"{file}.claims.{claim.id}.conditions", shared[0], "toggled by the card", "no condition")
+        _check_open(claim.not_told, f"{file}.claims.{claim.id}.not_told")
+    for one, other in itertools.combinations(card.claims, 2):
+        if opposed(declared, card, one, other):
+            raise SettingError(
+                f"{file}.claims",
+                f"{one.id}, {other.id}",
+                "opposite statements about one number of the same trials",
+                "other samples, stages, bases or games",
+            )
+
+
+def _check_open(beginnings: Sequence[str], where: str) -> None:
+    for beginning in beginnings:
+        if not any(path == beginning or path.startswith(f"{beginning}.") for path in config_paths()):
+            raise SettingError(where, beginning, "no such setting", nearest_paths(beginning))
 
 
 def _check_rates(declared: Declarations, card: Enhancement, file: str) -> None:
@@ -105,6 +134,7 @@ def check_base(declared: Declarations, base: Base) -> None:
             raise SettingError(
                 f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base"
             )
+    _check_open(base.not_told, f"bases/{base.id}.yaml.not_told")
     for name in base.scaled:
         if name not in declared.budgets:
             raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(declared.budgets))

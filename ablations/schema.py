@@ -22,9 +22,14 @@ from gonn_core.metrics import CLAIMED, METRICS
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
 Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
 System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]
-Evidence = Literal["stated", "read_from_code", "unverified_memory"]
-"""stated: words or numbers of the document; read_from_code: of its code or history; unverified_memory: compared, never
-judged."""
+Evidence = Literal["stated", "read_from_picture", "read_from_code", "derived", "unverified_memory"]
+"""stated: words or numbers of the document's text; read_from_picture: read off one of its figures; read_from_code: of
+its code or history; derived: our own arithmetic or conclusion from these; unverified_memory: compared, never judged."""
+Stage = Literal["finished", "any"]
+"""finished: of a net trained to its end; any: whatever the number of samples."""
+Games = Literal["kgs", "gogod", "any", "other"]
+"""The collection that a claim was measured on; any: not told, or without influence; other: none that we have a data set
+of."""
 
 if TYPE_CHECKING:
     Metric = str
@@ -112,14 +117,24 @@ class Claim(Strict):
     statistic: WeightStatistic | None = None
     probe: Probe | None = None
     samples: Annotated[int, Field(ge=1)] | None = None
-    """Samples trained when it was measured; null: not told, or without influence."""
+    """Samples trained when it was measured; where none are told, `stage` says of which nets it is claimed."""
+    stage: Stage | None = None
     base: Id | None
     """The base it was measured on; null: the document's net is not known or is none of ours."""
-    planes: Text | None = None
+    conditions: dict[str, Any] = {}
+    """Config path -> value, where the net or its training was another than the base's."""
+    not_told: tuple[Text, ...] = ()
+    """Config paths, or their beginnings, that the document leaves open for this claim, beside those of the base."""
+    unmatched: Text | None = None
+    """In what the document's own comparison differs from every study that can be made here."""
+    planes: Annotated[int, Field(ge=1)] | None = None
+    """Input planes of the net that has the enhancement, as its author had them."""
     history: HistoryMode = "full"
     """In which evaluation the metric is read: with all earlier moves, with what the published test rows kept, with
     none. Of a win rate: what both players are shown."""
+    games: Games
     data: Text
+    """The games in the document's words."""
     document: Document
     section: Text
     evidence: Evidence
@@ -134,6 +149,14 @@ class Claim(Strict):
             return None
         low, high = self.range
         return -math.inf if low is None else low, math.inf if high is None else high
+
+    @model_validator(mode="after")
+    def _measured_somewhere(self):
+        if (self.samples is None) == (self.stage is None):
+            raise ValueError("give the samples, or else the stage (finished, any)")
+        if self.base is None and (self.conditions or self.not_told):
+            raise ValueError("conditions and not_told are set against a base: give one")
+        return self
 
     @model_validator(mode="after")
     def _consistent(self):
@@ -249,6 +272,9 @@ class Base(Strict):
     """What is our deduction, not the document's word."""
     missing: tuple[Text, ...] = ()
     """Parts of the published net that this one has not: no claim is made under exactly these conditions."""
+    not_told: tuple[Text, ...] = ()
+    """Config paths, or their beginnings, that neither document nor code tells: what stands there is our choice, and no
+    condition of a claim."""
     scaled: dict[Id, dict[str, Any]] = {}
     """Budget id -> what that budget overrides in this base, instead of its own overrides."""
     rates: dict[Id, Annotated[tuple[Rate, Rate], AfterValidator(_rising)]] = {}

@@ -22,6 +22,19 @@ def claim_text(claim: Claim) -> str:
     return text + unit + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
 
 
+def conditions_text(claim: Claim) -> str:
+    """What a claim was made on: base, further settings, planes, games, samples or stage."""
+    parts = [
+        claim.base or "another net",
+        *(f"{path} {setting_text(value)}" for path, value in claim.conditions.items()),
+        f"{claim.planes} planes" if claim.planes else "",
+        claim.data if claim.data != "any" else "",
+        f"{claim.samples / 1e6:g}M samples" if claim.samples else "",
+        "a finished net" if claim.stage == "finished" else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
 def _number_text(claim: Claim) -> str | None:
     """The claimed number or range; None for a mere direction."""
     metric = METRICS[claim.metric]
@@ -64,3 +77,8 @@ def value_text(value) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def setting_text(value) -> str:
+    """A value of a setting in a sentence: tuples with slashes."""
+    return "none" if value == () else "/".join(map(setting_text, value)) if isinstance(value, tuple) else str(value)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from ablations.data.declared import DECLARATIONS, TEMPLATE, dataset_names, path_label, read_declaration
 from ablations.data.files import find_files, shortened
 from ablations.data.game_filters import EVERYTHING
 from ablations.data.schema import DatasetDeclaration, FilterDeclaration
-from ablations.strict_yaml import read_yaml
-from gonn_core.config import parse_model
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
 from gonn_core.records.build import GameSource, Progress, prepare_store
@@ -20,9 +19,6 @@ from gonn_core.records.report import BuildReport
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
 from gonn_core.settings.data import GamesConfig
-
-DECLARATIONS = Path(__file__).parents[1] / "datasets"
-TEMPLATE = "path"
 
 
 @dataclass(frozen=True)
@@ -47,24 +43,6 @@ class PreparedData:
     report: BuildReport
 
 
-def dataset_names() -> list[str]:
-    """Names of the declared data sets."""
-    return sorted(path.stem for path in DECLARATIONS.glob("*.yaml") if path.stem != TEMPLATE)
-
-
-def read_declaration(path: Path) -> DatasetDeclaration:
-    """A declaration file, checked. Raises SettingError or InputError."""
-    declaration = parse_model(DatasetDeclaration, read_yaml(path), path.stem)
-    if declaration.name != path.stem:
-        raise SettingError(f"{path.stem}.name", declaration.name, "not the name of its file", path.stem)
-    return declaration
-
-
-def read_declarations() -> dict[str, DatasetDeclaration]:
-    """Name -> declaration, of all of them and the template. Raises SettingError or InputError."""
-    return {path.stem: read_declaration(path) for path in sorted(DECLARATIONS.glob("*.yaml"))}
-
-
 def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -> Dataset:
     """A declared data set, its files looked for below `data_dir`; or any path to games, split by the template. Raises
     UserError."""
@@ -82,7 +60,7 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
         )
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
-    label = printable(Path(expanded).name or expanded, 60)
+    label = path_label(printable(Path(expanded).name or expanded, 60))
     return Dataset(
         declaration, label, tuple(GameSource(path, scheme, label) for path in find_sources(expanded)), (), label
     )

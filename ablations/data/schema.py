@@ -6,6 +6,8 @@ from pydantic import Field, model_validator
 
 from gonn_core.config import Strict
 
+Collection = Literal["kgs", "gogod", "none"]
+"""Whose claims a data set's games judge: those measured on KGS's, on GoGoD's; none: no claim at all."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Year = Annotated[int, Field(ge=1000, le=2099)]
 
@@ -75,6 +77,8 @@ class DatasetDeclaration(Strict):
     name: str
     title: str
     document: str
+    collection: Collection | None = None
+    """None: games that judge the claims which name no collection."""
     sources: Annotated[tuple[SourceDeclaration, ...], Field(min_length=1)]
     filter: FilterDeclaration = FilterDeclaration()
     splits: SplitsDeclaration

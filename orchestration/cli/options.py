@@ -42,6 +42,10 @@ study_options = options(
         metavar="RATE",
         help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]",
     ),
+    click.option(
+        "--claim",
+        help="which claim of NAME the budgets gpu and paper take base, conditions and samples from  [default: the first]",
+    ),
 )
 
 

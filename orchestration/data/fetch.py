@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ablations.data.datasets import DECLARATIONS, read_declaration
+from ablations.data.declared import DECLARATIONS, read_declaration
 from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import output

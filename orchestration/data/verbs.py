@@ -5,7 +5,8 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, read_declaration
+from ablations.data.datasets import load_dataset
+from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
 from orchestration.data.archive_folder import data_folder

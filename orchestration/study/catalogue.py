@@ -12,7 +12,7 @@ from ablations.coverage import load_coverage
 from ablations.declarations import find
 from ablations.registry import load_registry
 from ablations.schema import Enhancement
-from ablations.wording import claim_text, main_claim, value_text
+from ablations.wording import claim_text, conditions_text, main_claim, value_text
 from orchestration.console import output
 
 NARROW = 110
@@ -71,7 +71,7 @@ def print_bases() -> None:
 
 def check_declarations() -> None:
     """Read and check all of them. Raises InputError or SettingError at the first bad one."""
-    from ablations.data.datasets import read_declarations  # with numba behind it: only here
+    from ablations.data.declared import read_declarations
 
     registry = load_registry()
     registry.check()
@@ -116,7 +116,7 @@ def print_card(name: str) -> None:
     for claim in card.claims:
         claims.add_row(
             claim_text(claim) + (f" ({claim.note})" if claim.note else ""),
-            ", ".join(filter(None, [claim.base or "another net", claim.planes, claim.data])),
+            conditions_text(claim),
             f"{claim.document}: {claim.section}",
             claim.evidence.replace("_", " "),
         )

@@ -49,6 +49,8 @@ class Request:
     device: Device = "auto"
     lr: str | None = None
     """A learning rate in place of the base's: a number, found:SEARCH, or search."""
+    claim: str | None = None
+    """A claim of the first card, from which the budget takes base, conditions and samples; None: the leading one."""
 
 
 def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
@@ -168,7 +170,7 @@ def check(request: Request) -> Checked:
     named = parse_names(request.name, registry)
     budget = registry.budget(request.budget)
     seeds = parse_seeds(request.seeds, budget.seeds)
-    base, config, cards = on_one_base(registry, named, budget, request.design, request.base)
+    base, config, cards = on_one_base(registry, named, budget, request.design, request.base, request.claim)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     adopter = Adopter(base, budget.id, seeds, cards, Workspace.here())
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
+from ablations.wording import conditions_text
+from gonn_core.metrics import METRICS
 from reports.book.section import Section
-from reports.claims.findings import ClaimFinding, claimed_text, conditions_text, source_text
+from reports.claims.findings import ClaimFinding, claimed_text, source_text
 from reports.figures.picture import Picture
 from reports.study.report import Report
 from reports.summary.figure import forest
@@ -40,9 +42,11 @@ _OPEN = (
 _COUNTS = (
     Column("system", "system", "left"),
     Column("cards", "enhancements"),
-    Column("claims", "claims"),
+    Column("claims", "claims on effects"),
     Column("measured", "measured here"),
     Column("verdicts", "verdicts", "left"),
+    Column("counts", "counts"),
+    Column("counted", "counted here", "left"),
 )
 
 
@@ -78,12 +82,11 @@ def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
             )
     sentences = (
         "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then "
-        "samples, then seeds. “Not tested here”: net, planes or"
-        " samples are not those of the claim. The section of the document and the reason of every verdict are in the "
-        "CSV files.",
-        "A claim is put to the test as it was made by BUDGET=gpu or BUDGET=paper after the same command. Without "
-        "GoGoD's games DATA=kgs serves as well: the data set is"
-        " told beside the verdict, not weighed.",
+        "samples, then seeds. “Not tested here”: planes, net, loss, schedule, games or samples are not those of the "
+        "claim; the CSV files name what differs, beside the section of the document and the reason of every verdict.",
+        "A claim is put to the test as it was made by BUDGET=paper after the same command, one of the first 5M samples "
+        "by BUDGET=gpu, on the games that it was made on. Counts of parameters are checked by counting: they agree or "
+        "differ, and are no effects that anybody replicated.",
     )
     lines = summary_lines(reports, registry)
     return Section(
@@ -196,33 +199,29 @@ def _way(card: Enhancement, claim: Claim, result: _StudyFinding | None, reports:
 
 def _games(card: Enhancement, claim: Claim) -> str:
     """The data set that a claim is about; of one that holds for any games that of the card's other claims."""
-    about = [claim, *card.claims] if claim.data == "any" else [claim]
-    return (
-        "gogod"
-        if any("GoGoD" in each.data for each in about) and not any("KGS" in each.data for each in about)
-        else "kgs"
-    )
+    about = [claim, *card.claims] if claim.games == "any" else [claim]
+    return next((each.games for each in about if each.games in ("kgs", "gogod")), "kgs")
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], _StudyFinding]) -> Table:
+    """What became of the claims of each system: those on effects, and apart from them what is merely counted."""
     rows = []
     for system, title in SYSTEMS.items():
         cards = [card for card in registry.cards.values() if card.system == system]
-        claims = [(card, claim) for card in cards for claim in card.claims]
-        tested = [best[card.id, claim.id].finding for card, claim in claims if _tested(best, card, claim)]
-        verdicts = Counter(finding.verdict for finding in tested)
-        text = ", ".join(
-            f"{count} {verdict}" for verdict, count in sorted(verdicts.items(), key=lambda each: (-each[1], each[0]))
-        )
-        numbers = {"cards": len(cards), "claims": len(claims), "measured": len(tested)}
-        rows.append(
-            Row(
-                system,
-                {
-                    "system": text_cell(title),
-                    "verdicts": text_cell(text or formats.NONE),
-                    **{key: Cell(str(value), value) for key, value in numbers.items()},
-                },
-            )
-        )
+        effects, counts = [], []
+        for card in cards:
+            for claim in card.claims:
+                (counts if METRICS[claim.metric].source == "net" else effects).append((card, claim))
+        tested = [best[card.id, claim.id].finding for card, claim in effects if _tested(best, card, claim)]
+        counted = [best[card.id, claim.id].finding for card, claim in counts if _tested(best, card, claim)]
+        numbers = {"cards": len(cards), "claims": len(effects), "measured": len(tested), "counts": len(counts)}
+        cells = {key: Cell(str(value), value) for key, value in numbers.items()}
+        cells |= {"system": text_cell(title), "verdicts": _verdicts(tested), "counted": _verdicts(counted)}
+        rows.append(Row(system, cells))
     return Table("claims", "Claims by system", _COUNTS, tuple(rows))
+
+
+def _verdicts(findings: Sequence[ClaimFinding]) -> Cell:
+    verdicts = Counter(finding.verdict for finding in findings)
+    ordered = sorted(verdicts.items(), key=lambda each: (-each[1], each[0]))
+    return text_cell(", ".join(f"{count} {verdict}" for verdict, count in ordered) or formats.NONE)

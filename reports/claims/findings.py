@@ -4,10 +4,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ablations.arms import differences
+from ablations.claimed import Comparison, differences
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast
+from ablations.wording import conditions_text
 from gonn_core.metrics import METRICS
 from reports.claims.context import NOT_MEASURED, ClaimContext, Measured
 from reports.claims.measures import MEASURES
@@ -16,8 +17,6 @@ from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 from reports.tables.histories import HISTORY
-
-_EVIDENCE = {"stated": "stated", "read_from_code": "read from code", "unverified_memory": "unverified memory"}
 
 COLUMNS = (
     Column("claim", "claim", "left"),
@@ -76,7 +75,9 @@ def differs(
     results: StudyResults, registry: Registry, card: Enhancement, contrast: Contrast, claim: Claim
 ) -> tuple[str, ...]:
     """In what the study's comparison differs from the claim's conditions, in words."""
-    apart = differences(registry, card, results.study.arm(contrast.without[0]).config, claim)
+    study = results.study
+    off, on = (study.arm(side[0]).config for side in (contrast.without, contrast.with_it))
+    apart = differences(registry, Comparison(card, off, on, study.data, study.coverage), claim)
     if len(contrast.without) > 1:
         apart = (*apart, "being a mean over the other enhancements on and off")
     return apart
@@ -173,12 +174,4 @@ def _number(claim: Claim, value: float) -> str:
 
 def source_text(claim: Claim) -> str:
     """Document, section and evidence of a claim."""
-    return f"{claim.document}, {claim.section} ({_EVIDENCE[claim.evidence]})"
-
-
-def conditions_text(claim: Claim) -> str:
-    """Base, planes, data and samples of a claim."""
-    parts = [claim.base or "another net", claim.planes, claim.data if claim.data != "any" else None]
-    if claim.samples is not None:
-        parts.append(f"{formats.samples(claim.samples)} samples")
-    return ", ".join(part for part in parts if part)
+    return f"{claim.document}, {claim.section} ({claim.evidence.replace('_', ' ')})"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gonn_core.config import with_values
+from ablations.claimed import conditions_of
 from gonn_core.metrics import METRICS, Source
 from reports.claims.context import ClaimContext, Measured, judged, not_measured
 from reports.claims.weights import weights
@@ -71,13 +71,13 @@ def _on_the_way(context: ClaimContext, effect: Effect) -> str:
 
 
 def _parameters(context: ClaimContext) -> Measured:
-    """Counted exactly, on the net of the claim: training has no say in it."""
+    """Counted exactly, on the net of the claim: training has no say in it, and no count is a replication."""
     claim, results, contrast = context.claim, context.results, context.contrast
     if claim.base is None:
         return Measured(formats.NONE, str(ClaimVerdict.NOT_TESTED), "the document's net is none of the bases")
-    config = context.registry.base(claim.base).config
-    card = context.registry.card(context.card.id).on_base(claim.base)
-    on, off = (net_cost(with_values(config, card.values(state), card.id), results.cache)[0] for state in ("on", "off"))
+    conditions = conditions_of(context.registry, context.card, claim)
+    assert conditions is not None
+    on, off = (net_cost(config, results.cache)[0] for config in (conditions.on, conditions.off))
     notes = []
     if claim.bounds is None:
         right = {"increase": on > off, "decrease": on < off, "no_change": on == off}[claim.direction]
@@ -87,7 +87,10 @@ def _parameters(context: ClaimContext) -> Measured:
     here = mean_cost(results, contrast.with_it).parameters - mean_cost(results, contrast.without).parameters
     if here != on - off:
         notes.append(f"on the arms of this study ({results.study.budget} budget): {formats.signed_count(here)}")
-    verdict = ClaimVerdict.REPLICATED if right else ClaimVerdict.CONTRADICTED
+    verdict = ClaimVerdict.COUNT_AGREES if right else ClaimVerdict.COUNT_DIFFERS
+    if context.from_memory:
+        notes.append(f"claim from unverified memory; {verdict}")
+        verdict = ClaimVerdict.COMPARED
     return Measured(f"{formats.signed_count(on - off)} on {claim.base}", str(verdict), "; ".join(notes), on - off)
 
 

@@ -134,13 +134,20 @@ CLAIMS = (
     Field("ours_value", "float64", "of the metric", "what was measured"),
     Field("ours_low", "float64", "of the metric", "lower end of its 95 % interval, or of its range over layers"),
     Field("ours_high", "float64", "of the metric", "upper end of it"),
-    Field("verdict", "str", "", "replicated, smaller or larger than claimed, contradicted, not tested here, …"),
+    Field(
+        "verdict",
+        "str",
+        "",
+        "replicated, smaller or larger than claimed, contradicted, not tested here, …; of counts: agrees, differs",
+    ),
     Field("note", "str", "", "reason of the verdict"),
     Field("document", "str", "", "document that makes the claim"),
     Field("section", "str", "", "where it stands there"),
-    Field("evidence", "str", "", "stated, read_from_code or unverified_memory"),
+    Field("evidence", "str", "", "stated, read_from_picture, read_from_code, derived or unverified_memory"),
     Field("claimed_base", "str", "", "base that it is made for"),
     Field("claimed_samples", "Int64", "positions", "positions trained on that it is made for"),
+    Field("claimed_stage", "str", "", "where no samples are told: finished (of nets at the end of training) or any"),
+    Field("claimed_games", "str", "", "collection that it is made for: kgs, gogod, other or any"),
     Field("trials", "str", "", "ids of the trials behind ours, separated by spaces"),
 )
 

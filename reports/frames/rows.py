@@ -133,6 +133,8 @@ def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
             "note": measured.note,
             "claimed_base": claim.base,
             "claimed_samples": claim.samples,
+            "claimed_stage": claim.stage,
+            "claimed_games": claim.games,
             "trials": " ".join(measured.trials),
         }
 

@@ -72,6 +72,8 @@ class ClaimVerdict(StrEnum):
     LARGER = "larger than claimed"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
+    COUNT_AGREES = "count agrees"
+    COUNT_DIFFERS = "count differs"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class ClaimedEffect:
     measured.
 
     low, high: the claimed value (equal) or range (-inf or inf: open), None when only a direction is stated; direction:
-    how the metric is said to move. differs: the conditions (base, planes, samples) in which the measurement differs
+    how the metric is said to move. differs: the conditions (see `ablations.claimed`) in which the measurement differs
     from the claim's, named.
     from_memory: the evidence is `unverified memory`.
     """

@@ -4,7 +4,8 @@ import dataclasses
 
 import pytest
 
-from ablations.arms import base_and_samples, bases_of, budget_config, differences, leading_claim, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, leading_claim, resolve
+from ablations.claimed import Comparison, differences
 from ablations.data.game_filters import filters_of
 from ablations.registry import load_registry
 from ablations.schema import Condition
@@ -110,8 +111,8 @@ def test_paper_takes_the_claims_samples(registry):
     assert ground("dilated_convolutions") == ("gonn-b5", 205_000_000)
     assert ground("center_init") == ("gonn-b5", 205_000_000)
     assert leading_claim(registry.card("center_init")) is None
-    # The first with samples leads, though another stands before it.
-    assert leading_claim(registry.card("stem_center_kernel")).id == "later_loss"
+    # The first that tells of an effect leads.
+    assert leading_claim(registry.card("three_output_planes")).id == "accuracy"
 
 
 def test_a_claims_samples_are_cut_to_whole_batches(registry):
@@ -122,8 +123,9 @@ def test_a_claims_samples_are_cut_to_whole_batches(registry):
     config = budget_config(odd, paper, 5_000_000)
     assert config.training.samples == 39_062 * 128
     claim = registry.card("ladder_input").claims[0]
+    comparison = Comparison(registry.card("ladder_input"), config, config, "gogod")
     assert claim.samples == 5_000_000 and not any(
-        "samples" in part for part in differences(registry, registry.card("ladder_input"), config, claim)
+        "samples" in part for part in differences(registry, comparison, claim)
     )
 
 
@@ -187,33 +189,3 @@ def test_conditions(registry):
     assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
     with pytest.raises(ValueError, match="either"):
         Condition(card="x", path="y")
-
-
-def base_lacking(registry, base, part):
-    """The registry with a base that lacks a part of the published net."""
-    lacking = registry.base(base).model_copy(update={"missing": (part,)})
-    return dataclasses.replace(registry, bases={**registry.bases, base: lacking})
-
-
-def test_differences_from_a_claims_conditions(registry):
-    def apart(card, claim, budget, base=None):
-        arms = resolve(registry, card, budget, base=base)
-        return differences(registry, arms.card, arms.off, next(c for c in arms.card.claims if c.id == claim))
-
-    assert apart("parametric_relu", "early_loss", "gpu") == ()
-    assert apart("parametric_relu", "later_loss", "gpu") == ("samples (5,000,000 instead of 15,000,000)",)
-    assert apart("parametric_relu", "parameters", "gpu", base="gonn-b5") == ()
-    assert apart("dilated_convolutions", "loss", "gpu") == ()
-    here = apart("parametric_relu", "early_loss", "cpu")
-    assert "net.trunk.width (32 instead of 192)" in here and "features.ladders (True instead of False)" in here
-    assert "samples (100,000 instead of 5,000,000)" in here
-    assert apart("stem_center_kernel", "later_loss", "paper") == ()
-    assert apart("ladder_block", "early_loss", "gpu") == ()  # on its claim's base, which has the block
-    assert apart("ladder_block", "early_loss", "gpu", base="gonn-b4") == ("net.activation (relu instead of prelu)",)
-    lacking = base_lacking(registry, "gonn-b4-2018-02", "second head")
-    arms = resolve(lacking, "stem_center_kernel", "paper")
-    assert differences(lacking, arms.card, arms.off, leading_claim(arms.card)) == ("the missing second head",)
-    assert apart("center_init", "loss", "gpu") == ("the net (the document's is none of the bases)",)
-    assert "the enhancement's form (here not as on gonn-b5)" in apart(
-        "last_move_input", "slow_move", "gpu", base="gonn-b4"
-    )

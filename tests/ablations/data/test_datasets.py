@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ablations.data.datasets import DECLARATIONS, dataset_names, load_dataset, prepare, read_declaration
+from ablations.data.datasets import load_dataset, prepare
+from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
 from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes

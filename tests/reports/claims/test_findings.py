@@ -21,7 +21,7 @@ CLAIMS = {
     "later": {"value": -0.025, "samples": 15_000_000},
     "earlier": {"value": -0.025, "samples": 1_000_000},
     "unknown_net": {"value": -0.025, "base": None},
-    "any_samples": {"value": -0.025, "samples": None},
+    "any_samples": {"value": -0.025, "samples": None, "stage": "any"},
     "hits": {"metric": "top1", "direction": "increase"},
     "rank": {"metric": "rank"},
     "probability": {"metric": "probability", "direction": "increase"},

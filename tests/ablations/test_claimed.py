@@ -1,0 +1,209 @@
+"""Which comparisons are made as a claim was, and what the others differ in."""
+
+import dataclasses
+
+import pytest
+
+from ablations.arms import Arms, leading_claim, resolve
+from ablations.claimed import Comparison, conditions_of, differences, opposed
+from ablations.registry import load_registry
+from ablations.schema import Claim, Enhancement
+from gonn_core.config import with_values
+from gonn_core.errors import SettingError
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry()
+
+
+def claim_of(card: Enhancement, name: str) -> Claim:
+    return next(claim for claim in card.claims if claim.id == name)
+
+
+def changed(registry, card: str, claim: str, **changes):
+    """The registry with one claim of one card changed."""
+    declared = registry.cards[card]
+    claims = tuple(each.model_copy(update=changes) if each.id == claim else each for each in declared.claims)
+    cards = {**registry.cards, card: declared.model_copy(update={"claims": claims})}
+    return dataclasses.replace(registry, cards=cards)
+
+
+def compared(arms: Arms, data: str, **values) -> Comparison:
+    off, on = (with_values(each, values) for each in (arms.off, arms.on))
+    return Comparison(arms.card, off, on, data)
+
+
+@pytest.fixture(scope="module")
+def apart(registry):
+    def of(card, claim, budget, data="gogod", base=None, declared=registry, **values):
+        arms = resolve(declared, card, budget, base=base)
+        return differences(declared, compared(arms, data, **values), claim_of(declared.cards[card], claim))
+
+    return of
+
+
+def test_a_claim_is_tested_on_its_net_its_games_and_its_samples(apart):
+    assert apart("parametric_relu", "early_loss", "gpu") == ()
+    assert apart("parametric_relu", "later_loss", "gpu") == ("samples (5,000,000 instead of 15,000,000)",)
+    here = apart("parametric_relu", "early_loss", "cpu")
+    assert "net.trunk.width (32 instead of 192)" in here and "features.ladders (True instead of False)" in here
+    assert "samples (100,000 instead of 5,000,000)" in here
+    assert "training.schedule.kind (linear instead of gonn)" in here
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"training.optimiser.learning_rate": 0.064}, "training.optimiser.learning_rate (0.064 instead of 0.032)"),
+        ({"training.loss": "squared_error"}, "training.loss (squared_error instead of cross_entropy)"),
+        ({"training.batch_size": 200}, "training.batch_size (200 instead of 100)"),
+        ({"data.augmentation": "none"}, "data.augmentation (none instead of batch)"),
+        ({"training.schedule.compression": 2.0}, "training.schedule.compression (2.0 instead of 1.0)"),
+        ({"features.history": 5}, "features.history (5 instead of 3)"),
+        ({"evaluation.legal_only": True}, "evaluation.legal_only (True instead of False)"),
+        ({"training.precision": "fp32", "training.data_seed": 7}, None),
+    ],
+)
+def test_every_setting_that_is_told_is_compared(apart, values, told):
+    assert apart("parametric_relu", "early_loss", "gpu", **values) == (() if told is None else (told,))
+
+
+def test_one_arm_at_another_rate_is_a_difference_too(registry):
+    arms = resolve(registry, "parametric_relu", "gpu")
+    on = with_values(arms.on, {"training.optimiser.learning_rate": 0.016})
+    claim = claim_of(arms.card, "early_loss")
+    assert differences(registry, Comparison(arms.card, arms.off, on, "gogod"), claim) == (
+        "training.optimiser.learning_rate (0.016 instead of 0.032)",
+    )
+
+
+def test_what_is_not_told_is_no_condition(registry, apart):
+    rate = {"training.optimiser.learning_rate": 0.064, "training.optimiser.momentum": 0.5}
+    free = changed(registry, "parametric_relu", "early_loss", not_told=("training.optimiser",))
+    assert apart("parametric_relu", "early_loss", "gpu", declared=free, **rate) == ()
+    base = registry.base("gonn-b4").model_copy(update={"not_told": ("training.optimiser.learning_rate",)})
+    free = dataclasses.replace(registry, bases={**registry.bases, "gonn-b4": base})
+    assert apart("parametric_relu", "early_loss", "gpu", declared=free, **rate) == (
+        "training.optimiser.momentum (0.5 instead of 0.9)",
+    )
+
+
+def test_conditions_of_a_claim_take_the_place_of_its_bases(registry, apart):
+    other = changed(registry, "parametric_relu", "early_loss", conditions={"net.norm_gamma": False})
+    assert apart("parametric_relu", "early_loss", "gpu", declared=other) == ("net.norm_gamma (True instead of False)",)
+    assert apart("parametric_relu", "early_loss", "gpu", declared=other, **{"net.norm_gamma": False}) == ()
+    wrong = changed(registry, "parametric_relu", "early_loss", conditions={"features.k": False})
+    with pytest.raises(SettingError, match="parametric_relu.claims.early_loss.conditions.features.k"):
+        conditions_of(wrong, wrong.cards["parametric_relu"], claim_of(wrong.cards["parametric_relu"], "early_loss"))
+
+
+@pytest.mark.parametrize(
+    ("games", "data", "told"),
+    [
+        ("gogod", "gogod", None),
+        ("gogod", "kgs", "the games (kgs instead of GoGoD)"),
+        ("kgs", "kgs", None),
+        ("kgs", "gogod", "the games (gogod instead of KGS)"),
+        ("kgs", "kgs+tom", "the games (kgs+tom instead of KGS)"),
+        ("kgs", "my-games", "the games (my-games instead of KGS)"),
+        ("any", "kgs", None),
+        ("any", "my-games", None),
+        ("any", "starter", "the games (starter, which judges no claim)"),
+        ("gogod", "starter", "the games (starter, which judges no claim)"),
+    ],
+)
+def test_games_judge_claims_of_their_own_collection(registry, apart, games, data, told):
+    about = changed(registry, "parametric_relu", "early_loss", games=games)
+    assert apart("parametric_relu", "early_loss", "gpu", data, declared=about) == (() if told is None else (told,))
+
+
+def test_games_of_some_years_only_are_told(registry):
+    arms = resolve(registry, "parametric_relu", "gpu")
+    claim = claim_of(arms.card, "early_loss").model_copy(update={"games": "kgs"})
+
+    def apart(coverage):
+        return differences(registry, Comparison(arms.card, arms.off, arms.on, "kgs", coverage), claim)
+
+    assert apart("kgs, 15 of 15 training years") == ()
+    assert apart("kgs, 4 of 15 training years (missing 2000, 2004)") == ("the games (4 of 15 training years of KGS)",)
+
+
+def test_a_finished_net_is_one_trained_to_the_end(registry, apart):
+    of_the_end = changed(registry, "parametric_relu", "early_loss", samples=None, stage="finished")
+    end = registry.base("gonn-b4").schedule_end
+    assert apart("parametric_relu", "early_loss", "gpu", declared=of_the_end) == (
+        f"samples (5,000,000; claimed of nets trained to their end, here {end:,})",
+    )
+    assert apart("parametric_relu", "early_loss", "gpu", declared=of_the_end, **{"training.samples": end}) == ()
+    at_any = changed(registry, "parametric_relu", "early_loss", samples=None, stage="any")
+    assert apart("parametric_relu", "early_loss", "gpu", declared=at_any) == ()
+
+
+def test_a_schedule_that_is_run_through_is_another_in_fewer_samples(registry, apart):
+    shares = {"training.schedule.kind": "linear"}
+    early = changed(registry, "parametric_relu", "early_loss", conditions=shares)
+    end = registry.base("gonn-b4").schedule_end
+    assert apart("parametric_relu", "early_loss", "gpu", declared=early, **shares) == (
+        f"the schedule (run through in 5,000,000 instead of {end:,} samples)",
+    )
+
+
+def test_nets_that_are_none_of_ours(registry, apart):
+    assert apart("center_init", "loss", "gpu")[0] == "the net (the document's is none of the bases)"
+    base = registry.base("gonn-b4").model_copy(update={"missing": ("second head",)})
+    lacking = dataclasses.replace(registry, bases={**registry.bases, "gonn-b4": base})
+    assert apart("parametric_relu", "early_loss", "gpu", declared=lacking) == ("the missing second head",)
+    unlike = changed(registry, "parametric_relu", "early_loss", unmatched="arms of unequal length")
+    assert apart("parametric_relu", "early_loss", "gpu", declared=unlike) == ("arms of unequal length",)
+    assert "the enhancement's form (here not as on gonn-b5)" in apart(
+        "dilated_convolutions", "loss", "gpu", base="gonn-b12"
+    )
+
+
+def test_planes_that_no_setting_makes_are_a_difference(registry, apart):
+    fewer = changed(registry, "parametric_relu", "early_loss", planes=12)
+    assert apart("parametric_relu", "early_loss", "gpu", declared=fewer) == ("the planes (13 instead of 12)",)
+
+
+def test_opposite_statements_about_one_number_are_refused(registry):
+    declared = registry.cards["parametric_relu"]
+    claim = claim_of(declared, "early_loss")
+    other = claim.model_copy(update={"id": "other", "direction": "increase", "value": None})
+
+    def said(**changes):
+        return opposed(registry, declared, claim, other.model_copy(update=changes))
+
+    assert said() and said(samples=None, stage="any") and said(games="any")
+    assert not said(samples=15_000_000) and not said(samples=None, stage="finished")
+    assert not said(games="kgs") and not said(metric="top1") and not said(direction="decrease")
+    assert not said(conditions={"features.ko": False}) and not said(base=None)
+    both = declared.model_copy(update={"claims": (claim, other)})
+    with pytest.raises(SettingError, match="early_loss, other: opposite statements about one number"):
+        dataclasses.replace(registry, cards={**registry.cards, declared.id: both}).card(declared.id)
+
+
+def test_no_two_opposite_claims_are_judged_in_one_study(registry):
+    """Whatever the base, the budget and the games: of what is judged, nothing says the opposite of another."""
+    for card in registry.cards.values():
+        for budget in ("gpu", "paper"):
+            for base in {claim.base for claim in card.claims if claim.base}:
+                arms = resolve(registry, card.id, budget, base=base)
+                for data in ("kgs", "gogod"):
+                    judged: dict[tuple, set[str]] = {}
+                    for claim in card.claims:
+                        if not differences(registry, compared(arms, data), claim):
+                            number = (claim.metric, claim.quantity, claim.statistic, claim.probe)
+                            judged.setdefault(number, set()).add(claim.direction)
+                    assert all(len(directions) == 1 for directions in judged.values()), (card.id, budget, base, data)
+
+
+def test_the_main_statement_leads(registry):
+    assert leading_claim(registry.cards["three_output_planes"]).direction == "increase"
+    for card in registry.cards.values():
+        claim = leading_claim(card)
+        assert (
+            claim is None
+            or claim.metric != "parameters"
+            or all(each.metric in ("parameters", "samples_per_s_ratio") or each.base is None for each in card.claims)
+        )
