@@ -92,7 +92,8 @@ def base_and_samples(
     nothing from one).
 
     `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's; one
-    that is the claim's own comes with the claim's conditions. Of a claim without samples, training goes to the end of the base's published run. Raises SettingError (BASE, CLAIM).
+    that is the claim's own comes with the claim's conditions. Of a claim without samples, training goes to the end of
+    the base's published run. Raises SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
@@ -168,9 +169,9 @@ def on_one_base(
 ) -> tuple[Base, TrialConfig, tuple[Enhancement, ...]]:
     """Where cards are compared with each other: a base, its configuration under the budget, and the cards in its form.
 
-    The first card decides, with its claim if one is named; a given `base` wins. What a card needs of another of them is the base's in add-one alone:
-    other designs put it in, or refuse the arm. Raises SettingError (BASE, BUDGET), listing the bases of a card that
-    does not fit; CLAIM.
+    The first card decides, with its claim if one is named; a given `base` wins. What a card needs of another of them is
+    the base's in add-one alone: other designs put it in, or refuse the arm. Raises SettingError (BASE, BUDGET, CLAIM),
+    listing the bases of a card that does not fit.
     """
     chosen, samples, _ = base_and_samples(registry, cards[0], budget, base, claim)
     among = set() if design == "add-one" else {card.id for card in cards}

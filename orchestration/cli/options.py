@@ -44,7 +44,7 @@ study_options = options(
     ),
     click.option(
         "--claim",
-        help="which claim of NAME the budgets gpu and paper take base, conditions and samples from  [default: the first]",
+        help="the claim from which the budgets gpu and paper take base, conditions and samples  [default: the first]",
     ),
 )
 

@@ -193,7 +193,7 @@ def test_no_two_opposite_claims_are_judged_in_one_study(registry):
                     judged: dict[tuple, set[str]] = {}
                     for claim in card.claims:
                         if not differences(registry, compared(arms, data), claim):
-                            number = (claim.metric, claim.quantity, claim.statistic, claim.probe)
+                            number = (claim.metric, claim.quantity, claim.statistic, claim.probe, claim.history)
                             judged.setdefault(number, set()).add(claim.direction)
                     assert all(len(directions) == 1 for directions in judged.values()), (card.id, budget, base, data)
 

@@ -16,7 +16,7 @@ from tests.paths import ROOT
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
 NEAREST = "parametric_relu, "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
-OPTIONS_VALID = "valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr"
+OPTIONS_VALID = "valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr, --claim"
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"
 FOLDERS_VALID = "valid: a folder for the archives, or GONN_DATA in the environment"

@@ -87,8 +87,8 @@ def test_every_claim_has_a_row(report):
         ("speed", "not measured yet"),
         ("games", "not measured yet"),
         ("probe", "not measured yet"),
-        ("count", "replicated"),
-        ("miscount", "contradicted"),
+        ("count", "count agrees"),
+        ("miscount", "count differs"),
         ("slopes", "not measured yet"),
         ("slopes_without", "not measured yet"),
     ],
@@ -143,8 +143,17 @@ def test_parameters_are_counted_on_the_claims_own_net(tmp_path):
         tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,)
     )  # a smoke budget, nothing trained
     (finding,) = make_report(load_results(made.study, made.runs), cards).findings
-    assert finding.verdict == "replicated" and finding.measured.text == "+1,744 on gonn-b4"
+    assert finding.verdict == "count agrees" and finding.measured.text == "+1,744 on gonn-b4"
     assert "on the arms of this study (smoke budget): +84" in finding.measured.note
+
+
+def test_a_count_from_memory_is_compared_only(tmp_path):
+    cards = registry_with(
+        count={"metric": "parameters", "direction": "increase", "value": 1_744, "evidence": "unverified_memory"}
+    )
+    made = plan_study(tmp_path, "made_up", base="gonn-b4", cards_of=cards, seeds=(1,))
+    (finding,) = make_report(load_results(made.study, made.runs), cards).findings
+    assert finding.verdict == "compared only" and "count agrees" in finding.measured.note
 
 
 def test_speed_is_stated_but_never_judged(tmp_path):
@@ -174,7 +183,7 @@ def test_cards_that_are_gone_leave_the_rest_of_the_report(tmp_path):
 
 def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
     claims = {
-        "slopes": CLAIMS["slopes"] | {"base": "gonn-b4", "samples": None},
+        "slopes": CLAIMS["slopes"] | {"base": "gonn-b4", "samples": None, "stage": "any"},
         "centre": {"metric": "weight_statistic"},
     }
     claims["centre"] |= {
@@ -182,6 +191,7 @@ def test_slopes_of_the_final_weights_beside_the_untrained_ones(tmp_path):
         "quantity": "on",
         "direction": "increase",
         "samples": None,
+        "stage": "any",
     }
     cards = registry_with(**claims)
     made = plan_study(

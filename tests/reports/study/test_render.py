@@ -255,7 +255,7 @@ def printed(report, width=100, terminal=False) -> str:
 def test_terminal_fits_a_hundred_columns_and_is_plain_when_piped(files):
     text = printed(files.report)
     assert max(map(len, text.splitlines())) <= 100 and "\x1b" not in text
-    for word in ("parametric_relu", "helps", "2 of 3", "FLOPs", "replicated", "not tested here", "failed: Diverged"):
+    for word in ("parametric_relu", "helps", "2 of 3", "FLOPs", "count agrees", "not tested here", "failed: Diverged"):
         assert word in text
     assert "[red]loss[/red]" in text  # shown as it is, not obeyed
 
