@@ -16,8 +16,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
-from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.metrics import CLAIMED, METRICS
+from gonn_core.settings.evaluation import HistoryMode
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
 Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
 from gonn_core.errors import InputError, printable, printable_tree
-from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.files.json_files import read_json
+from gonn_core.settings.evaluation import HistoryMode
 
 FORMAT: Final = 1
 

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from gonn_core.evaluation.metrics import Scores
-from gonn_core.evaluation.reading import PLAIN, HistoryMode, Reading
+from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.go.points import SYMMETRY
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
+from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.training.batches import PlaneMaker, ahead
 
 BATCH = 256

@@ -1,14 +1,9 @@
 """How a net's policy is read when it is evaluated: averaged over the symmetries or not, over all points or the legal
 ones; and how much history the net is shown."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from gonn_core.go.points import SYMMETRY
-
-HistoryMode = Literal["full", "as_published", "none"]
-"""`full`: all of the last five moves; `as_published`: GoNN's test rows lost moves at random, once, with the
-probabilities of training rows (spec: GoNN 0.6, 1.3); `none`: no earlier move at all, in whatever planes a net has for
-them ("play well without history", GoNN: Some Thoughts About History as an Input)."""
 
 
 class Reading(NamedTuple):

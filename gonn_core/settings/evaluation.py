@@ -1,6 +1,13 @@
 """How a trial's policy is read when it is evaluated."""
 
+from typing import Literal
+
 from gonn_core.settings.strict import Strict
+
+HistoryMode = Literal["full", "as_published", "none"]
+"""`full`: all of the last five moves; `as_published`: GoNN's test rows lost moves at random, once, with the
+probabilities of training rows (spec: GoNN 0.6, 1.3); `none`: no earlier move at all, in whatever planes a net has for
+them ("play well without history", GoNN: Some Thoughts About History as an Input)."""
 
 
 class EvaluationConfig(Strict):

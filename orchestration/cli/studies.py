@@ -5,7 +5,7 @@ from typing import get_args
 
 import click
 
-from gonn_core.evaluation.reading import HistoryMode
+from gonn_core.settings.evaluation import HistoryMode
 from orchestration.cli.options import (
     address_option,
     budget_option,

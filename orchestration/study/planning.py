@@ -17,8 +17,8 @@ from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import SettingError, UserError, printable
-from gonn_core.evaluation.reading import HistoryMode
 from gonn_core.metrics import METRICS
+from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings

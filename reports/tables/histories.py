@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gonn_core.evaluation.reading import HistoryMode
+from gonn_core.settings.evaluation import HistoryMode
 
 HISTORY: Mapping[HistoryMode, str] = {
     "full": "full history",

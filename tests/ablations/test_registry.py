@@ -309,7 +309,7 @@ CARD = "cards/gonn/parametric_relu.yaml"
             "activaton: prelu",
             (
                 "bases/gonn-b5.yaml.config.net.activaton=prelu: no such setting; valid: activation, conv, "
-                "encoder, family, head, norm_gamma, prelu_init, residual, stem, trunk"
+                "encoder, family, head, norm, norm_gamma, prelu_init, residual, stem, trunk"
             ),
         ),
         (
