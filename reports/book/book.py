@@ -10,10 +10,12 @@ from pathlib import Path
 from ablations.registry import Registry
 from reports.book.claims import claims_section
 from reports.book.cost import cost_section
+from reports.book.documents.comparison import comparison_section
+from reports.book.documents.sections import document_sections
+from reports.book.documents.stats import stats_section
 from reports.book.elo import elo_section
 from reports.book.inspection import inspection_section
 from reports.book.play import play_section
-from reports.book.published import comparison_section, stats_section
 from reports.book.rates import rates_section
 from reports.book.section import Section
 from reports.figures.picture import Picture
@@ -114,6 +116,7 @@ def book_sections(
         comparison_section(registry, nets, played),
         stats_section(registry, nets),
         elo_section(registry, nets, played.ladders),
+        *document_sections(registry, nets, reports, played),
         play_section(played, [report.study for report in reports]),
         claims_section(registry, reports),
         cost_section(reports, curves),

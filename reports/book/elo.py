@@ -4,15 +4,18 @@ stand in them."""
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from ablations.published_results import EloPoint
 from ablations.registry import Registry
+from reports.book.documents.ours import comparable
 from reports.book.elo_picture import elo_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture
 from reports.play.correspondence import CurvePoint, RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import Ladder
 from reports.play.ladder_table import ladder_table, ladder_text
-from reports.results.nets import MeasuredNet, level
+from reports.results.nets import MeasuredNet, level, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
@@ -48,7 +51,7 @@ def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequen
     for ladder in rated:
         sentences += ladder_text(ladder)
         tables.append(ladder_table(ladder))
-    tables += _read_tables(points, rated, nets)
+    tables += _read_tables(registry, points, rated, nets)
     if not rated:
         sentences.append(TO_RATE)
     if len(points) < 3 and not rated:
@@ -77,48 +80,53 @@ def _published(points: Sequence[EloPoint]) -> Table:
         cells = {"top1": Cell(f"{100 * point.top1:.0f} %", point.top1), "nats": Cell(f"{point.nats:.2f}", point.nats)}
         cells |= {
             "perplexity": Cell(f"{math.exp(point.nats):.1f}", math.exp(point.nats)),
-            "elo": Cell(f"{'≈ ' if point.elo else ''}{point.elo:.0f}", point.elo),
+            "elo": Cell(f"{'~' if point.elo else ''}{point.elo:.0f}", point.elo),
         }
         rows.append(Row(f"{point.nats:g}", cells))
-    return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows))
+    note = "~ about, as printed. Perplexity, exp(nats), is worked out here."
+    return Table("elo", "Published correspondence", _PUBLISHED, tuple(rows), (note,))
 
 
-def _read_tables(points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]) -> list[Table]:
-    """Losses of nets that no games rate, each read from the correspondences of its own data set."""
+def _read_tables(
+    registry: Registry, points: Sequence[EloPoint], ladders: Sequence[Ladder], nets: Sequence[MeasuredNet]
+) -> list[Table]:
+    """Losses of nets that no games rate, each read from the correspondences of its own data set and kind of net."""
     tables = []
     if len(points) >= 3:
-        tables.append(
-            _read(
-                "elo-ours",
-                "Losses measured here, read from the published correspondence",
-                points,
-                None,
-                [net for net in nets if net.study.data == "gogod"],
-            )
-        )
+        read = [
+            (net, comparable(registry, net)) for net in nets if net.study.data == "gogod" and _kind(net) == "ResNet"
+        ]
+        title = "Losses measured here, read from the published correspondence"
+        tables.append(_read("elo-ours", title, points, None, read))
     for ladder in ladders:
         if len(ladder.curve()) >= 3:
             own = [
                 RatedPoint(ladder.file.rungs[number].nats, float(ladder.ratings.elo[number]))
                 for number in ladder.curve()
             ]
-            alike = [net for net in nets if net.study.data == ladder.file.data]
-            tables.append(
-                _read(
-                    f"elo-read-{ladder.file.id}",
-                    f"Losses measured here, read from the ladder {ladder.file.title}",
-                    own,
-                    ladder.covariance(),
-                    alike,
-                )
-            )
+            kinds = {rung.structure.split()[0] for rung in ladder.file.rungs}
+            alike = [net for net in nets if net.study.data == ladder.file.data and _kind(net) in kinds]
+            read = [(net, net.evaluation(ladder.file.history)) for net in alike]
+            title = f"Losses measured here, read from the ladder {ladder.file.title}"
+            tables.append(_read(f"elo-read-{ladder.file.id}", title, own, ladder.covariance(), read))
     return [table for table in tables if table.rows]
 
 
-def _read(name: str, title: str, points: Sequence[CurvePoint], covariance, nets: Sequence[MeasuredNet]) -> Table:
+def _kind(net: MeasuredNet) -> str:
+    """ResNet, CNN or encoder: what another kind of net loses says less of its strength."""
+    return structure(net.config.net).split()[0]
+
+
+def _read(
+    name: str,
+    title: str,
+    points: Sequence[CurvePoint],
+    covariance: np.ndarray | None,
+    nets: Sequence[tuple[MeasuredNet, int | None]],
+) -> Table:
+    """`nets`: each with the number of the evaluation that its loss is taken from."""
     rows = []
-    for net in nets:
-        number = net.evaluation("full")
+    for net, number in nets:
         loss = None if number is None else level(net, number, "nats")
         if loss is None:
             continue
