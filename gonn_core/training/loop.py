@@ -64,12 +64,12 @@ class Trainer:
         `net`."""
         return self._average.net if self._average is not None and self._average.begun else self.net
 
-    def step(self, batch: Batch) -> torch.Tensor:
+    def step(self, batch: Batch, on_part: Callable[[int], None] | None = None) -> torch.Tensor:
         """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar
-        on the device."""
+        on the device. on_part: told how many of several parts of the batch are done, as `Objective.backward` says."""
         training, count = self.config.training, len(batch.targets)
         self._optimiser.zero_grad()
-        losses = self._objective.backward(self.net, batch, self.samples)
+        losses = self._objective.backward(self.net, batch, self.samples, on_part)
         self.rate = learning_rate(training, self.samples) * (self._stalling.factor if self._stalling else 1.0)
         self._optimiser.step(self.rate)
         self.samples += count

@@ -1,7 +1,7 @@
 """What a trial minimises: the policy's loss over its output planes, and auxiliary losses beside it, each with its
 weight."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import reduce
 from types import MappingProxyType
@@ -44,18 +44,25 @@ class Objective:
         plain = self._training.loss == "cross_entropy" and self._training.policy_weight == 1
         return plain and self._planes == 1 and not self._weights
 
-    def backward(self, net: PolicyNet, batch: Batch, samples: int) -> Losses:
-        """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached."""
+    def backward(
+        self, net: PolicyNet, batch: Batch, samples: int, on_part: Callable[[int], None] | None = None
+    ) -> Losses:
+        """Gradients of the batch's mean loss, added up over `batch_splits` parts of it; the losses, detached.
+
+        on_part is told, after each part but the last, how many are done.
+        """
         training = self._training
         if training.batch_splits == 1:
             losses = self._losses(net, batch, batch, samples)
             losses.total.backward()
             return losses._replace(total=losses.total.detach())
         done = []
-        for part in split(batch, training.batch_splits):
+        for number, part in enumerate(split(batch, training.batch_splits), 1):
             losses = self._losses(net, part, batch, samples)
             losses.total.backward()
             done.append((losses.total.detach(), losses.nats, losses.hits))  # no heads: `_check` refuses them
+            if on_part and number < training.batch_splits:
+                on_part(number)
         total, nats, hits = (torch.stack(values).sum() for values in zip(*done, strict=True))
         return Losses(total, nats, hits)
 

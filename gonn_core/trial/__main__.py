@@ -3,13 +3,14 @@ safetensors."""
 
 import argparse
 import json
+import math
 import signal
 import sys
 import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
-from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting
+from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting, steps_done
 from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
@@ -79,11 +80,13 @@ def describe(event: Event) -> str:
         done = f"{event.positions:,}/{event.of:,} positions"
         return f"{start}  evaluating {event.split} ({event.history}): {done}"
     parts = [start]
+    if isinstance(event, Tick) and event.step is not None:
+        parts.append(f"step {steps_done(event.step)}/{event.steps:,}")
     if event.samples_per_s:
         parts.append(f"{event.samples_per_s:,.0f}/s")
     if event.nats is not None:
         parts.append(f"nats {event.nats:.4f}")
-    if isinstance(event, Tick | Point):
+    if isinstance(event, Tick | Point) and not math.isnan(event.train_nats):
         parts.append(f"train {event.train_nats:.4f}")
     if isinstance(event, Tick):
         parts.append(f"{_duration(event.seconds_left)} left")

@@ -60,10 +60,14 @@ class Tick(Event):
     """About once a second."""
 
     train_nats: float
-    """Mean since the last point."""
+    """Mean since the last point; nan before the first step."""
     seconds_left: float
     training_seconds: float
     """In steps, of all sessions."""
+    step: float | None = None
+    """Steps done; of the running one, where batches are split, the share of its parts that is done."""
+    steps: int | None = None
+    """How many it will be."""
     memory: Memory | None = None
     """None on a CPU."""
 
@@ -125,6 +129,11 @@ class Paused(Event):
 OnProgress = Callable[[Event], bool | None]
 """Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a
 checkpoint."""
+
+
+def steps_done(step: float) -> str:
+    """12 or, within a step whose batch is split, 12.25."""
+    return f"{step:,.0f}" if float(step).is_integer() else f"{step:,.2f}"
 
 
 class PauseAsked(Exception):

@@ -128,22 +128,22 @@ class Session:
             training_seconds=self.clock.training_seconds,
             free_bytes=self._free,
         )
-        next_tick = time.monotonic() + TICK_SECONDS
+        self._next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
         first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
         batches = training_batches(self.job.config, self._view, self.maker, first, stop, self.settings.loader_threads)
         try:
             for batch in batches:
                 self.clock.start_training()  # at the first batch: kernels may have been compiled for it
-                trainer.step(batch)
-                go_on = True
+                self._go_on = True
+                trainer.step(batch, self._part)
+                go_on = self._go_on
                 if trainer.samples in self._points:
-                    go_on = self._point()
+                    go_on = self._point() and go_on
                 if trainer.samples in self._snapshots:
                     self._snapshot()
-                if time.monotonic() >= next_tick:
+                if time.monotonic() >= self._next_tick:
                     go_on = self._tick() and go_on
-                    next_tick = time.monotonic() + TICK_SECONDS
                 if trainer.samples == training.samples:
                     break
                 if not go_on or time.monotonic() >= next_checkpoint:
@@ -183,12 +183,10 @@ class Session:
         total = self.job.config.training.samples
         return self.on_progress(kind(self.job.id, self.trainer.samples, total, nats, **values)) is not False
 
-    def _rate(self) -> float:
-        """Samples per second of training since the last line."""
+    def _rate(self, samples: float) -> float:
+        """Samples per second of training since the last line, of which so many were done by now."""
         last = self._lines[-1] if self._lines else {"samples": 0, "training_seconds": 0.0}
-        return (self.trainer.samples - last["samples"]) / max(
-            self.clock.training_seconds - last["training_seconds"], 1e-9
-        )
+        return (samples - last["samples"]) / max(self.clock.training_seconds - last["training_seconds"], 1e-9)
 
     def _point(self) -> bool:
         """A line of metrics: written before any checkpoint at this sample count or later, so that none is ever
@@ -213,8 +211,9 @@ class Session:
                 line |= scores.means() | thresholded(scores)
                 evaluations += 1
             line |= {"learning_rate": trainer.rate, "looks": evaluations}
-            line |= {"samples_per_s": self._rate(), **self.clock.seconds()}
+            line |= {"samples_per_s": self._rate(trainer.samples), **self.clock.seconds()}
             trainer.forget_loss()
+            self._next_tick = time.monotonic() + TICK_SECONDS  # this tells everything
             self._lines.append(line)
             self.directory.write_metrics(self._lines, self.lease)
             return self._emit(
@@ -225,17 +224,28 @@ class Session:
                 memory=peak_memory(self.device),
             )
 
-    def _tick(self) -> bool:
-        if self.trainer.samples in self._points:
-            return True  # the point has just told everything
-        rate = self._rate()
-        left = (self.job.config.training.samples - self.trainer.samples) / rate
+    def _part(self, done: int) -> None:
+        """So many parts of the running step are done: a step of many parts may take minutes."""
+        if time.monotonic() >= self._next_tick:
+            self._go_on = self._tick(done) and self._go_on
+
+    def _tick(self, parts: int = 0) -> bool:
+        """parts: of the running step, done."""
+        training = self.job.config.training
+        step = self.trainer.samples // training.batch_size + parts / training.batch_splits
+        rate = self._rate(step * training.batch_size)
+        if not rate:
+            return True  # a point has just told everything
+        left = (training.samples - step * training.batch_size) / rate
+        self._next_tick = time.monotonic() + TICK_SECONDS
         return self._emit(
             Tick,
             samples_per_s=rate,
             train_nats=self.trainer.train_nats(),
             seconds_left=left,
             training_seconds=self.clock.training_seconds,
+            step=step,
+            steps=training.samples // training.batch_size,
             memory=peak_memory(self.device),
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from gonn_core.errors import printable
-from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Waiting
+from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Tick, Waiting, steps_done
 from orchestration.progress import Bar, Display, display, duration
 
 _OVER = ("finished", "failed", "paused")
@@ -23,6 +23,9 @@ class TrialLine:
     samples: int = 0
     rate: float | None = None
     nats: float | None = None
+    step: float | None = None
+    """Steps done, with the parts of the running one; None before anything was told of them."""
+    steps: int | None = None
     state: str = "pending"
     """pending, or the kind of the last event."""
     note: str = ""
@@ -32,9 +35,14 @@ class TrialLine:
         return self.state not in ("pending", *_OVER)
 
     @property
+    def done(self) -> float:
+        """Samples, with the parts of the running step."""
+        return max(self.samples, self.step * self.total / self.steps) if self.step and self.steps else self.samples
+
+    @property
     def seconds_left(self) -> float | None:
         """Of training; None before a rate is known."""
-        return (self.total - self.samples) / self.rate if self.rate else None
+        return (self.total - self.done) / self.rate if self.rate else None
 
 
 class StudyProgress:
@@ -54,6 +62,10 @@ class StudyProgress:
         line.samples = event.samples if isinstance(event, Retried) else max(line.samples, event.samples)
         line.rate = event.samples_per_s or line.rate
         line.nats = event.nats if event.nats is not None else line.nats
+        if isinstance(event, Tick):
+            line.step, line.steps = event.step, event.steps
+        elif isinstance(event, Retried):
+            line.step = None
         line.note = _note(event)
         return line
 
@@ -71,8 +83,8 @@ class StudyProgress:
         return self._done / self._total if self._total else 1.0
 
     @property
-    def _done(self) -> int:
-        return sum(line.total if line.state == "finished" else line.samples for line in self.trials.values())
+    def _done(self) -> float:
+        return sum(line.total if line.state == "finished" else line.done for line in self.trials.values())
 
     @property
     def _total(self) -> int:
@@ -124,12 +136,13 @@ def describe(line: TrialLine) -> str:
     if line.note:
         return f"{line.label}: {line.note}{nats}"
     rate = f", {line.rate:,.0f}/s" if line.rate else ""
-    return f"{line.label}: {line.samples:,}/{line.total:,}{rate}, ETA {duration(line.seconds_left)}{nats}"
+    step = "" if line.step is None else f", step {steps_done(line.step)}/{line.steps:,}"
+    return f"{line.label}: {line.samples:,}/{line.total:,}{step}{rate}, ETA {duration(line.seconds_left)}{nats}"
 
 
 def bar(line: TrialLine) -> Bar:
     """The same as a bar."""
-    return Bar(line.label, line.samples, line.total, describe(line).removeprefix(f"{line.label}: "))
+    return Bar(line.label, line.done, line.total, describe(line).removeprefix(f"{line.label}: "))
 
 
 def show(

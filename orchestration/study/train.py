@@ -52,8 +52,8 @@ def train_base(
     device: Device,
 ) -> int:
     """Train one trial and print its result; or write its job file."""
-    from gonn_core.trial.__main__ import Printer
     from gonn_core.trial.run import run_trial
+    from orchestration.experiment.trial_bar import TrialBar
 
     registry, workspace = load_registry(), Workspace.here()
     chosen, limits = registry.base(base), registry.budget(budget)
@@ -99,8 +99,9 @@ def train_base(
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
         output().print(f"  python -m gonn_core.trial {job}")
         return 0
-    with at_work(workspace, task.id) as command:
-        result = run_trial(task, command.listening(Printer(sys.stderr)))
+    shown = TrialBar(task.id, task.config.training.samples, sys.stderr)
+    with at_work(workspace, task.id) as command, shown:
+        result = run_trial(task, command.listening(shown))
         if command.stop_requested and result["state"] != "done":
             raise Stopped
     if result["state"] != "done":

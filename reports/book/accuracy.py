@@ -11,6 +11,7 @@ from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
+from reports.results.curves import curve_value
 from reports.results.nets import MeasuredNet, level
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
@@ -23,6 +24,9 @@ _GAP = (
     Column("train", "train nats"),
     Column("test", "test nats"),
     Column("gap", "test − train"),
+    Column("train_top1", "train top-1"),
+    Column("test_top1", "test top-1"),
+    Column("gap_top1", "test − train"),
     Column("samples", "samples"),
     Column("seeds", "seeds"),
 )
@@ -167,12 +171,13 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
         number = net.evaluation("full")
         test_loss = None if number is None else level(net, number, "nats")
         trained = [trial.curve[-1]["train_nats"] for trial in net.trials if trial.curve]
-        if test_loss is None or not trained:
+        if number is None or test_loss is None or not trained:
             continue
         trials, evaluated = tuple(trial.id for trial in net.trials), tuple(trial.id for trial in net.evaluated(number))
         train, samples = float(np.mean(trained)), net.config.training.samples
         cells = {
             "net": text_cell(net_title(net)),
+            **_accuracies(net, number),
             "train": Cell(formats.level(train), train, trials),
             "test": Cell(formats.level(test_loss.mean), test_loss.mean, evaluated, number),
             "gap": Cell(formats.signed(test_loss.mean - train), test_loss.mean - train, trials, number),
@@ -181,7 +186,8 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
         }
         rows.append(Row(_key(net), cells))
     note = (
-        "Training loss: mean over the samples since the last but one progress point, on the weights of that time, as "
+        "Training loss and accuracy: means over the samples since the last but one progress point, on the weights of "
+        "that time, as "
         "the net sees them then (with dropped history and"
         " whatever else training alone does). Positions of the first epoch are new to the net too: a gap is then not "
         "memory but the difference between the games."
@@ -189,6 +195,24 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
     return (
         Table("gap", "Training and test loss", _GAP, tuple(rows), (note, *_published_gaps(registry))) if rows else None
     )
+
+
+def _accuracies(net: MeasuredNet, number: int) -> dict[str, Cell]:
+    """The same of the first choice; training's is not known of trials from before it was kept."""
+    test = level(net, number, "top1")
+    evaluated = tuple(trial.id for trial in net.evaluated(number))
+    told = [(trial.id, curve_value(trial.curve[-1], "train_top1")) for trial in net.trials if trial.curve]
+    shares = {trial: share for trial, share in told if share is not None}
+    cells = {name: Cell(formats.NONE) for name in ("train_top1", "test_top1", "gap_top1")}
+    if test is not None:
+        cells["test_top1"] = Cell(formats.level(test.mean, "share"), test.mean, evaluated, number)
+    if shares:
+        train = float(np.mean(list(shares.values())))
+        cells["train_top1"] = Cell(formats.level(train, "share"), train, tuple(shares))
+        if test is not None:
+            gap = test.mean - train
+            cells["gap_top1"] = Cell(formats.signed(gap, "share"), gap, tuple(shares), number)
+    return cells
 
 
 def _published_gaps(registry: Registry) -> list[str]:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from gonn_core.config import with_values
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial.checkpoint import pack, unpack
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
 from gonn_core.trial.weights import load_net
-from tests.training.options import THREE_PLANES
+from tests.training.options import CONV, THREE_PLANES
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 
 AVERAGED = {"training__averaging__every": 2, "training__averaging__window": 4}
@@ -120,3 +121,28 @@ def test_a_checkpoint_from_before_the_accuracy_was_kept_goes_on(tmp_path):
     result = run_trial(parted)
     assert result["weights"] == expected["weights"] and result["train_nats"] == expected["train_nats"]
     assert result["train_top1"] == expected["train_top1"]  # a point stood at the pause: nothing was lost
+
+
+def test_a_step_tells_its_parts(tmp_path, monkeypatch):
+    """A step of many parts may take minutes: each part is told, without a change to any number."""
+    config = tiny_config(training__samples=24, **CONV)
+    expected = run_trial(tiny_job(tmp_path / "whole", config, progress_points=1))
+    split = with_values(config, {"training.batch_splits": 4})
+    job = tiny_job(tmp_path / "split", split, progress_points=1)
+    monkeypatch.setattr("gonn_core.trial.session.TICK_SECONDS", 0.0)
+    told = []
+    result = run_trial(job, lambda event: told.append(event))
+    steps = [event.step for event in told if event.kind == "tick"]
+    assert steps == [0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75]  # the last one is a point
+    assert {event.steps for event in told if event.kind == "tick"} == {3}
+    assert result["train_nats"] == pytest.approx(expected["train_nats"], rel=1e-5)
+
+
+def test_a_pause_asked_for_within_a_step_comes_after_it(tmp_path, monkeypatch):
+    job = tiny_job(tmp_path, tiny_config(training__samples=24, **CONV, training__batch_splits=4))
+    monkeypatch.setattr("gonn_core.trial.session.TICK_SECONDS", 0.0)
+    assert run_trial(job, lambda event: getattr(event, "step", None) != 0.5) == {
+        "state": "paused",
+        "id": job.id,
+        "samples": 8,
+    }

@@ -228,6 +228,7 @@ def test_looks_inside_have_layers_in_order_and_every_kernel(sections):
     assert shares == sorted(shares)
     gap = table(sections, "gap").rows[0].cells
     assert gap["gap"].value == pytest.approx(gap["test"].value - gap["train"].value)
+    assert gap["gap_top1"].value == pytest.approx(gap["test_top1"].value - gap["train_top1"].value)
 
 
 def test_published_figures_stand_beside_ours(sections):
