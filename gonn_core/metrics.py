@@ -42,6 +42,8 @@ class Metric:
     writes down, or a number; None: nothing is judged on it."""
     summarised: bool = False
     """Its mean stands in the file of every evaluation, and it has columns in every study's tables."""
+    legal_only: bool = False
+    """Given only where a policy is read over legal points."""
     chart: int | None = None
     """Place among the charts that MLflow shows without a search; None: it is under detail/."""
 
@@ -120,6 +122,17 @@ _TABLE = (
     Metric("top1_ko", "top-1 where a ko is", "share", "higher", "positions"),
     Metric("entropy", "policy entropy", "nats", None, "positions"),
     Metric("squared_error", "squared error", "loss", "lower", "positions"),
+    Metric(
+        id="illegal_probability",  # over all points, where the policy is read over legal ones
+        title="p of illegal points",
+        unit="share",
+        better="lower",
+        source="positions",
+        claim_title="probability of illegal points",
+        claim_unit=" points",
+        margin="smallest_share",
+        legal_only=True,
+    ),
     Metric(
         id="train_nats",
         title="training loss",

@@ -117,6 +117,7 @@ VALUES: Mapping[str, Values] = {
     "top1_ko": _top1_with_ko,
     "entropy": _stored("entropy"),
     "squared_error": _stored("squared_error"),
+    "illegal_probability": _stored("illegal"),
 }
 """Metric -> the values that it is the mean of."""
 

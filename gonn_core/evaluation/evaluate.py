@@ -58,6 +58,12 @@ def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | N
     return -own_log[:, 0], before.sum(1), torch.special.entr(shares).sum(1), squared_error
 
 
+def illegal_probability(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:
+    """(N,) float32: what the softmax over all points of logits (N, 361) gives to the illegal ones, (N, 361) bool. A net
+    that was trained on legal points alone has learnt nothing of the others."""
+    return torch.softmax(logits.float(), 1).masked_fill(~illegal, 0.0).sum(1)
+
+
 def turned_back(logits: torch.Tensor, symmetry: int) -> torch.Tensor:
     """logits (N, 361) of positions that were turned by `symmetry`, at the points of the positions as they were."""
     return logits if symmetry == 0 else logits[:, torch.from_numpy(SYMMETRY[symmetry]).to(logits.device)]
@@ -81,7 +87,8 @@ def evaluate(
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
-    arrays = [np.empty(len(rows), dtype) for dtype in (np.float32, np.uint16, np.float32, np.float32)]
+    kinds = (np.float32, np.uint16, np.float32, np.float32, *((np.float32,) if reading.legal_only else ()))
+    arrays = [np.empty(len(rows), kind) for kind in kinds]
     training = net.training
     net.eval()
     starts = range(0, len(rows), BATCH)
@@ -101,7 +108,9 @@ def evaluate(
             # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
             if not bool(torch.isfinite(logits).all()):
                 raise NotFinite("the net's logits are not finite numbers: its training has diverged")
-            values = score(logits / len(reading.symmetries), upright.targets, illegal)
+            mean = logits / len(reading.symmetries)
+            values = score(mean, upright.targets, illegal)
+            values += () if illegal is None else (illegal_probability(mean, illegal),)
             for whole, part in zip(arrays, values, strict=True):
                 whole[start : start + BATCH] = part.cpu().numpy()
             if on_batch:

@@ -17,12 +17,16 @@ changes."""
 
 class Scores(NamedTuple):
     """Of every position: nats (N,) float32; rank (N,) uint16; entropy of the policy in nats and squared error, the sum
-    over points of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept."""
+    over points of (policy - one-hot)^2, (N,) float32: None in evaluations stored before these were kept.
+
+    illegal (N,) float32: what the policy over all points gives to illegal ones; where the policy was read
+    over legal points, None elsewhere and in evaluations stored before it was kept."""
 
     nats: np.ndarray
     rank: np.ndarray
     entropy: np.ndarray | None = None
     squared_error: np.ndarray | None = None
+    illegal: np.ndarray | None = None
 
     def means(self) -> dict[str, float]:
         """nats, top1, top4: means over the positions, nan when there is none."""

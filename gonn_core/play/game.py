@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gonn_core.go.board import Board
-from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, point_name
+from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, WORDS, point_name
 from gonn_core.go.rules import PADDED_POINT
 from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, take_back
 from gonn_core.play.rows import GameTable, begin, copy_game, game_moves, ko_point, make_table, mover
@@ -74,6 +74,16 @@ class Game:
     def stones(self) -> np.ndarray:
         """(12,) uint64: black bitboard, then white."""
         return self._table.stones[0, self._table.played[0]].copy()
+
+    @property
+    def captured(self) -> dict[int, int]:
+        """Colour -> stones of that colour that moves have taken off the board. Nobody takes stones of their own, for
+        suicide is forbidden."""
+        placed = [colour for colour, point in self.moves if point != PASS]
+        first, last = self._table.stones[0, 0], self.stones()
+        return {
+            colour: placed.count(colour) + _count(first, colour) - _count(last, colour) for colour in (BLACK, WHITE)
+        }
 
     @property
     def passes(self) -> int:
@@ -149,6 +159,12 @@ class Game:
         table = make_table(1, room)
         copy_game(self._table, 0, table, 0)
         return table
+
+
+def _count(stones: np.ndarray, colour: int) -> int:
+    """Stones of a colour in a row (12,) uint64."""
+    words = stones[(colour - 1) * WORDS : colour * WORDS]
+    return sum(int(word).bit_count() for word in words)
 
 
 def _check(point: int, colour: int) -> None:

@@ -1,6 +1,6 @@
-"""Counting: area, unconditional life, and what it says about dead stones."""
+"""Counting: area, territory, unconditional life, and what it says about dead stones."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -45,6 +45,31 @@ def area(position: Board | np.ndarray, dead: Collection[int] = frozenset()) -> t
         if len(borders) == 1:
             points[borders.pop()] += len(region)
     return points[BLACK], points[WHITE]
+
+
+def territory(game: Game, dead: Collection[int], owned: Mapping[int, Collection[int]]) -> tuple[int, int]:
+    """Points of Black and of White by Japanese rules: empty points of their own (`owned`: colour -> points), stones of
+    the other that they took off in the game, and the other's dead stones, which count for the point they stand on, too.
+
+    Raises ValueError for what is no point, where dead points hold no stone, or points of territory one, or both have a
+    point.
+    """
+    colours = game.board.colours().tolist()
+    if not all(0 <= point < POINTS for points in (dead, *owned.values()) for point in points):
+        raise ValueError("what is no point of the board")
+    if any(colours[point] == EMPTY for point in dead):
+        raise ValueError("a dead stone where there is none")
+    if any(colours[point] != EMPTY for points in owned.values() for point in points):
+        raise ValueError("a stone on a point of territory")
+    if set(owned[BLACK]) & set(owned[WHITE]):
+        raise ValueError("a point of territory that is both sides'")
+    prisoners = game.captured
+
+    def points(colour: int, other: int) -> int:
+        lost = sum(colours[point] == other for point in dead)
+        return len(set(owned[colour])) + prisoners[other] + 2 * lost
+
+    return points(BLACK, WHITE), points(WHITE, BLACK)
 
 
 def _neighbours(p: int) -> tuple[int, ...]:

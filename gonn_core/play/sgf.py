@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from gonn_core.errors import printable
 from gonn_core.go.points import BLACK, PASS, SIZE, WHITE
+from gonn_core.play.rules import RuleSet
 
 _MOVES_A_LINE = 12
 
@@ -18,11 +19,12 @@ def game_sgf(
     setup: Mapping[int, int] | None = None,
     to_move: int = BLACK,
     comment: str = "",
+    rules: RuleSet = "chinese",
 ) -> bytes:
-    """A game under Chinese rules: moves (colour, point or PASS), result as in `B+3.5`, players, setup stones (point ->
-    colour), who moves first."""
+    """A game: moves (colour, point or PASS), result as in `B+3.5`, players, setup stones (point -> colour), who moves
+    first, the rules."""
     setup = setup or {}
-    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{komi:g}]RU[Chinese]"
+    root = f"GM[1]FF[4]CA[UTF-8]SZ[{SIZE}]KM[{komi:g}]RU[{rules.capitalize()}]"
     root += f"PB[{_text(black)}]PW[{_text(white)}]RE[{result}]GN[{_text(name)}]"
     for tag, colour in (("AB", BLACK), ("AW", WHITE)):
         stones = sorted(stone for stone, of in setup.items() if of == colour)

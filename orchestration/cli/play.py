@@ -52,6 +52,14 @@ def gtp(**settings):
     "--workers", type=WholeNumber(1, 1024), help="processes, or games with an engine, at once  [default: one per core]"
 )
 @click.option("--timeout", type=WholeNumber(1), default=120, show_default=True, help="seconds per command of an engine")
+@click.option(
+    "--rules",
+    type=OneOf(["chinese", "japanese"]),
+    default="chinese",
+    show_default=True,
+    help="japanese: territory by the word of GNU Go, which has to play or to guard a net; nets then best pass by "
+    "after_pass or guard, for stones in one's own territory cost points",
+)
 def match_(**settings):
     """Let A and B play games under a referee.
 

@@ -8,6 +8,7 @@ from gonn_core.errors import SettingError, markdown_escape
 from gonn_core.play.match.engine_match import MOST_ATTEMPTS
 from gonn_core.play.match.record import player_id
 from gonn_core.play.openings import Openings
+from gonn_core.play.rules import RULES, RuleSet
 from gonn_core.rating.matches import Match
 from orchestration.console import output
 from orchestration.play.playing import named_side, play_between
@@ -30,13 +31,14 @@ def run_match(
     level: int | None,
     workers: int | None,
     timeout: int,
+    rules: RuleSet = "chinese",
 ) -> int:
     """Let two players have played so many games, and print the result. 1 when games were given up. Raises UserError."""
     workspace = Workspace.here()
-    sides = {"A": named_side(a, workspace, level), "B": named_side(b, workspace, level)}
+    sides = {name: named_side(text, workspace, level, RULES[rules]) for name, text in (("A", a), ("B", b))}
     if level is not None and "gnugo" not in (a, b):
         raise SettingError("level", level, "no player is plain gnugo", "gnugo as one of the players")
-    match = play_between(workspace, sides, games, seed, Openings(kind=openings), workers, timeout)
+    match = play_between(workspace, sides, games, seed, Openings(kind=openings), workers, timeout, RULES[rules])
     print_table(match_table([match], names_of([match], workspace)), output())
     output().print(f"match {match.id} in {workspace.matches / match.id}")
     if missing := games - sum(line.game < games for line in match.games):

@@ -9,6 +9,7 @@ import torch
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine, parse_engine
+from gonn_core.play.match.batch import check_no_engine_is_needed
 from gonn_core.play.match.engine_match import EngineEntrant, Entrant, NetEntrant, play_match
 from gonn_core.play.match.net_match import play_nets
 from gonn_core.play.match.record import GameLine, MatchRecord, describe_match, open_match, player_id
@@ -28,13 +29,17 @@ from reports.workspace import Workspace
 ENGINE_SECONDS = 120
 """Time-out of an engine's command unless another is given."""
 EMPTY_BOARD = Openings(kind="empty")
+CHINESE = Rules()
 Side = NetSpec | Engine
 
 
-def named_side(text: str, workspace: Workspace, level: int | None = None) -> Side:
-    """The player that a text names. level: of a plain `gnugo`. Raises SettingError."""
+def named_side(text: str, workspace: Workspace, level: int | None = None, rules: Rules = CHINESE) -> Side:
+    """The player that a text names. level: of a plain `gnugo`; rules: that GNU Go is started under. Raises
+    SettingError."""
     spec = parse_player(text, lambda beginning: find_trial(workspace, beginning, "PLAYER"))
-    return spec if isinstance(spec, NetSpec) else parse_engine(spec.text, level if spec.text == "gnugo" else None)
+    if isinstance(spec, NetSpec):
+        return spec
+    return parse_engine(spec.text, level if spec.text == "gnugo" else None, rules)
 
 
 def play_between(
@@ -45,6 +50,7 @@ def play_between(
     openings: Openings = EMPTY_BOARD,
     workers: int | None = None,
     timeout: int = ENGINE_SECONDS,
+    rules: Rules = CHINESE,
 ) -> Match:
     """The match of players A and B after its first `games` games, of which it plays those that are missing, showing how
     it gets on.
@@ -59,12 +65,15 @@ def play_between(
     with ExitStack() as stack:
         entrants: dict[str, Entrant] = {}
         if nets is not None:
+            check_no_engine_is_needed(rules)
             identities = {name: load_player(net)[1] for name, net in nets.items()}
         else:
             for name, side in sides.items():
-                entrants[name] = stack.enter_context(closing(_entrant(side, timeout)))
+                entrants[name] = stack.enter_context(closing(_entrant(side, timeout, rules)))
             identities = {name: entrant.identity for name, entrant in entrants.items()}
-        content = describe_match(identities["A"], identities["B"], Rules(), openings.model_dump(), seed)
+            if not any(entrant.judges(rules) for entrant in entrants.values()):
+                check_no_engine_is_needed(rules)
+        content = describe_match(identities["A"], identities["B"], rules, openings.model_dump(), seed)
         names = _side_names(identities, workspace)
         record, lease = stack.enter_context(_held(workspace, content))
         command = stack.enter_context(at_work(workspace, f"match {record.id}"))
@@ -77,7 +86,7 @@ def play_between(
         missing = games - sum(number < games for number in record.games())
         if missing:
             players = f"{printable(names['A'])} – {printable(names['B'])}"
-            notes().print(f"match {record.id}: {players}; {Rules().sentence()}")
+            notes().print(f"match {record.id}: {players}; {rules.sentence()}")
             _watch(played, record, missing, command)
         if command.stop_requested:
             raise Stopped
@@ -104,9 +113,9 @@ def _side_names(identities: Mapping[str, dict], workspace: Workspace) -> dict[st
     return {side: names[player] for side, player in ids.items()}
 
 
-def _entrant(side: Side, timeout: int) -> Entrant:
+def _entrant(side: Side, timeout: int, rules: Rules) -> Entrant:
     if isinstance(side, NetSpec):
-        return NetEntrant(side, timeout)
+        return NetEntrant(side, timeout, rules)
     try:
         return EngineEntrant(side, timeout)
     except EngineError as error:

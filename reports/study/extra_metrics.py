@@ -63,11 +63,19 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
             text = formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit)
             cells[arm] = Cell(text, mean, tuple(trial.id for trial in results.evaluated(arm, MAIN).values()), MAIN)
         rows.append(Row(metric, cells))
-    lacking = [METRICS[metric].title for metric in EXTRA_METRICS if metric not in known]
+    lacking = [
+        METRICS[metric].title for metric in EXTRA_METRICS if metric not in known and _asked(results, arms, metric)
+    ]
     notes = (*_NOTES, *([f"Not kept by these evaluations: {', '.join(lacking)}."] if lacking else ()))
     return Table(
         "metrics", title, (Column("metric", "metric", "left"), *_arm_columns(results, arms)), tuple(rows), notes
     )
+
+
+def _asked(results: StudyResults, arms: Sequence[str], metric: str) -> bool:
+    """Whether evaluations of this kind, made today, would hold a metric."""
+    read = (each.reading for arm in arms for trial in results.of_arm(arm) if (each := trial.evaluations[MAIN]))
+    return not METRICS[metric].legal_only or any(reading.legal_only for reading in read)
 
 
 def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:

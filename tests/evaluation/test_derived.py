@@ -24,9 +24,7 @@ def made(count=2000, seed=0):
     generator = np.random.default_rng(seed)
     nats = generator.gamma(2.0, 1.2, count).astype(np.float32)
     rank = np.minimum(np.floor(np.exp(nats) / 3), 360).astype(np.uint16)
-    scores = Scores(
-        nats, rank, generator.uniform(0, 5, count).astype(np.float32), generator.uniform(0, 2, count).astype(np.float32)
-    )
+    scores = Scores(nats, rank, *(generator.uniform(0, high, count).astype(np.float32) for high in (5, 2, 1)))
     return Made(scores, generator.integers(0, 250, count).astype(np.int16), generator.random(count) < 0.05)
 
 
@@ -53,6 +51,7 @@ def slow(metric, answers):
         "top1_ko": lambda: mean(rank[i] == 1 for i in positions if answers.ko[i]),
         "entropy": lambda: mean(map(float, answers.scores.entropy)),
         "squared_error": lambda: mean(map(float, answers.scores.squared_error)),
+        "illegal_probability": lambda: mean(map(float, answers.scores.illegal)),
     }
     if metric in known:
         return known[metric]()
@@ -119,7 +118,7 @@ def test_old_evaluations_lack_what_was_not_stored():
     answers = made(100)
     old = Made(Scores(answers.scores.nats, answers.scores.rank))
     missing = [name for name, values in VALUES.items() if values(old) is None]
-    assert missing == ["top1_ko", "entropy", "squared_error"] and by_move_number(old) is None
+    assert missing == ["top1_ko", "entropy", "squared_error", "illegal_probability"] and by_move_number(old) is None
     assert VALUES["top1_ko"](Made(old.scores, None, np.zeros(100, bool))) is None  # no position with a ko
 
 

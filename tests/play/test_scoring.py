@@ -1,6 +1,7 @@
-"""Area against sgfmill; unconditional life on drawn boards and against an exhaustive attacker."""
+"""Area against sgfmill; territory on drawn boards; unconditional life on these and against an exhaustive attacker."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sgfmill import boards as sgfmill_boards
@@ -8,7 +9,7 @@ from sgfmill import boards as sgfmill_boards
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
 from gonn_core.play.game import Game
-from gonn_core.play.scoring import area, benson_cleanup, pass_alive, result_text
+from gonn_core.play.scoring import area, benson_cleanup, pass_alive, result_text, territory
 from tests.boards import bitboards, draw, marked_points, parse_board
 from tests.go import slow_board
 
@@ -44,6 +45,56 @@ def test_dead_stones_are_taken_off_first():
     """)
     assert area(Board(bitboards(colours)), {4, 23, 24}) == (POINTS, 0)
     assert [result_text(margin) for margin in (3.5, -12, 0)] == ["B+3.5", "W+12", "0"]
+
+
+def game_of(board: str, to_move: int = BLACK) -> Game:
+    return Game(setup={int(p): int(colour) for p, colour in enumerate(parse_board(board)) if colour}, to_move=to_move)
+
+
+def test_territory_is_empty_points_prisoners_and_dead_stones():
+    """A dead stone counts for itself and for its point, and taking it off costs the points that it takes."""
+    game = game_of("""
+    b X . O w
+    b X O O w
+    O X X O w
+    X X . O O
+    """)
+    assert territory(game, {38}, {BLACK: {0, 19}, WHITE: {4, 23, 42}}) == (2 + 2, 3)
+    for move, colour in ((2, WHITE), (59, BLACK), (19, BLACK)):  # two neutral points, then the capture
+        game.play(move, colour)
+    assert game.captured == {BLACK: 0, WHITE: 1}
+    assert territory(game, set(), {BLACK: {0, 38}, WHITE: {4, 23, 42}}) == (2 + 1, 3)
+
+
+def test_prisoners_are_counted_through_a_ko_and_what_is_taken_back():
+    game = game_of(
+        """
+    . X O .
+    X . X O
+    . X O .
+    """,
+        WHITE,
+    )
+    seen = []
+    for move in (20, 200, 201, 21):  # White takes, threats elsewhere, Black takes back
+        game.play(move)
+        seen.append(tuple(game.captured.values()))
+    assert seen == [(1, 0), (1, 0), (1, 0), (1, 1)]
+    game.undo()
+    assert game.captured == {BLACK: 1, WHITE: 0}
+
+
+def test_chains_without_liberties_that_are_set_up_are_no_prisoners():
+    assert game_of("O X\nX .").captured == {BLACK: 0, WHITE: 0}
+
+
+@pytest.mark.parametrize(
+    "dead, black, white",
+    [({1}, set(), set()), (set(), {0}, set()), (set(), {5}, {5}), ({-1}, set(), set()), (set(), {POINTS}, set())],
+)
+def test_words_that_contradict_the_board_are_no_territory(dead, black, white):
+    with pytest.raises(ValueError):
+        territory(Game(setup={0: BLACK}), dead, {BLACK: black, WHITE: white})
 
 
 DRAWN = """

@@ -36,7 +36,8 @@ class EngineBoard:
         return move
 
     def status(self, game: Game, status: str) -> frozenset[int]:
-        """The points of stones that it calls `alive`, `dead` or `seki` at the end of a game."""
+        """What it calls `alive`, `dead` or `seki` (points of stones), `black_territory` or `white_territory` (empty
+        ones) at the end of a game."""
         return frozenset(read_point(word) for word in self.ask(game, f"final_status_list {status}").split())
 
     def ask(self, game: Game, command: str) -> str:

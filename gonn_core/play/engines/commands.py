@@ -1,6 +1,6 @@
 """Command lines of GTP engines: what a user writes -> a program that is there, with its arguments.
 
-gnugo, gnugo:5      GNU Go 3.8 at level 10, or 5, started to this project's rules and with a seed for every game
+gnugo, gnugo:5      GNU Go 3.8 at level 10, or 5, started to the rules of the match and with a seed for every game
 'any GTP command'   as it stands; {seed} in it becomes the game's seed, and the engine is then started anew for each
                     game
 """
@@ -11,6 +11,7 @@ import shutil
 from dataclasses import dataclass
 
 from gonn_core.errors import SettingError
+from gonn_core.play.rules import Rules
 
 GNUGO_LEVEL = 10
 """GNU Go's own default, and the published opponent."""
@@ -18,6 +19,11 @@ _GAME_FOLDERS = ("/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homeb
 """Where programs are looked for beside PATH: Debian puts games where the PATH of many accounts does not look."""
 _INSTALL = {"gnugo": "install it: apt install gnugo"}
 SEED = "{seed}"
+TERRITORY = "--japanese-rules"
+"""How GNU Go is told to count territory."""
+CHINESE = Rules()
+_SCORING = {"area": "--chinese-rules", "territory": TERRITORY}
+_KO = {"positional": "--positional-superko", "none": "--simple-ko"}
 
 
 @dataclass(frozen=True)
@@ -45,13 +51,14 @@ class Engine:
         return [find_program(program), *arguments]
 
 
-def parse_engine(text: str, level: int | None = None) -> Engine:
-    """The engine that a user names. `level`: of GNU Go. Raises SettingError for what cannot be an engine."""
+def parse_engine(text: str, level: int | None = None, rules: Rules = CHINESE) -> Engine:
+    """The engine that a user names. level: of GNU Go, which is started to play by `rules`; another engine is told in
+    its own command. Raises SettingError for what cannot be an engine."""
     name, _, number = text.partition(":")
     if name == "gnugo":
         if number and (not number.isascii() or not number.isdigit() or level is not None):
             raise SettingError("engine", text, "GNU Go with what is no level, or with two", "gnugo, gnugo:1 … gnugo:10")
-        return _gnugo(int(number) if number else GNUGO_LEVEL if level is None else level)
+        return _gnugo(int(number) if number else GNUGO_LEVEL if level is None else level, rules)
     try:
         command = shlex.split(text)
     except ValueError as error:
@@ -75,9 +82,9 @@ def find_program(name: str) -> str:
     return path
 
 
-def _gnugo(level: int) -> Engine:
+def _gnugo(level: int, rules: Rules) -> Engine:
     if not 1 <= level <= 10:
         raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
     find_program("gnugo")
-    rules = ("--chinese-rules", "--positional-superko", "--forbid-suicide")
-    return Engine(("gnugo", "--mode", "gtp", "--level", str(level), *rules, "--seed", SEED), level)
+    told = (_SCORING[rules.scoring], _KO[rules.superko], "--forbid-suicide")
+    return Engine(("gnugo", "--mode", "gtp", "--level", str(level), *told, "--seed", SEED), level)

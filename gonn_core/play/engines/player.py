@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from gonn_core.errors import printable
+from gonn_core.go.points import BLACK, WHITE
 from gonn_core.play.engines.board import EngineBoard, NoPoint
 from gonn_core.play.engines.client import EngineCrashed, EngineTimeout
 from gonn_core.play.engines.pool import EnginePool
@@ -43,6 +44,13 @@ class EnginePlayer:
     def dead(self, game: Game) -> frozenset[int]:
         """The points of stones that it calls dead at the end of a game. Raises EngineError."""
         return self._asking(lambda board: board.status(game, "dead"))
+
+    def territory(self, game: Game) -> dict[int, frozenset[int]]:
+        """Colour -> the empty points that it calls that side's at the end of a game. Raises EngineError."""
+        return {
+            BLACK: self._asking(lambda board: board.status(game, "black_territory")),
+            WHITE: self._asking(lambda board: board.status(game, "white_territory")),
+        }
 
     def _asking(self, ask: Callable[[EngineBoard], T]) -> T:
         while True:

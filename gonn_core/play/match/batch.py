@@ -53,7 +53,8 @@ def play_games(
     players: Mapping[str, NetPlayer], numbers: Iterable[int], terms: MatchTerms, places: int = PLACES
 ) -> Iterator[tuple[GameLine, bytes]]:
     """Plays the games with these numbers between nets A and B; each with its SGF as it ends. Raises SettingError for a
-    choice that needs an engine."""
+    choice or rules that need an engine."""
+    check_no_engine_is_needed(terms.rules)
     for player in players.values():
         if player.choice.passing == "guard":
             raise SettingError(
@@ -71,6 +72,17 @@ def play_games(
             yield hall.finished(place)
             hall.seat_next(place)
         hall.enqueue(which[~over].tolist())
+
+
+def check_no_engine_is_needed(rules: Rules) -> None:
+    """Raises SettingError for rules under which nets alone cannot count a game."""
+    if rules.scoring == "territory":
+        raise SettingError(
+            "rules",
+            rules.name,
+            "whose points are whose has to be told by a GNU Go that plays, or that guards a net",
+            "chinese, gnugo as a player, or passing=guard",
+        )
 
 
 class _Hall:

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from gonn_core.play.draws import game_draws
-from gonn_core.play.engines.commands import Engine, parse_engine
+from gonn_core.play.engines.commands import TERRITORY, Engine, parse_engine
 from gonn_core.play.engines.player import EnginePlayer
 from gonn_core.play.engines.pool import EnginePool, side_by_side
 from gonn_core.play.match.batch import MatchTerms, black_of
@@ -23,6 +23,7 @@ from gonn_core.play.rules import Rules
 from gonn_core.play.sgf import game_sgf
 from gonn_core.trial.weights import load_net
 
+CHINESE = Rules()
 MOST_ATTEMPTS = 3
 """How often a game is played whose engine fails, all in all; then it is given up."""
 _KNOWS_DEAD_STONES = ("GNU Go",)
@@ -37,8 +38,8 @@ class Entrant(Protocol):
     def seat(self, seed: int, rules: Rules, game: int, attempt: int) -> AbstractContextManager[Seat]:
         """A seat for one game of the match with that seed."""
 
-    def judges(self) -> bool:
-        """Whether its seats know dead stones: each is then a Judge."""
+    def judges(self, rules: Rules) -> bool:
+        """Whether its seats know what is dead, and whose, under these rules: each is then a Judge."""
 
     def close(self) -> None:
         """Ends its processes; games under way fail."""
@@ -56,9 +57,10 @@ class EngineEntrant:
         """See Entrant. An attempt has an engine seed of its own: one that crashed would crash again."""
         return EnginePlayer(self._pool, engine_seed(seed, game, attempt))
 
-    def judges(self) -> bool:
-        """See Entrant."""
-        return self.identity["name"] in _KNOWS_DEAD_STONES
+    def judges(self, rules: Rules) -> bool:
+        """See Entrant. An engine counts by the rules that it was started under."""
+        knows = self.identity["name"] in _KNOWS_DEAD_STONES
+        return knows and (rules.scoring == "area" or TERRITORY in self.identity["command"])
 
     def close(self) -> None:
         """See Entrant."""
@@ -69,12 +71,12 @@ class NetEntrant:
     """A trained net, with a GNU Go beside it where its choice passes by guard. Raises UserError when there are no such
     weights."""
 
-    def __init__(self, spec: NetSpec, timeout: float):
-        """`timeout`: of the guard, seconds per command."""
+    def __init__(self, spec: NetSpec, timeout: float, rules: Rules = CHINESE):
+        """timeout: of the guard, seconds per command. rules: that the guard is started under."""
         self.identity = load_player(spec)[1]
         self._spec, self._local = spec, threading.local()
         self._guards = (
-            EnginePool(parse_engine("gnugo", GUARD_LEVEL), timeout) if spec.choice.passing == "guard" else None
+            EnginePool(parse_engine("gnugo", GUARD_LEVEL, rules), timeout) if spec.choice.passing == "guard" else None
         )
 
     @contextmanager
@@ -87,7 +89,7 @@ class NetEntrant:
             with EnginePlayer(self._guards, engine_seed(seed, game, attempt)) as guard:
                 yield GuardedSeat(net, guard)
 
-    def judges(self) -> bool:
+    def judges(self, rules: Rules) -> bool:
         """See Entrant."""
         return self._guards is not None
 
@@ -161,9 +163,18 @@ def _play_one(entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, a
             side: stack.enter_context(entrant.seat(terms.seed, terms.rules, number, attempt))
             for side, entrant in entrants.items()
         }
-        judges = (cast(Judge, seats[side]) for side, entrant in entrants.items() if entrant.judges())
+        judges = (cast(Judge, seats[side]) for side, entrant in entrants.items() if entrant.judges(terms.rules))
         line, game = referee(number, seats, terms.rules, setup, to_move, next(judges, None))
     black, white = (terms.names[black_of(number + turn)] for turn in (0, 1))
     return line, game_sgf(
-        game.moves, terms.rules.komi, line.result, black, white, f"game {number}", setup, to_move, line.reason
+        game.moves,
+        terms.rules.komi,
+        line.result,
+        black,
+        white,
+        f"game {number}",
+        setup,
+        to_move,
+        line.reason,
+        terms.rules.name,
     )

@@ -10,7 +10,7 @@ from gonn_core.play.match.batch import black_of
 from gonn_core.play.match.record import End, GameLine, Side
 from gonn_core.play.match.seats import Judge, Seat
 from gonn_core.play.rules import Rules
-from gonn_core.play.scoring import area, benson_cleanup, result_text
+from gonn_core.play.scoring import area, benson_cleanup, result_text, territory
 
 _LETTERS = {BLACK: "B", WHITE: "W"}
 
@@ -25,8 +25,11 @@ def referee(
 ) -> tuple[GameLine, Game]:
     """Plays game `number` of a match between seats A and B from setup stones on; its line and the game.
 
-    judge: who knows dead stones, asked at the end of a game that ended by passes. An engine that fails voids the game.
+    judge: who knows dead stones and territory, asked at the end of a game that ended by passes, and of every game whose
+    territory is to be counted. An engine that fails voids the game. Raises ValueError for territory without a judge.
     """
+    if rules.scoring == "territory" and judge is None:
+        raise ValueError("territory cannot be counted without a judge of dead stones")
     game = Game(rules.komi, setup, to_move, superko=rules.superko == "positional")
     sides = {BLACK: black_of(number), WHITE: black_of(number + 1)}
 
@@ -65,19 +68,34 @@ def referee(
                 reason=f"{sides[colour]} plays {point_name(move)}: {reason}",
             ), game
         game.play(move, colour)
+    try:
+        (black, white), unsettled = _territory(game, judge) if rules.scoring == "territory" else _area(game, judge)
+    except EngineError as error:
+        return void(error, "who judges dead stones"), game
+    margin = black - white - rules.komi
+    winner = None if margin == 0 else sides[BLACK if margin > 0 else WHITE]
+    return line("passes" if game.over else "length", result_text(margin), winner, unsettled), game
+
+
+def _area(game: Game, judge: Judge | None) -> tuple[tuple[int, int], frozenset[int]]:
+    """Points of Black and White, and what is nobody's for certain. Raises EngineError."""
     dead: frozenset[int] = frozenset()
     unsettled: frozenset[int] = frozenset()
     if game.over:
         dead, unsettled = benson_cleanup(game)
         if judge is not None:
-            try:
-                dead, unsettled = _judged(game, judge, dead, unsettled), frozenset()
-            except EngineError as error:
-                return void(error, "who judges dead stones"), game
-    black, white = area(game.stones(), dead)
-    margin = black - white - rules.komi
-    winner = None if margin == 0 else sides[BLACK if margin > 0 else WHITE]
-    return line("passes" if game.over else "length", result_text(margin), winner, unsettled), game
+            dead, unsettled = _judged(game, judge, dead, unsettled), frozenset()
+    return area(game.stones(), dead), unsettled
+
+
+def _territory(game: Game, judge: Judge | None) -> tuple[tuple[int, int], frozenset[int]]:
+    """As `_area`, all of it by the judge's word: what is dead, in seki or territory cannot be told from the stones."""
+    assert judge is not None
+    dead, owned = judge.dead(game), judge.territory(game)
+    try:
+        return territory(game, dead, owned), frozenset()
+    except ValueError as error:
+        raise EngineError(f"its words contradict the board: {error}") from None
 
 
 def _judged(game: Game, judge: Judge, dead: frozenset[int], unsettled: frozenset[int]) -> frozenset[int]:

@@ -22,10 +22,13 @@ class Seat(Protocol):
 
 
 class Judge(Protocol):
-    """Knows dead stones. An EnginePlayer is one."""
+    """Knows dead stones and territory. An EnginePlayer is one."""
 
     def dead(self, game: Game) -> frozenset[int]:
         """The points of dead stones at the end of a game. Raises EngineError."""
+
+    def territory(self, game: Game) -> dict[int, frozenset[int]]:
+        """Colour -> the empty points that are that side's at the end of a game. Raises EngineError."""
 
 
 class NetSeat:
@@ -57,3 +60,7 @@ class GuardedSeat:
     def dead(self, game: Game) -> frozenset[int]:
         """As Judge.dead."""
         return self._guard.dead(game)
+
+    def territory(self, game: Game) -> dict[int, frozenset[int]]:
+        """As Judge.territory."""
+        return self._guard.territory(game)

@@ -79,6 +79,9 @@ def test_the_table_is_written(home, capsys):
         (["{net},choice=best", "{fake}"], "choice=best"),
         (["{net}", "{fake}", "--openings", "fuseki"], "OPENINGS=fuseki"),
         (["{net}", "{mute}"], "player="),
+        (["{net}", "{net}", "--rules", "japanese"], "rules=japanese: whose points are whose has to be told"),
+        (["{net}", "{fake}", "--rules", "japanese"], "rules=japanese: whose points are whose has to be told"),
+        (["{net}", "{fake}", "--rules", "ing"], "RULES=ing"),
         (["{net},choice=argmax", "{net},choice=argmax"], "openings=empty: two nets that always choose alike"),
     ],
 )

@@ -11,7 +11,8 @@ from gonn_core.play.engines.pool import EnginePool
 from gonn_core.play.game import Game
 from gonn_core.play.match.referee import referee
 from gonn_core.play.match.seats import GuardedSeat
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import JAPANESE_KOMI, RULES, Rules
+from gonn_core.play.scoring import result_text, territory
 from tests.boards import parse_board
 from tests.play.match.test_referee import THREE_KOS, Scripted
 
@@ -24,6 +25,13 @@ def gnugo():
     except SettingError as missing:
         pytest.skip(str(missing))
     with EnginePool(engine) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def japanese(gnugo):
+    """The same under Japanese rules."""
+    with EnginePool(parse_engine("gnugo:1", rules=RULES["japanese"])) as pool:
         yield pool
 
 
@@ -80,3 +88,37 @@ def test_a_guard_knows_dead_stones(gnugo):
         seat = GuardedSeat(Scripted(), guard)
         line, game = referee(0, {"A": seat, "B": Scripted()}, Rules(), stones_of(SETTLED), WHITE, seat)
     assert line.end == "passes" and line.unsettled == () and game.over
+
+
+SEKI = """
+. O X . X O . O .
+O O X . X O O O O
+X X X O X X X O .
+. . X O O O X O O
+X X X . X X X O .
+O O O O O O O O O
+. O . O . O . O .
+"""
+"""A mutual life in the upper left, where nobody has points."""
+
+
+@pytest.mark.parametrize("board", [SETTLED, SEKI], ids=["strips", "seki"])
+def test_territory_counted_here_is_its_own_score(japanese, board):
+    """Points by its word and prisoners by ours: what `final_score` says, by which the documents' games were scored."""
+    game = Game(JAPANESE_KOMI, setup=stones_of(board), to_move=WHITE, superko=False)
+    game.play(point("A1"))
+    for _ in range(2):
+        game.play(PASS)
+    with EnginePlayer(japanese, 1) as player:
+        black, white = territory(game, player.dead(game), player.territory(game))
+        margin = black - white - JAPANESE_KOMI
+        assert player._board.ask(game, "final_score") == result_text(margin)
+
+
+def test_a_japanese_game_ends_with_its_score(japanese):
+    """Stones are taken in it, of which both counts know: a net that never passes first, and the engine."""
+    with EnginePlayer(japanese, 1) as one, EnginePlayer(japanese, 2) as other:
+        line, game = referee(0, {"A": Scripted(*range(0, 361, 40)), "B": one}, RULES["japanese"], {}, BLACK, other)
+        assert line.end in ("passes", "resign")
+        if line.end == "passes":
+            assert other._board.ask(game, "final_score") == line.result

@@ -6,7 +6,7 @@ import pytest
 
 from gonn_core.errors import InputError
 from gonn_core.play.match.record import GameLine, MatchRecord, describe_match, identity_digest, open_match
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import RULES, Rules
 
 A, B = {"kind": "net", "trial": "a"}, {"kind": "net", "trial": "b"}
 
@@ -35,7 +35,8 @@ def test_an_identity_is_what_decides_how_games_go():
         describe_match(A, B, Rules(), {"kind": "empty"}, 2),
     ]
     assert len({match["id"] for match in [plain, *others]}) == 5
-    assert plain["id"] == "7f25a0f91bb0efcb"
+    assert plain["id"] == "7f25a0f91bb0efcb" == describe_match(A, B, RULES["chinese"], {"kind": "empty"}, 1)["id"]
+    assert describe_match(A, B, RULES["japanese"], {"kind": "empty"}, 1)["id"] != plain["id"]
 
 
 def test_lines_are_kept_and_a_torn_one_is_cut(tmp_path):

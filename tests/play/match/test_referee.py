@@ -13,14 +13,14 @@ from gonn_core.play.engines.player import EnginePlayer
 from gonn_core.play.engines.pool import EnginePool
 from gonn_core.play.match.referee import referee
 from gonn_core.play.match.seats import GuardedSeat
-from gonn_core.play.rules import MOST_MOVES, Rules
+from gonn_core.play.rules import MOST_MOVES, RULES, Rules
 from gonn_core.play.scoring import area, result_text
 from tests.boards import parse_board
 from tests.paths import FAKE_ENGINE
 from tests.waiting import PATIENCE
 
 FAKE = FAKE_ENGINE
-RULES = Rules()
+CHINESE = Rules()
 
 
 class Scripted:
@@ -41,7 +41,7 @@ def setup_of(board):
     return {p: int(colour) for p, colour in enumerate(parse_board(board)) if colour != EMPTY}
 
 
-def play(a, b, number=0, setup=None, to_move=BLACK, judge=None, rules=RULES):
+def play(a, b, number=0, setup=None, to_move=BLACK, judge=None, rules=CHINESE):
     return referee(number, {"A": a, "B": b}, rules, setup or {}, to_move, judge)
 
 
@@ -183,6 +183,67 @@ def test_the_judge_decides_what_is_not_settled():
 
     line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Judge())
     assert (line.result, line.unsettled) == ("B+353.5", ())
+
+
+class Counts:
+    """A judge by Japanese rules who says what it is told to say."""
+
+    def __init__(self, dead=(), black=(), white=()):
+        self._dead, self._owned = dead, {BLACK: black, WHITE: white}
+
+    def dead(self, game):
+        return frozenset(map(point, self._dead))
+
+    def territory(self, game):
+        return {colour: frozenset(map(point, points)) for colour, points in self._owned.items()}
+
+
+JAPANESE = RULES["japanese"]
+
+
+def test_territory_is_counted_by_the_judges_word():
+    """One point, a dead stone and its point for Black; two points for White, and the komi."""
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Counts(["Q16"], ["A1"], ["T1", "T2"]), rules=JAPANESE)
+    assert (line.end, line.result, line.winner, line.unsettled) == ("passes", "W+5.5", "B", ())
+    line, _ = play(Scripted("D4"), Scripted("Q16"), judge=Counts(["Q16"], ["A1"], ["T1", "T2"]))
+    assert line.result == "B+353.5"  # the same game by area
+
+
+def test_prisoners_count_where_stones_are_taken():
+    line, _ = play(Scripted("Q4"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Counts(), rules=JAPANESE)
+    assert line.result == "W+6.5"
+    line, _ = play(Scripted("A19"), Scripted(), setup=setup_of(". O X\nX X ."), judge=Counts(), rules=JAPANESE)
+    assert line.result == "W+5.5"
+
+
+def test_a_japanese_game_without_end_is_counted_by_the_judge_too():
+    line, _ = play(
+        Scripted("D4", "D5"),
+        Scripted("Q16", "Q17"),
+        judge=Counts([], ["A1"]),
+        rules=JAPANESE.model_copy(update={"most_moves": 3}),
+    )
+    assert (line.end, line.result) == ("length", "W+5.5")
+
+
+def test_japanese_rules_know_no_superko():
+    """Three kos are taken in turn for ever; the game goes on to its limit."""
+    black, white = ["C18", "C14", "C10"], ["B10", "B18", "B14"]
+    line, _ = play(
+        Scripted(*black * 3),
+        Scripted(*white * 3),
+        setup=setup_of(THREE_KOS),
+        judge=Counts(),
+        rules=JAPANESE.model_copy(update={"most_moves": 12}),
+    )
+    assert (line.end, line.moves) == ("length", 12)
+
+
+def test_territory_is_never_guessed():
+    with pytest.raises(ValueError, match="without a judge"):
+        play(Scripted(), Scripted(), rules=JAPANESE)
+    line, _ = play(Scripted("D4"), Scripted(), judge=Counts(black=["D4"]), rules=JAPANESE)
+    assert line.void and "contradict the board" in line.reason
 
 
 @pytest.mark.parametrize("error, end", [(EngineTimeout("too slow"), "timeout"), (EngineCrashed("gone"), "crash")])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gonn_core.evaluation.stored import pack_arrays
+from gonn_core.metrics import METRICS
 from reports.results.compare import MAIN, analyse_study, extra_effects
 from reports.results.study_results import load_results
 from reports.study.extra_metrics import EXTRA_METRICS, extra_tables
@@ -40,7 +41,8 @@ def arrays(results, arm):
 
 def test_levels_are_means_over_seeds(results):
     levels, _, _ = extra_tables(results)
-    assert [row.key for row in levels.rows] == list(EXTRA_METRICS) and len(levels.notes) == 2
+    plain = [metric for metric in EXTRA_METRICS if not METRICS[metric].legal_only]
+    assert [row.key for row in levels.rows] == plain and len(levels.notes) == 2
     cells = {row.key: row.cells["control"] for row in levels.rows}
     files = arrays(results, "control")
     p = [np.exp(-file["nats"].astype(float)) for file in files]
@@ -117,7 +119,13 @@ def test_evaluations_made_before_more_was_kept(tmp_path):
         path.write_bytes(buffer.getvalue())
     results = load_results(made.study, made.runs)
     levels, effects = extra_tables(results)  # no move numbers
-    assert set(EXTRA_METRICS) - {row.key for row in levels.rows} == {"top1_ko", "entropy", "squared_error"}
+    assert set(EXTRA_METRICS) - {row.key for row in levels.rows} == {
+        "top1_ko",
+        "entropy",
+        "squared_error",
+        "illegal_probability",
+    }
+    assert "illegal points" not in "".join(levels.notes)  # these policies are read over all points
     assert levels.notes[-1] == "Not kept by these evaluations: top-1 where a ko is, policy entropy, squared error."
     assert [row.key for row in effects.rows] == [row.key for row in levels.rows]
     trial = results.trials[0]  # one of them evaluated anew: its arm has the metric in all seeds or in none
