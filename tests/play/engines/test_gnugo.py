@@ -90,35 +90,13 @@ def test_a_guard_knows_dead_stones(gnugo):
     assert line.end == "passes" and line.unsettled == () and game.over
 
 
-SEKI = """
-. O X . X O . O .
-O O X . X O O O O
-X X X O X X X O .
-. . X O O O X O O
-X X X . X X X O .
-O O O O O O O O O
-. O . O . O . O .
-"""
-"""A mutual life in the upper left, where nobody has points."""
-
-
-@pytest.mark.parametrize("board", [SETTLED, SEKI], ids=["strips", "seki"])
-def test_territory_counted_here_is_its_own_score(japanese, board):
+@pytest.mark.parametrize("moves, prisoners", [(["A1"], 0), (["A1", "B11", "A2", "B9", "PASS", "A10"], 1)])
+def test_territory_counted_here_is_its_own_score(japanese, moves, prisoners):
     """Points by its word and prisoners by ours: what `final_score` says, by which the documents' games were scored."""
-    game = Game(JAPANESE_KOMI, setup=stones_of(board), to_move=WHITE, superko=False)
-    game.play(point("A1"))
-    for _ in range(2):
-        game.play(PASS)
+    game = Game(JAPANESE_KOMI, setup=stones_of(SETTLED), to_move=WHITE, superko=False)
+    for move in [*moves, "PASS", "PASS"]:
+        game.play(PASS if move == "PASS" else point(move))
     with EnginePlayer(japanese, 1) as player:
         black, white = territory(game, player.dead(game), player.territory(game))
-        margin = black - white - JAPANESE_KOMI
-        assert player._board.ask(game, "final_score") == result_text(margin)
-
-
-def test_a_japanese_game_ends_with_its_score(japanese):
-    """Stones are taken in it, of which both counts know: a net that never passes first, and the engine."""
-    with EnginePlayer(japanese, 1) as one, EnginePlayer(japanese, 2) as other:
-        line, game = referee(0, {"A": Scripted(*range(0, 361, 40)), "B": one}, RULES["japanese"], {}, BLACK, other)
-        assert line.end in ("passes", "resign")
-        if line.end == "passes":
-            assert other._board.ask(game, "final_score") == line.result
+        assert game.captured[WHITE] == prisoners
+        assert player._board.ask(game, "final_score") == result_text(black - white - JAPANESE_KOMI)
