@@ -26,6 +26,18 @@ CAZENAVE = {
     "training__schedule__stall_window": 24,
 }
 
+GONN = {
+    "training__schedule__kind": "knots",
+    "training__schedule__knots": [[0, 1.0], [100, 0.4], [300, 0.2]],
+    "training__optimiser__weight_decay": 1e-3,
+    "training__loss": "squared_error",
+    "training__loss_from": 160,
+    "training__loss_rate_factor": 3.0,
+    "net__stem__fan_in": "own",
+    "net__head__fan_in": "own",
+    "net__head__out_scale": 1.0,
+}
+
 
 def folder(job) -> Path:
     return Path(job.run.runs) / job.id
