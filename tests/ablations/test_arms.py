@@ -155,7 +155,8 @@ def test_errors_of_resolve(registry):
     )
     expected = (
         "BASE=gonn-b4: prelu_init needs parametric_relu; valid: gonn-april-12b, gonn-b12, "
-        "gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-02, gonn-b4-2018-02-13, gonn-b5"
+        "gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-01-wide, gonn-b4-2018-02, "
+        "gonn-b4-2018-02-13, gonn-b5"
     )
     assert error_of(resolve, registry, "prelu_init", "cpu", base="gonn-b4") == expected
 
@@ -171,7 +172,8 @@ def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
     expected = (
         "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: "
-        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-02, gonn-b4-2018-02-13, gonn-b5"
+        "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-01-wide, gonn-b4-2018-02, "
+        "gonn-b4-2018-02-13, gonn-b5"
     )
     assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
 
@@ -185,6 +187,8 @@ def test_conditions(registry):
         "gonn-b4-2018-01",
         "gonn-b4-2018-01-18",
         "gonn-b4-2018-01-27",
+        "gonn-b4-2018-01-wide",
+        "gonn-cnn-2017-12",
     ]
     assert "excludes features.ladders = True" in error_of(resolve, no_ladders, "parametric_relu", "cpu", base="gonn-b5")
     with pytest.raises(ValueError, match="either"):

@@ -157,9 +157,10 @@ def test_what_gonn_b5_says_of_the_schedule_of_its_day_is_so():
 def test_small_budgets_have_their_own_rate_and_schedule(base, budget):
     declared = REGISTRY.budget(budget)
     training = budget_config(REGISTRY.base(base), declared).training
-    warmup = declared.overrides["training.schedule.warmup"]
+    overrides = REGISTRY.base(base).overrides(declared)
+    warmup = overrides["training.schedule.warmup"]
     assert training.schedule == ScheduleConfig(kind="linear", warmup=warmup)
-    assert training.optimiser.learning_rate == declared.overrides["training.optimiser.learning_rate"]
+    assert training.optimiser.learning_rate == overrides["training.optimiser.learning_rate"]
 
 
 def test_the_controls_of_the_march_bases_are_the_trials_they_were():
