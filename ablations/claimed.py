@@ -6,7 +6,7 @@ claim) is our choice and no condition. Precision, device and batch splits are no
 as it is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ablations.data.declared import collection, years_lacking
@@ -26,6 +26,17 @@ _NO_CONDITIONS = (
     "training.batch_splits",
 )
 _GAMES = {"kgs": "KGS", "gogod": "GoGoD"}
+_KINDS = {
+    "features.": "the planes",
+    "net.": "the net",
+    "data.": "sampling",
+    "training.": "training",
+    "evaluation.": "reading",
+}
+_FEW = 4
+"""So many differences are listed one by one."""
+_DECIDING = ("features.set", "net.family", "training.optimiser.kind", "training.schedule.kind")
+"""Where one of these differs, its neighbours say nothing more."""
 _RELATIVE = ("linear", "half_life", "steps")
 """Schedules whose rate at a sample depends on how many there will be."""
 
@@ -86,16 +97,27 @@ def differences(declared: Declarations, comparison: Comparison, claim: Claim) ->
     """In what a comparison differs from a claim's conditions, each in words; empty: the claim is tested as it was
     made."""
     conditions = conditions_of(declared, comparison.card, claim)
-    apart = [] if claim.unmatched is None else [claim.unmatched]
-    apart += _games_apart(comparison, claim)
+    unmatched = [] if claim.unmatched is None else [claim.unmatched]
+    games = list(_games_apart(comparison, claim))
     if conditions is None:
-        return ("the net (the document's is none of the bases)", *apart)
-    apart += [f"the missing {part}" for part in conditions.base.missing]
+        return ("the net (the document's is none of the bases)", *unmatched, *games)
+    missing = [f"the missing {part}" for part in conditions.base.missing]
     formed = declared.cards[comparison.card.id].on_base(conditions.base.id)
     if comparison.card.toggles != formed.toggles:
-        apart.append(f"the enhancement's form (here not as on {conditions.base.id})")
-    apart += _settings_apart(comparison, conditions, formed)
-    return (*apart, *_samples_apart(comparison, conditions))
+        missing.append(f"the enhancement's form (here not as on {conditions.base.id})")
+    samples, settings = _samples_apart(comparison, conditions), _settings_apart(comparison, conditions, formed)
+    return (*unmatched, *samples, *games, *missing, *settings)
+
+
+def in_brief(apart: Sequence[str]) -> str:
+    """Differences in a sentence: all of them where they are few, else settings by their number."""
+    if len(apart) <= _FEW:
+        return ", ".join(apart)
+    parts = [each for each in apart if not each.startswith(tuple(_KINDS))]
+    for prefix, kind in _KINDS.items():
+        if count := sum(each.startswith(prefix) for each in apart):
+            parts.append(f"{count} setting{'s' * (count > 1)} of {kind}")
+    return ", ".join(parts)
 
 
 def opposed(declared: Declarations, card: Enhancement, one: Claim, other: Claim) -> bool:
@@ -124,13 +146,18 @@ def _games_apart(comparison: Comparison, claim: Claim) -> Iterator[str]:
 
 
 def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enhancement) -> Iterator[str]:
+    arms = ((comparison.off, conditions.off), (comparison.on, conditions.on))
+    others = [
+        path
+        for path in _DECIDING
+        if path not in formed.toggles and any(get_path(here, path) != get_path(there, path) for here, there in arms)
+    ]
     for path in config_paths():
         if not conditions.tells(path) or path in formed.toggles:
             continue
-        pairs = {
-            (get_path(here, path), get_path(there, path))
-            for here, there in ((comparison.off, conditions.off), (comparison.on, conditions.on))
-        }
+        if path not in others and any(_within(path, other.rpartition(".")[0]) for other in others):
+            continue
+        pairs = {(get_path(here, path), get_path(there, path)) for here, there in arms}
         for here, there in sorted(pairs, key=str):
             if here != there:
                 yield f"{path} ({setting_text(here)} instead of {setting_text(there)})"
@@ -150,7 +177,8 @@ def _samples_apart(comparison: Comparison, conditions: Conditions) -> Iterator[s
     schedule = training.schedule
     runs_through = schedule.kind in _RELATIVE or schedule.final_drop != 1
     of_a_part = wanted is not None and wanted != end and abs(samples - end) >= batch
-    if runs_through and of_a_part and conditions.tells("training.schedule.kind"):
+    same = schedule.kind == conditions.off.training.schedule.kind
+    if same and runs_through and of_a_part and conditions.tells("training.schedule.kind"):
         yield f"the schedule (run through in {samples:,} instead of {end:,} samples)"
 
 

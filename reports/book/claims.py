@@ -10,7 +10,7 @@ from ablations.schema import Claim, Enhancement
 from ablations.wording import conditions_text
 from gonn_core.metrics import METRICS
 from reports.book.section import Section
-from reports.claims.findings import ClaimFinding, claimed_text, source_text
+from reports.claims.findings import ClaimFinding, claimed_text, source_text, why_cell
 from reports.figures.picture import Picture
 from reports.study.report import Report
 from reports.summary.figure import forest
@@ -152,9 +152,7 @@ def _measured_row(result: _StudyFinding) -> Row:
         "document": text_cell(claim.document),
         "source": text_cell(source_text(claim)),
         "study": text_cell(result.report.study.id),
-        "note": text_cell(
-            "; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)
-        ),
+        "note": why_cell(finding),
     }
     return Row(finding.name, cells)
 

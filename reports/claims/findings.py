@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ablations.claimed import Comparison, differences
+from ablations.claimed import Comparison, differences, in_brief
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast
@@ -37,6 +37,8 @@ class ClaimFinding:
     claim: Claim
     measured: Measured
     trials: tuple[str, ...]
+    differs: tuple[str, ...] = ()
+    """In what the study differs from the claim's conditions."""
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ def find_claims(
             apart = differs(results, registry, card, contrast, claim)
             context = ClaimContext(results, registry, card, contrast, claim, analyses, apart)
             measured = MEASURES[METRICS[claim.metric].source](context)
-            findings.append(ClaimFinding(card.id, claim, measured, measured.trials))
+            findings.append(ClaimFinding(card.id, claim, measured, measured.trials, apart))
     return tuple(findings)
 
 
@@ -127,11 +129,22 @@ def _row(finding: ClaimFinding, several: bool) -> Row:
         "verdict": text_cell(measured.verdict, measured.trials),
         "conditions": text_cell(conditions_text(claim)),
         "source": text_cell(source_text(claim)),
-        "note": text_cell(
-            "; ".join(part for part in (measured.note, claim.note and f"document: {claim.note}") if part)
-        ),
+        "note": why_cell(finding),
     }
     return Row(finding.name, cells)
+
+
+def why_cell(finding: ClaimFinding) -> Cell:
+    """The reason of a verdict and the claim's note; differing settings one by one in CSV, by their number on a page."""
+    claim, note = finding.claim, finding.measured.note
+    texts = [
+        "; ".join(filter(None, (each, claim.note and f"document: {claim.note}")))
+        for each in (
+            note.replace(", ".join(finding.differs), in_brief(finding.differs)) if finding.differs else note,
+            note,
+        )
+    ]
+    return Cell(texts[0], texts[1], escape=True)
 
 
 def claimed_text(claim: Claim) -> str:

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 
 from ablations.arms import Arms, leading_claim, resolve
-from ablations.claimed import Comparison, conditions_of, differences, opposed
+from ablations.claimed import Comparison, conditions_of, differences, in_brief, opposed
 from ablations.registry import load_registry
 from ablations.schema import Claim, Enhancement
-from gonn_core.config import with_values
+from gonn_core.config import ScheduleConfig, with_values
 from gonn_core.errors import SettingError
 
 
@@ -91,8 +91,10 @@ def test_what_is_not_told_is_no_condition(registry, apart):
 
 def test_conditions_of_a_claim_take_the_place_of_its_bases(registry, apart):
     other = changed(registry, "parametric_relu", "early_loss", conditions={"net.norm_gamma": False})
-    assert apart("parametric_relu", "early_loss", "gpu", declared=other) == ("net.norm_gamma (True instead of False)",)
-    assert apart("parametric_relu", "early_loss", "gpu", declared=other, **{"net.norm_gamma": False}) == ()
+    assert apart("parametric_relu", "early_loss", "gpu", declared=other) == ()  # the budget takes them from the claim
+    assert apart("parametric_relu", "early_loss", "gpu", declared=other, **{"net.norm_gamma": True}) == (
+        "net.norm_gamma (True instead of False)",
+    )
     wrong = changed(registry, "parametric_relu", "early_loss", conditions={"features.k": False})
     with pytest.raises(SettingError, match="parametric_relu.claims.early_loss.conditions.features.k"):
         conditions_of(wrong, wrong.cards["parametric_relu"], claim_of(wrong.cards["parametric_relu"], "early_loss"))
@@ -141,7 +143,8 @@ def test_a_finished_net_is_one_trained_to_the_end(registry, apart):
 
 
 def test_a_schedule_that_is_run_through_is_another_in_fewer_samples(registry, apart):
-    shares = {"training.schedule.kind": "linear"}
+    usual = ScheduleConfig(kind="linear").model_dump()
+    shares = {f"training.schedule.{name}": value for name, value in usual.items()}
     early = changed(registry, "parametric_relu", "early_loss", conditions=shares)
     end = registry.base("gonn-b4").schedule_end
     assert apart("parametric_relu", "early_loss", "gpu", declared=early, **shares) == (
@@ -181,6 +184,27 @@ def test_opposite_statements_about_one_number_are_refused(registry):
     both = declared.model_copy(update={"claims": (claim, other)})
     with pytest.raises(SettingError, match="early_loss, other: opposite statements about one number"):
         dataclasses.replace(registry, cards={**registry.cards, declared.id: both}).card(declared.id)
+
+
+def test_many_differences_are_told_by_their_number():
+    few = ("samples (1 instead of 2)", "net.trunk.width (32 instead of 192)")
+    assert in_brief(few) == ", ".join(few)
+    many = (
+        *few,
+        "the games (kgs instead of GoGoD)",
+        "features.ko (True instead of False)",
+        "net.activation (a instead of b)",
+    )
+    assert in_brief(many) == (
+        "samples (1 instead of 2), the games (kgs instead of GoGoD), 1 setting of the planes, 2 settings of the net"
+    )
+
+
+def test_where_the_kind_differs_its_settings_are_not_listed(apart):
+    here = apart("parametric_relu", "early_loss", "cpu")
+    assert [each for each in here if each.startswith("training.schedule")] == [
+        "training.schedule.kind (linear instead of gonn)"
+    ]
 
 
 def test_no_two_opposite_claims_are_judged_in_one_study(registry):
