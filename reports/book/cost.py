@@ -208,9 +208,16 @@ def _draw_group(axes, chosen: list[Gain], cost: str, colour: str, label: str) ->
         )
 
 
+def _free(taken: Sequence[float], height: float, way: int) -> float:
+    """The nearest height in that direction (1: up) at which a line of text lies on none of those taken."""
+    while clash := [other for other in taken if abs(other - height) < _LINE]:
+        height = (max if way > 0 else min)(clash) + way * 1.01 * _LINE  # beyond rounding: else it would clash for ever
+    return height
+
+
 def _label(axes, points: list[tuple[float, float, str]]) -> None:
-    """Names beside points (x, y, name), pushed down where they would lie on another or on a point; a thin line leads to
-    each."""
+    """Names beside points (x, y, name), pushed down where they would lie on another or on a point, up where the panel
+    ends; a thin line leads to each."""
 
     def place(x: float, y: float) -> tuple[float, float]:
         return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
@@ -222,10 +229,9 @@ def _label(axes, points: list[tuple[float, float, str]]) -> None:
         width = _LETTER * len(name)
         right = across + width + 0.03 < 1
         start = across + 0.02 if right else across - 0.02 - width
-        while clash := [
-            low for left, end, low in taken if left < start + width and start < end and abs(low - height) < _LINE
-        ]:
-            height = min(clash) - 1.01 * _LINE  # beyond rounding: else it would clash for ever
+        columns = [low for left, end, low in taken if left < start + width and start < end]
+        lower = _free(columns, height, -1)
+        height = lower if lower >= _FLOOR else _free(columns, max(height, _FLOOR), 1)
         taken.append((start, start + width, height))
         arrow = {"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
         end = start if right else start + width
@@ -246,3 +252,5 @@ def _label(axes, points: list[tuple[float, float, str]]) -> None:
 
 _PLATE = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
 _LETTER, _LINE, _DOT = 0.0115, 0.05, 0.012  # of a panel's width and height: a letter, a line of text, half a point
+_FLOOR = 0.02
+"""Of a panel's height: no name lies lower, on the axis."""
