@@ -24,9 +24,9 @@ _GAP = (
     Column("train", "train nats"),
     Column("test", "test nats"),
     Column("gap", "test − train"),
-    Column("train_top1", "train top-1"),
-    Column("test_top1", "test top-1"),
-    Column("gap_top1", "test − train"),
+    Column("train_top1", "train top-1", under="train"),
+    Column("test_top1", "test top-1", under="test"),
+    Column("gap_top1", "test − train", under="gap"),
     Column("samples", "samples"),
     Column("seeds", "seeds"),
 )
