@@ -16,6 +16,8 @@ _COLUMNS = (
     Column("verdict", "verdict", "left"),
     Column("seeds", "seeds", under="games"),
 )
+USUAL = "drawn, full history"
+"""How nets choose where a game does not say otherwise; GoNN's own games showed its nets the last moves alone."""
 
 
 def play_table(results: StudyResults) -> Table | None:
@@ -27,7 +29,7 @@ def play_table(results: StudyResults) -> Table | None:
         "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
         "against each other. The interval is over seeds: it is for"
         " nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within "
-        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %.",
+        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %. Drawn: from GoNN's distribution over the likeliest moves.",
     )
     return Table("play", "Play: with against without", _COLUMNS, rows, notes)
 
@@ -48,7 +50,7 @@ def _row(rate: WinRate) -> Row:
         ),
         "games": Cell(formats.count(rate.games), rate.games, rate.trials),
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
-        "choice": text_cell(rate.choice or "as published"),
+        "choice": text_cell(rate.choice or USUAL),
         "verdict": Cell(str(rate.verdict), str(rate.verdict), rate.trials),
         "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),
     }

@@ -43,6 +43,6 @@ def test_the_verb_plays_all_pairs_and_shows_the_table(tmp_path, monkeypatch, cap
     control, without = made.study.trials_of("control"), made.study.trials_of("without-last_move_input")
     assert asked == [(control[seed], without[seed], 40) for seed in (1, 2, 3)]
     out = capsys.readouterr().out
-    assert "75.0 %" in out and "120" in out and "as published" in out and "report:" in out
+    assert "75.0 %" in out and "120" in out and "drawn, full history" in out and "report:" in out
     assert cli.run(["play", made.study.id, "--how", "history=never"]) == 2
     assert capsys.readouterr().err.startswith("history=never:")
