@@ -42,11 +42,14 @@ WeightStatistic = Literal[
     "kernel_rms_center",
     "kernel_center_to_edge",
     "kernel_corner_to_edge",
+    "kernel_symmetry",
 ]
 """prelu_slope_mean, _sd: over the slopes of each layer but the pooled one; prelu_pooled_slope_mean: of the head's
 pooled layer;
 kernel_rms_center: r.m.s. over channels of the centre tap of each 3x3 kernel in the blocks; kernel_center_to_edge,
-kernel_corner_to_edge: ratios of the r.m.s. at those taps. Where layers differ a claim gives their range."""
+kernel_corner_to_edge: ratios of the r.m.s. at those taps; kernel_symmetry: of a plain net's first
+convolution with free weights, the share of its filters' variance that is the same under all 8 symmetries. Where layers
+differ a claim gives their range."""
 
 
 def _both_ends(ends):
@@ -104,7 +107,8 @@ class Claim(Strict):
     """One statement of a document about one metric.
 
     A `difference` is on minus off; a level (`on`, `off`) is the metric itself in that arm, with its direction told
-    against an untrained net. Neither value nor range: only a direction is claimed.
+    against an untrained net; one of a metric of positions has a value or a range. Neither value nor range: only a
+    direction is claimed.
     """
 
     id: Id
@@ -175,8 +179,12 @@ class Claim(Strict):
         source = METRICS[self.metric].source
         if self.history != "full" and source != "positions" and (source, self.history) != ("games", "none"):
             raise ValueError("only a metric of positions has another history; a win rate can be one without (none)")
-        if self.quantity != "difference" and self.metric not in ("weight_statistic", "probe"):
-            raise ValueError("only a weight_statistic or a probe can be claimed as a level (quantity on or off)")
+        of_an_arm = self.metric in ("weight_statistic", "probe") or (source == "positions" and self.bounds is not None)
+        if self.quantity != "difference" and not of_an_arm:
+            raise ValueError(
+                "only a weight_statistic or a probe can be claimed as a level (quantity on or off), and a metric of "
+                "positions with a value or range"
+            )
         ends = [end for end in self.bounds or () if math.isfinite(end)]
         if METRICS[self.metric].unit == "share" and any(abs(end) > 1 for end in ends):
             raise ValueError("this metric is a share of 1: write 0.002 for 0.2 points")

@@ -8,6 +8,7 @@ import numpy as np
 from ablations.claimed import conditions_of
 from gonn_core.metrics import METRICS, Source
 from reports.claims.context import ClaimContext, Measured, judged, not_measured
+from reports.claims.levels import positions_level
 from reports.claims.weights import weights
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
@@ -29,6 +30,8 @@ def _effect(context: ClaimContext) -> Measured:
     evaluation = _evaluation(context)
     if evaluation is None:
         return not_measured(f"the study has no evaluation with {HISTORY[context.claim.history]}: gonn ablate makes it")
+    if context.claim.quantity != "difference":
+        return positions_level(context, evaluation)
     analysis = (
         context.analyses[context.claim.metric]
         if evaluation == MAIN

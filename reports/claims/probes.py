@@ -5,8 +5,8 @@ import numpy as np
 from gonn_core.evaluation.probes.published import picture_cases
 from gonn_core.go.points import point
 from reports.claims.context import ClaimContext, Measured, judged, not_measured
+from reports.claims.levels import judge_level
 from reports.probes.effects import level, probability_effect
-from reports.stats.verdicts import ClaimVerdict
 from reports.tables import formats
 
 _NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
@@ -40,21 +40,8 @@ def _level(context: ClaimContext, case: str, other: str | None, move: int, head:
             )
         ]
     mean = float(np.mean(values))
-    verdict, reason = _judge_level(context, mean, len(values))
+    verdict, reason = judge_level(context, mean, len(values))
     unit = "%" if other is None else "points"
     spread = f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} {unit}"
     text = f"{100 * mean:.1f} {unit} at {formats.samples(context.samples)} samples"
     return Measured(text, str(verdict), "; ".join(filter(None, (reason, spread))), mean, trials)
-
-
-def _judge_level(context: ClaimContext, mean: float, seeds: int) -> tuple[ClaimVerdict, str]:
-    bounds, thresholds = context.claim.bounds, context.thresholds
-    if context.from_memory:
-        return ClaimVerdict.COMPARED, "claim from unverified memory"
-    if context.differs:
-        return ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(context.differs)}"
-    if bounds is None or seeds < thresholds.min_seeds:
-        return ClaimVerdict.INCONCLUSIVE, ""
-    margin = thresholds.margin("probe", max(abs(end) for end in bounds if np.isfinite(end)))
-    inside = bounds[0] - margin <= mean <= bounds[1] + margin
-    return ClaimVerdict.REPLICATED if inside else ClaimVerdict.INCONCLUSIVE, ""

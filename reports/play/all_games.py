@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ablations.study import Study
+from gonn_core.play.rules import RuleSet
 from gonn_core.rating.matches import SIDES, Match, load_matches
 from reports.play.ladder import Ladder, load_ladders
 from reports.play.players import choice_text, engine_level, is_net
@@ -46,12 +47,16 @@ def trial_names(studies: Sequence[Study]) -> dict[str, str]:
     return names
 
 
-def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Cell:
+def against_engine(played: Played, trials: Mapping[str, int], engine: str, rules: RuleSet | None = None) -> Cell:
     """`level 1: 35 % (14/40), argmax` of nets after their last sample (trial -> samples) with an engine whose name
-    begins so, strongest level first; their points are added up. A dash without games."""
-    sums: dict[tuple[str, str], tuple[float, int]] = {}
+    begins so, strongest level first; their points are added up. rules: only games by these; by None all, those that are
+    not Chinese told apart. A dash without games."""
+    sums: dict[tuple[str, str, str], tuple[float, int]] = {}
     used = set()
     for match in played.with_engines:
+        by = rules_of(match)
+        if rules not in (None, by):
+            continue
         for side, other in zip(SIDES, reversed(SIDES), strict=True):
             ours, theirs = match.players[side], match.players[other]
             if (
@@ -59,7 +64,8 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Ce
                 and trials.get(ours["trial"]) == ours["samples"]
                 and str(theirs.get("name", "")).lower().startswith(engine.lower())
             ):
-                key = (engine_level(theirs) or "", choice_text(ours))
+                told = "" if by == rules or by == "chinese" else f"{by.capitalize()} rules"
+                key = (engine_level(theirs) or "", choice_text(ours), told)
                 points, games = sums.get(key, (0.0, 0))
                 sums[key] = (points + match.points(side), games + len(match.games))
                 used.add(ours["trial"])
@@ -67,9 +73,19 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str) -> Ce
         return Cell(formats.NONE)
     order = sorted(sums, key=lambda key: (-int(key[0]) if key[0].isdecimal() else 0, key))
     texts = [_text(*key, *sums[key]) for key in order]
-    return Cell("; ".join(texts), [[*key, *sums[key]] for key in order], tuple(sorted(used)), escape=True)
+    return Cell(
+        "; ".join(texts),
+        [[*key[:2], *sums[key], *filter(None, key[2:])] for key in order],
+        tuple(sorted(used)),
+        escape=True,
+    )
 
 
-def _text(level: str, choice: str, points: float, games: int) -> str:
+def rules_of(match: Match) -> RuleSet:
+    """The rules that a match was counted by."""
+    return "japanese" if match.rules.get("scoring") == "territory" else "chinese"
+
+
+def _text(level: str, choice: str, rules: str, points: float, games: int) -> str:
     text = f"{100 * points / games:.0f} % ({points:g}/{games})"
-    return ", ".join(part for part in (f"level {level}: {text}" if level else text, choice) if part)
+    return ", ".join(part for part in (f"level {level}: {text}" if level else text, choice, rules) if part)

@@ -1,4 +1,5 @@
-"""Statistics of trained weights that the documents tell: slopes of parametric ReLUs, sizes of kernel taps.
+"""Statistics of trained weights that the documents tell: slopes of parametric ReLUs, sizes of kernel taps, symmetry of
+filters.
 
 Each is a number per layer, from a net's weights as arrays by name (`gonn_core.nets`: names of parameters are stable).
 """
@@ -44,6 +45,26 @@ def is_kernel(layer: str, values: np.ndarray) -> bool:
     return layer.startswith("blocks.") and values.ndim == 4 and values.shape[2:] == (3, 3)
 
 
+def _is_first_convolution(layer: str, values: np.ndarray) -> bool:
+    """Whether these are the free weights (out, in, k, k) of a plain net's first convolution; tied ones lie in orbits,
+    (out, in, orbits)."""
+    return layer.startswith("stem.") and values.ndim == 4 and values.shape[2] == values.shape[3] > 1
+
+
+def symmetry_share(kernel: np.ndarray) -> float:
+    """Share, 0 to 1, of the variance of filters (out, in, k, k) about each one's own mean that stays when they are
+    averaged over the 8 symmetries of the square.
+
+    A filter without a pattern, the same at all taps, thus counts for nothing. Of filters drawn at random it is
+    (orbits - 1)/(k² - 1): 9/48 for k = 7, of symmetric ones 1.
+    """
+    filters = kernel.astype(np.float64)
+    filters -= filters.mean((2, 3), keepdims=True)
+    turned = [np.rot90(each, turns, (2, 3)) for each in (filters, filters.swapaxes(2, 3)) for turns in range(4)]
+    whole = float((filters**2).sum())
+    return float((np.mean(turned, axis=0) ** 2).sum()) / whole if whole else float("nan")
+
+
 def tap_rms(kernel: np.ndarray, taps) -> float:
     """Root mean square over channels and the given taps of a kernel (out, in, 3, 3)."""
     return float(np.sqrt(np.mean([np.mean(kernel[:, :, row, column].astype(np.float64) ** 2) for row, column in taps])))
@@ -56,6 +77,7 @@ STATISTICS: Mapping[str, tuple[Callable[[str, np.ndarray], bool], Callable[[np.n
     "kernel_rms_center": (is_kernel, lambda kernel: tap_rms(kernel, CENTER)),
     "kernel_center_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CENTER) / tap_rms(kernel, EDGES)),
     "kernel_corner_to_edge": (is_kernel, lambda kernel: tap_rms(kernel, CORNERS) / tap_rms(kernel, EDGES)),
+    "kernel_symmetry": (_is_first_convolution, symmetry_share),
 }
 """Statistic -> which layers have it, and its value of a layer's weights."""
 

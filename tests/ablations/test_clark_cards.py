@@ -4,6 +4,7 @@ they are promised."""
 import pytest
 
 from ablations.arms import bases_of, resolve
+from ablations.claimed import conditions_of
 from ablations.registry import load_registry
 from gonn_core.config import get_path, trial_id
 from gonn_core.features.sets import plane_names
@@ -17,6 +18,13 @@ EXCLUDED = {  # the ablation table, from memory: accuracy, rank, probability wit
     "reflection_preserving": (34.95, 8.32, 0.0760),
     "clark_all_but_liberties": (34.48, 8.36, 0.0755),
     "clark_all_techniques": (33.45, 8.76, 0.0707),
+}
+CONCLUDED = {  # what the text says of each technique, concluded for several; of accuracy, for a probability
+    "clark_all_techniques.rank",
+    "clark_all_techniques.probability",
+    "clark_all_but_liberties.rank",
+    "clark_all_but_liberties.probability",
+    "masked_training.illegal_points_unmasked",
 }
 NONE_EXCLUDED = (36.77, 7.50, 0.0866)
 
@@ -67,7 +75,10 @@ def test_claimed_parameters(registry):
 def test_memory_and_inference_are_never_called_stated(registry):
     for card in registry.cards_of("clark_storkey"):
         for claim in card.claims:
-            assert claim.evidence == ("stated" if claim.value is None else "unverified_memory"), f"{card.id}.{claim.id}"
+            name = f"{card.id}.{claim.id}"
+            derived = name in CONCLUDED
+            told = "derived" if derived else "stated" if claim.value is None else "unverified_memory"
+            assert claim.evidence == told, name
             if claim.samples is not None:
                 assert claim.samples % registry.base(claim.base).config.training.batch_size == 0
 
@@ -104,3 +115,16 @@ def test_the_paper_anneals_and_the_small_budgets_end_at_zero(registry):
     for base in ("clark-full", "clark-medium"):
         assert resolve(registry, "learning_rate_annealing", "paper", base=base).on.training.schedule.kind == "steps"
         assert resolve(registry, "learning_rate_annealing", "cpu", base=base).on.training.schedule.kind == "linear"
+
+
+def test_remarks_on_all_nets_are_claims_for_any_games_and_layers(registry):
+    """What the stored text has lost is no condition; how many layers the ablation study's net has is its word."""
+    claims = {f"{card.id}.{claim.id}": (card, claim) for card in registry.cards.values() for claim in card.claims}
+    conditions = conditions_of(registry, *claims["liberty_encoding.accuracy"])
+    for lost in ("training.batch_size", "training.optimiser.learning_rate", "training.schedule.steps"):
+        assert not conditions.tells(lost)
+    for told in ("net.conv.layers", "training.schedule.kind", "training.optimiser.kind", "training.mask_illegal"):
+        assert conditions.tells(told)
+    assert conditions.samples == registry.base("clark-medium").schedule_end
+    assert not conditions_of(registry, *claims["clark_relu.accuracy"]).tells("net.conv.layers")
+    assert claims["clark_relu.accuracy"][1].games == "any" and claims["liberty_encoding.accuracy"][1].games == "gogod"

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from gonn_core.play.match.record import describe_match
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import RULES, RuleSet
 
 ENGINE = {"kind": "engine", "command": ["gnugo", "--mode", "gtp", "--level", "1"], "name": "GNU Go", "version": "3.8"}
 
@@ -39,9 +39,9 @@ def won(a: int, b: int, start: int = 0) -> list[dict]:
     return [game(start + number, "AB"[number % 2], "A" if number < a else "B") for number in range(a + b)]
 
 
-def write_match(folder: Path, a: dict, b: dict, lines: list[dict], seed: int = 1) -> Path:
+def write_match(folder: Path, a: dict, b: dict, lines: list[dict], seed: int = 1, rules: RuleSet = "chinese") -> Path:
     """Write a match below `folder`; its directory."""
-    tree = describe_match(a, b, Rules(), {"kind": "empty"}, seed)
+    tree = describe_match(a, b, RULES[rules], {"kind": "empty"}, seed)
     path = folder / tree["id"]
     path.mkdir(parents=True)
     (path / "match.json").write_text(json.dumps(tree))

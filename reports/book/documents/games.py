@@ -1,8 +1,9 @@
 """Published games against engines and ranks on servers, with what nets measured here made of the same opponent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ablations.published_results import Published, PublishedGames
+from gonn_core.play.rules import RuleSet
 from reports.book.documents.printing import NOT_HERE, legend, mark
 from reports.play.all_games import Played, against_engine
 from reports.results.nets import MeasuredNet
@@ -20,6 +21,7 @@ _COLUMNS = (
     Column("note", "remarks", "left", brief=False),
 )
 _ENGINES = ("GNU Go", "Pachi", "Fuego")
+_RULES: Mapping[str, RuleSet] = {"Chinese": "chinese", "Japanese": "japanese"}
 NOT_PLAYED = "not played here"
 
 
@@ -41,7 +43,7 @@ def games_table(published: Published, nets: Sequence[MeasuredNet], played: Playe
         rows.append(Row(f"{number}: {each.net}, {each.opponent}", cells))
     note = (
         "Here: points of games won, a draw counting half, of the base as it is scaled here, whatever games it was "
-        "trained on, under area scoring."
+        "trained on, by the rules that the row names; where it names none, by Chinese ones unless told."
     )
     played_here = note if any(each.base for each in published.games) else ""
     notes = tuple(filter(None, (legend(each.evidence for each in published.games), played_here)))
@@ -59,5 +61,5 @@ def _ours(games: PublishedGames, nets: Sequence[MeasuredNet], played: Played) ->
         for trial in net.trials
         if trial.result is not None
     }
-    cell = against_engine(played, trials, games.opponent) if games.rules != "Japanese" else Cell(formats.NONE)
+    cell = against_engine(played, trials, games.opponent, _RULES.get(games.rules or ""))
     return cell if cell.trials else text_cell(NOT_PLAYED)

@@ -39,6 +39,10 @@ CLAIMS = {
     "miscount": {"metric": "parameters", "direction": "increase", "value": 1_000},
     "slopes": {"metric": "weight_statistic", "statistic": "prelu_slope_mean", "quantity": "on", "range": [-0.4, -0.15]},
     "slopes_without": {"metric": "weight_statistic", "statistic": "prelu_slope_mean", "quantity": "off"},
+    "level": {"metric": "top1", "quantity": "on", "range": [0.001, 0.999]},
+    "other_level": {"metric": "top1", "quantity": "off", "value": 0.999},
+    "level_elsewhere": {"metric": "top1", "quantity": "on", "value": 0.5, "samples": 15_000_000},
+    "level_not_kept": {"metric": "illegal_probability", "quantity": "off", "value": 0.0},
 }
 
 
@@ -91,10 +95,21 @@ def test_every_claim_has_a_row(report):
         ("miscount", "count differs"),
         ("slopes", "not measured yet"),
         ("slopes_without", "not measured yet"),
+        ("level", "replicated"),
+        ("other_level", "inconclusive"),
+        ("level_elsewhere", "not tested here"),
+        ("level_not_kept", "not measured yet"),
     ],
 )
 def test_verdicts(findings, claim, verdict):
     assert findings[claim].verdict == verdict
+
+
+def test_a_level_is_the_mean_of_its_own_arm(report, findings):
+    arm = report.results.study.contrasts[0].with_it[0]
+    mean = float(report.results.arm_result(arm, MAIN, "top1").means.mean())
+    assert findings["level"].measured.value == pytest.approx(mean)
+    assert "5 seeds" in findings["level"].measured.note and len(findings["level"].measured.trials) == 5
 
 
 def test_claimed_and_ours_stand_side_by_side(report):
@@ -224,6 +239,38 @@ def test_statistics_by_hand():
     assert statistic("prelu_slope_mean", weights) == pytest.approx({"blocks.1.slopes1": -0.2, "trunk_end.slopes": 0.2})
     assert statistic("prelu_slope_sd", weights) == pytest.approx({"blocks.1.slopes1": 0.1, "trunk_end.slopes": 0.0})
     assert statistic("prelu_pooled_slope_mean", weights) == pytest.approx({"head.pooled.slopes": 0.4})
+
+
+def test_symmetry_of_filters_by_hand():
+    """Share of the variance about each filter's mean that all 8 symmetries leave alone, slot by slot."""
+    generator = np.random.default_rng(0)
+    filters = generator.normal(0.3, 1.0, (5, 2, 7, 7))
+    kept = whole = 0.0
+    for one in filters.reshape(-1, 7, 7):
+        one = one - one.mean()
+        orbits: dict[tuple[int, int], list[float]] = {}
+        for (row, column), value in np.ndenumerate(one):
+            orbits.setdefault(tuple(sorted((abs(row - 3), abs(column - 3)))), []).append(value)
+        assert len(orbits) == 10  # the free weights of a tied kernel of 7x7
+        kept += sum(len(values) * np.mean(values) ** 2 for values in orbits.values())
+        whole += float((one**2).sum())
+    assert statistic("kernel_symmetry", {"stem.kernel": filters}) == {"stem.kernel": pytest.approx(kept / whole)}
+    rows, columns = np.indices((7, 7)) - 3
+    ring = np.tile(np.hypot(rows, columns), (4, 3, 1, 1)) * generator.normal(size=(4, 3, 1, 1)) + 1.0
+    assert statistic("kernel_symmetry", {"stem.kernel": ring})["stem.kernel"] == pytest.approx(1.0)
+    sloped = np.tile(columns.astype(float), (4, 3, 1, 1))
+    assert statistic("kernel_symmetry", {"stem.kernel": sloped})["stem.kernel"] == pytest.approx(0.0)
+    assert statistic("kernel_symmetry", {"layers.2.kernel": filters, "stem.bias": filters[:, 0, 0, 0]}) == {}
+
+
+def test_only_free_weights_have_a_symmetry_to_find():
+    """Drawn at random a filter of 7x7 has 9 of 48 parts of its variance in common; tied ones lie in orbits."""
+    from ablations.arms import resolve
+    from ablations.registry import load_registry
+
+    arms = resolve(load_registry(), "reflection_preserving", "paper")
+    free, tied = (statistic("kernel_symmetry", untrained_weights(config)) for config in (arms.off, arms.on))
+    assert list(free.values()) == [pytest.approx(9 / 48, rel=0.05)] and tied == {}
 
 
 def test_untrained_kernels_are_as_the_document_says():

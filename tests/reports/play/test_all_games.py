@@ -45,6 +45,19 @@ def test_games_with_an_engine_by_level_and_choice(made):
     assert against_engine(played, {"f" * 16: 100_000}, "GNU Go").text == "–"
 
 
+def test_games_by_other_rules_are_told_apart(made):
+    control = made.study.trials_of("control")
+    trials = dict.fromkeys(control.values(), 100_000)
+    write_match(made.folder / "by_rules", net(control[1], 100_000), LEVEL_TEN, won(3, 1))
+    write_match(made.folder / "by_rules", net(control[1], 100_000), LEVEL_TEN, won(1, 4), rules="japanese")
+    played = load_played(made.folder / "by_rules", made.folder / "elo")
+    assert against_engine(played, trials, "GNU Go").text == (
+        "level 10: 75 % (3/4); level 10: 20 % (1/5), Japanese rules"
+    )
+    assert against_engine(played, trials, "GNU Go", "chinese").text == "level 10: 75 % (3/4)"
+    assert against_engine(played, trials, "GNU Go", "japanese").text == "level 10: 20 % (1/5)"
+
+
 def test_the_book_has_cells_a_section_and_ladders(made):
     report = write_report(
         made.study, load_results(made.study, made.runs, made.study_folder), made.folder / "out", made.registry
