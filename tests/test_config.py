@@ -149,6 +149,7 @@ DEFAULTS = {
             "smolgen": "none",
             "smolgen_sizes": [8, 64, 16],
             "smolgen_activation": "swish",
+            "smolgen_shared": True,
             "depthwise": 0,
             "additive_gate": "none",
             "multiplicative_gate": False,

@@ -30,6 +30,8 @@ class EncoderConfig(Strict):
     """full: channels a point is compressed to, hidden units, units a head. relative: channels, hidden units,
     templates."""
     smolgen_activation: Literal["swish", "relu"] = "swish"
+    smolgen_shared: bool = True
+    """One map from codes to logits for all layers; false: each layer has its own."""
     depthwise: Annotated[int, Field(ge=0, le=37)] = 0
     """Side of the depthwise convolution before queries, keys and values; 0: none."""
     additive_gate: Literal["none", "relative", "absolute"] = "none"

@@ -26,6 +26,7 @@ ENHANCEMENTS = {
     "arc_code": {"arc_code": True},
     "smolgen": {"smolgen": "full"},
     "smolgen_relative": {"smolgen": "relative", "smolgen_activation": "relu"},
+    "smolgen_unshared": {"smolgen": "full", "smolgen_shared": False},
     "square_relu": {"ffn_activation": "square_relu"},
     "swish": {"ffn_activation": "swish"},
     "depthwise": {"depthwise": 9},
@@ -82,6 +83,10 @@ def test_parameters_of_enhancements():
     assert added(R, input_gate=True) == 361 * 384  # its addition is always there
     assert added(R, smolgen="full", smolgen_sizes=(8, 128, 32)) == pytest.approx(8.24e6, rel=0.001)
     assert added(S, smolgen="full", smolgen_sizes=(8, 64, 16)) == pytest.approx(3.24e6, rel=0.001)
+    assert added(R, smolgen="full", smolgen_sizes=(32, 256, 256)) == pytest.approx(68.4e6, rel=0.001)  # the document's
+    shared = added(R, smolgen="full", smolgen_sizes=(32, 256, 256))
+    unshared = added(R, smolgen="full", smolgen_sizes=(32, 256, 256), smolgen_shared=False)
+    assert unshared - shared == 9 * 256 * 361**2
     relative = added({**S, "layers": 10}, smolgen="relative", smolgen_sizes=(32, 32, 48))
     assert relative == 10 * (192 * 32 + 32 * 33 + 2 * 32 + 33 * 288 + 2 * 288) + 22_704
     assert added({**R, "layers": 1}, depthwise=9) == 147_840 + 768 + 31_104
@@ -106,6 +111,7 @@ def test_operations_of_enhancements():
     code = 361 * 8 * 2 + 6 * 2 * 3  # compressing the points; codes of two heads
     assert counts["smolgen"] == 2 * (code + 361 * 2 * 6 + 2 * 3 * 361**2)
     assert counts["smolgen_relative"] == 2 * (code + 2 * 6 + 2 * 3 * 37**2)
+    assert counts["smolgen_unshared"] == counts["smolgen"]
     assert counts["depthwise"] == 2 * 361 * 8 * (8 + 81)
     for name in ("input_gate", "arc_code", "square_relu", "additive_gate", "multiplicative_gate"):
         assert counts[name] == 0
@@ -208,6 +214,19 @@ def test_full_smolgen_is_its_definition():
     torch.testing.assert_close(
         layer(x, net.smolgen.to_logits()), slow_layer(layer, x.double(), bias.double()).float(), rtol=1e-4, atol=1e-5
     )
+
+
+def test_unshared_smolgen_turns_codes_by_the_layers_own_map():
+    shared, own = (built(encoder(smolgen="full", smolgen_shared=shared)) for shared in (True, False))
+    assert own.smolgen is None and shared.layers["1"].maps is None
+    kernels = [own.layers[number].maps.kernel for number in ("1", "2")]
+    assert not torch.equal(*kernels)
+    x = torch.randn(2, 361, 8)
+    for number, kernel in zip(("1", "2"), kernels, strict=True):
+        torch.nn.init.zeros_(kernel) if number == "2" else shared.smolgen.kernel.data.copy_(kernel)
+        layer, as_shared = own.layers[number], shared.layers[number]
+        expected = as_shared(x, shared.smolgen.to_logits() if number == "1" else None)
+        torch.testing.assert_close(layer(x, None), expected)
 
 
 def test_relative_smolgen_depends_on_offsets_alone():

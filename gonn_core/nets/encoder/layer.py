@@ -9,7 +9,7 @@ from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.attention import Attention
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, square_relu
 from gonn_core.nets.encoder.smolgen import EPSILON as KERAS_EPSILON
-from gonn_core.nets.encoder.smolgen import SmolgenCode, ToLogits
+from gonn_core.nets.encoder.smolgen import MAPS, SmolgenCode, ToLogits
 from gonn_core.nets.init import Draws
 from gonn_core.settings.encoder_net import EncoderConfig
 
@@ -30,6 +30,8 @@ class EncoderLayer(nn.Module):
         self.alpha = (2 * encoder.layers) ** 0.25
         self.process = DepthwiseProcess(draws, f"{name}.process", encoder) if encoder.depthwise else None
         self.smolgen = SmolgenCode(draws, f"{name}.smolgen", encoder) if encoder.smolgen != "none" else None
+        own_maps = self.smolgen is not None and not encoder.smolgen_shared
+        self.maps = MAPS[encoder.smolgen](draws, f"{name}.maps", encoder) if own_maps else None
         self.attention = Attention(draws, f"{name}.attention", encoder, beta)
         self.norm1 = LayerNorm(width, EPSILON)
         self.expand = Dense(draws, f"{name}.expand", in_features=width, out_features=encoder.ffn, scale=beta)
@@ -38,9 +40,11 @@ class EncoderLayer(nn.Module):
         self.norm2 = LayerNorm(width, EPSILON)
 
     def forward(self, x: torch.Tensor, to_logits: ToLogits | None) -> torch.Tensor:
-        """to_logits: of smolgen's shared part for this batch, None without smolgen."""
+        """to_logits: of smolgen's shared part for this batch, None without smolgen and where it is not shared."""
         processed = x if self.process is None else self.process(x)
         bias = None
+        if self.maps is not None:
+            to_logits = self.maps.to_logits()
         if self.smolgen is not None and to_logits is not None:
             bias = to_logits(self.smolgen(processed))
         x = self.norm1(self.alpha * x + self.attention(processed, bias))

@@ -33,7 +33,8 @@ class EncoderNet(PolicyNet):
         self.body_width = encoder.width
         self.stem = EncoderStem(draws, "stem", encoder.width, self.plane_names)
         self.embedding = Embedding(draws, "embedding", encoder)
-        self.smolgen = MAPS[encoder.smolgen](draws, "smolgen", encoder) if encoder.smolgen != "none" else None
+        shares = encoder.smolgen != "none" and encoder.smolgen_shared
+        self.smolgen = MAPS[encoder.smolgen](draws, "smolgen", encoder) if shares else None
         self.layers = nn.ModuleDict(
             {str(k): EncoderLayer(draws, f"layers.{k}", encoder) for k in range(1, encoder.layers + 1)}
         )

@@ -1,6 +1,7 @@
 """Attention logits made from the whole position, in every layer anew (spec: other systems 3.3, 3.4).
 
-Each layer makes a short code of the position for each head; maps shared by all layers turn a code into 361x361 logits.
+Each layer makes a short code of the position for each head; maps, shared by all layers or a layer's own, turn a code
+into 361x361 logits.
 full: the code sees all points in their places, and the maps are dense. relative: the code sees their mean, and the maps
 know offsets only.
 """
@@ -63,7 +64,7 @@ ToLogits = Callable[[torch.Tensor], torch.Tensor]
 
 
 class SmolgenMaps(nn.Module):
-    """What turns codes into logits, shared by all layers."""
+    """What turns codes into logits."""
 
     def to_logits(self) -> ToLogits:
         """For one batch: what the codes of every layer share is made here, once."""
