@@ -180,6 +180,7 @@ DEFAULTS = {
             "window": 10,
         },
         "batch_splits": 1,
+        "start_from": None,
         "optimiser": {
             "kind": "sgd",
             "learning_rate": 0.064,

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from gonn_core.settings.strict import Strict
 
 Weight = Annotated[float, Field(ge=0, le=100)]
+WeightsDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
 class OptimiserConfig(Strict):
@@ -151,6 +152,9 @@ class TrainingConfig(Strict):
     schedule: ScheduleConfig = ScheduleConfig()
     precision: Literal["fp32", "bf16"] = "fp32"
     """bf16: autocast of the forward pass; weights, optimiser and loss stay fp32."""
+    start_from: WeightsDigest | None = None
+    """Digest of the weights that training starts from, all of them, batch statistics too; null: drawn by `init_seed`.
+    `gonn train --from` keeps them where trials find them."""
     init_seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     data_seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 

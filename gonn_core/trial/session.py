@@ -3,6 +3,7 @@
 import platform
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -30,6 +31,7 @@ from gonn_core.trial.events import Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
+from gonn_core.trial.weights import start_weights
 
 TICK_SECONDS = 1.0
 
@@ -81,6 +83,8 @@ class Session:
             state, notes = checkpoint.unpack(directory.checkpoint, job.id)
             self.trainer.load_state(state)
             self._lines = [line for line in directory.metrics() if line["samples"] <= self.trainer.samples]
+        elif (start := start_weights(Path(settings.runs), job.config)) is not None:
+            self.trainer.net.load_state_dict(start)  # with the planes' statistics that it was trained on
         elif self.trainer.net.normalise is not None:
             self.trainer.net.normalise.measure(job.config.features, plane_source(data.store), view.rows)
         self.clock = Clock(**notes)

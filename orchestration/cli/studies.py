@@ -118,6 +118,12 @@ def probe(**settings):
 )
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True)
 @click.option(
+    "--from",
+    "start",
+    metavar="TRIAL|FILE",
+    help="start from the weights of a trained trial, or of a file that gonn export wrote",
+)
+@click.option(
     "--job",
     type=click.Path(path_type=Path),
     help="write the job file for `python -m gonn_core.trial` instead of training",
@@ -130,4 +136,15 @@ def train(**settings):
     return train.train_base(**settings)
 
 
-VERBS = (list_, show, check, plan, ablate, evaluate, probe, train)
+@click.command()
+@click.argument("trial")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--samples", type=WholeNumber(1), help="the snapshot after so many samples  [default: the last]")
+def export(trial, file, samples):
+    """Write TRIAL's weights to a safetensors FILE."""
+    from orchestration.study import export
+
+    return export.export_trial(trial, file, samples)
+
+
+VERBS = (list_, show, check, plan, ablate, evaluate, probe, train, export)

@@ -10,7 +10,7 @@ from ablations.registry import load_registry
 from ablations.search import RATE
 from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
-from gonn_core.config import with_values
+from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
@@ -22,6 +22,7 @@ from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
 from orchestration.study.planning import evaluation_requests, wanted_snapshots
+from orchestration.study.trial_folder import find_trial
 from reports.workspace import Workspace
 
 _SHARES = {"top1": "top-1", "top4": "top-4"}
@@ -41,6 +42,20 @@ def parse_values(settings: tuple[str, ...]) -> dict:
     return values
 
 
+def _started_from(start: str, config: TrialConfig, workspace: Workspace, runs: Path) -> TrialConfig:
+    """`config` starting from the weights of a trial or a file, which are put where trials in `runs` find them."""
+    from gonn_core.trial.weights import check_weights, keep_start, load_net, read_weights
+
+    path = Path(start)
+    if path.suffix == ".safetensors" or path.is_file():
+        state = read_weights(path)
+    else:
+        path = find_trial(workspace, start, "--from")
+        state = load_net(path)[0].state_dict()
+    check_weights(state, config, path)
+    return with_values(config, {"training.start_from": keep_start(state, runs)})
+
+
 def train_base(
     base: str,
     data: str,
@@ -50,8 +65,10 @@ def train_base(
     seed: int,
     job: Path | None,
     device: Device,
+    start: str | None = None,
 ) -> int:
-    """Train one trial and print its result; or write its job file."""
+    """Train one trial and print its result; or write its job file. start: a trial of the workspace, or a file of
+    weights, whose weights it starts from."""
     from gonn_core.trial.run import run_trial
     from orchestration.experiment.trial_bar import TrialBar
 
@@ -73,6 +90,9 @@ def train_base(
             "a job file names a data set's own views",
             "no --job, or no filter",
         )
+    if start is not None:
+        runs = workspace.runs if job is None else job.absolute().parent / "runs"
+        config = _started_from(start, config, workspace, runs)
     prepared = prepare_shown(dataset, workspace)
     config = seeded(with_view(config, training_view(prepared, config.data.games).digest), seed)
     settings = run_settings(
