@@ -3,7 +3,7 @@
 
 import pytest
 
-from ablations.arms import budget_config
+from ablations.arms import budget_config, resolve
 from ablations.registry import load_registry
 from gonn_core.config import OptimiserConfig, ScheduleConfig, trial_id, with_values
 from gonn_core.features.sets import plane_names
@@ -173,6 +173,23 @@ def test_the_controls_of_the_march_bases_are_the_trials_they_were():
         "gonn-b12": "a66c8dac6298acbf",
         "gonn-b4-2018-02": "04a9506360eac8e9",
     }
+
+
+@pytest.mark.parametrize(
+    "base, budget",
+    [
+        ("gonn-b12", "paper"),
+        *((base, budget) for base in ("gonn-b12", "gonn-b5") for budget in ("smoke", "cpu", "gpu")),
+    ],
+)
+def test_the_second_loss_begins_half_way_with_a_rate_of_its_own(base, budget):
+    arms = resolve(REGISTRY, "l2_policy_loss", budget, base=base)
+    off, on = arms.off.training, arms.on.training
+    assert off.loss == "cross_entropy" and 2 * on.loss_from == on.samples == off.samples
+    last = on.loss_from - 1
+    assert learning_rate(on, last) == learning_rate(off, last)
+    assert learning_rate(on, on.loss_from) == on.loss_rate_factor * learning_rate(off, on.loss_from)
+    assert on.loss_rate_factor > 1
 
 
 VERSIONS = ("features", "nets", "training")
