@@ -10,15 +10,13 @@ from typing import Literal
 
 from ablations.conditions import card_state, unmet
 from ablations.data.game_filters import filled
+from ablations.designs import budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, get_path, with_values
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
-
-COMPRESSIBLE = ("gonn", "knots")
-"""Kinds of schedule that count published samples, which a budget can run through in fewer."""
 
 
 @dataclass(frozen=True)
@@ -57,32 +55,6 @@ def leading_claim(card: Enhancement) -> Claim | None:
     effects = [claim for claim in based if METRICS[claim.metric].source not in ("net", "speed")]
     differences = [claim for claim in effects if claim.quantity == "difference"]
     return next(iter(differences or effects or based), None)
-
-
-def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
-    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises
-    SettingError.
-
-    A claim's samples are cut to whole batches of this base, which need not be the one that the claim was made on. A
-    compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
-    """
-    overrides = base.overrides(budget)
-    if budget.samples != "claim":
-        samples = budget.samples
-    else:
-        samples -= samples % overrides.get("training.batch_size", base.config.training.batch_size)
-    values = {**overrides, "training.samples": samples}
-    if budget.compress:
-        kind = base.config.training.schedule.kind
-        if kind not in COMPRESSIBLE:
-            raise SettingError(
-                "BUDGET",
-                budget.id,
-                f"cannot compress the schedule of {base.id} ({kind})",
-                f"a base with the schedule {' or '.join(COMPRESSIBLE)}",
-            )
-        values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
-    return with_values(base.config, values, f"{base.id} under budget {budget.id}")
 
 
 def base_and_samples(

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from ablations.claimed import conditions_of, opposed
 from ablations.conditions import card_state, unmet
 from ablations.declarations import SHOWN, Declarations, nearest
+from ablations.designs import budget_config, why_equal
 from ablations.published_results import Published
 from ablations.schema import RATE, Base, Budget, Condition, Enhancement, toggle_values
 from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
+from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
 
 
@@ -42,9 +44,14 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
             _check_condition(declared, condition, plain, f"{file}.{where}")
     _check_rates(declared, card, file)
     _check_claims(declared, card, file)
+    for name in card.idle:
+        if name not in declared.budgets:
+            raise SettingError(f"{file}.idle", name, "no such budget", list(declared.budgets))
     for budget in declared.budgets.values():
         for base in declared.bases.values():
             _check_not_undone(declared, card, base, budget)
+        for name in dict.fromkeys([card.base, *(claim.base for claim in card.claims if claim.base is not None)]):
+            _check_arms_differ(declared, card, declared.bases[name], budget)
 
 
 def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
@@ -112,6 +119,33 @@ def _check_not_undone(declared: Declarations, card: Enhancement, base: Base, bud
             f"toggled by {card.id}: a budget would undo it",
             f"a form {base.id}.{budget.id} of that card",
         )
+
+
+def _check_arms_differ(declared: Declarations, card: Enhancement, base: Base, budget: Budget) -> None:
+    """Under a budget on a base that it may choose, the arms must not compute the same, unless the card says that they
+    do."""
+    formed = card.on_base(base.id, budget.id)
+    config = budget_config(base, budget, _most_samples(card, base, budget))
+    if unmet(declared, card, base) is not None or card_state(config, formed.toggles) == "neither":
+        return
+    off, on = (with_values(config, formed.values(state), formed.id) for state in ("off", "on"))
+    same = effective(off) == effective(on)
+    if same != (budget.id in card.idle):
+        raise SettingError(
+            f"cards/{card.system}/{card.id}.yaml.idle",
+            budget.id,
+            f"on {base.id} both arms {why_equal(off, on)}"
+            if same
+            else f"on {base.id} the arms do not compute the same",
+            f"a form {base.id}.{budget.id}, or the reason under idle" if same else "no such entry",
+        )
+
+
+def _most_samples(card: Enhancement, base: Base, budget: Budget) -> int:
+    """As long as a study of the card is trained on a base: a claim may tell fewer samples than its base's whole run."""
+    if budget.samples != "claim":
+        return budget.samples
+    return max([base.schedule_end, *(claim.samples or 0 for claim in card.claims if claim.base == base.id)])
 
 
 def _check_condition(declared: Declarations, condition: Condition, plain: TrialConfig, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Designs: from a base and cards to the arms that are trained and the contrasts that are taken.
+"""Designs: from a base, a budget and cards to the arms that are trained and the contrasts that are taken.
 
 A design first says which cards every arm has (`cells`), whether such an arm can be or not; `design_arms` makes the
 study's arms of them. An effect is always that of having the enhancement: Δ = arms with it minus arms without it,
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ablations.conditions import card_state, unmet_condition
-from ablations.schema import toggle_values
+from ablations.schema import Base, Budget, toggle_values
 from ablations.study import Arm, Contrast
-from gonn_core.config import TrialConfig, get_path, trial_id, with_values
+from gonn_core.config import TrialConfig, get_path, with_values
+from gonn_core.effective.whole import effective, idle_differences
 from gonn_core.errors import SettingError
 
 DESIGNS = ("add-one", "leave-one-out", "cumulative", "factorial")
 CONTROL = "control"
 REASONS_SHOWN = 3
+COMPRESSIBLE = ("gonn", "knots")
+"""Kinds of schedule that count published samples, which a budget can run through in fewer."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,32 @@ class ImpossibleDesign(SettingError):
         )
 
 
+def budget_config(base: Base, budget: Budget, samples: int | None = None) -> TrialConfig:
+    """`base` under `budget`: the control. `samples` is needed where the budget takes them from a claim. Raises
+    SettingError.
+
+    A claim's samples are cut to whole batches of this base, which need not be the one that the claim was made on. A
+    compressed schedule ends where the published one ended; a budget longer than the published run is not stretched.
+    """
+    overrides = base.overrides(budget)
+    if budget.samples != "claim":
+        samples = budget.samples
+    else:
+        samples -= samples % overrides.get("training.batch_size", base.config.training.batch_size)
+    values = {**overrides, "training.samples": samples}
+    if budget.compress:
+        kind = base.config.training.schedule.kind
+        if kind not in COMPRESSIBLE:
+            raise SettingError(
+                "BUDGET",
+                budget.id,
+                f"cannot compress the schedule of {base.id} ({kind})",
+                f"a base with the schedule {' or '.join(COMPRESSIBLE)}",
+            )
+        values["training.schedule.compression"] = max(1.0, base.schedule_end / samples)
+    return with_values(base.config, values, f"{base.id} under budget {budget.id}")
+
+
 def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> list[DesignCell]:
     """Every arm of a design over `cards` (objects with id and toggles, and perhaps requires and excludes), the control
     first.
@@ -82,13 +111,14 @@ def design_arms(
     add-one: the control is the base; every card flips once, added where the base lacks it, taken out where the base has
     it. leave-one-out: the control is the base with all cards on; each is taken out once. cumulative: from the base with
     all cards off, one more is added at a time. factorial: all combinations, main effects. Raises SettingError for a
-    design that cannot be, an ImpossibleDesign where some of its cells cannot.
+    design that cannot be, or two of whose arms would compute the same; an ImpossibleDesign where some of its cells
+    cannot be.
     """
     designed = cells(design, base_name, base, cards)
     if any(cell.reason for cell in designed):
         raise ImpossibleDesign(cards, designed)
     arms = tuple(_arm(cell, base, cards) for cell in designed)
-    _refuse_twins(arms, cards)
+    refuse_equal(arms, "NAME", "+".join(card.id for card in cards))
     return arms, tuple(_contrast(design, card.id, designed) for card in cards)
 
 
@@ -209,15 +239,26 @@ def _differences(config: TrialConfig, base: TrialConfig, cards) -> dict[str, str
     }
 
 
-def _refuse_twins(arms: Sequence[Arm], cards: Sequence) -> None:
-    seen: dict[str, str] = {}
+def refuse_equal(arms: Sequence[Arm], setting: str, value: str) -> None:
+    """Raises SettingError for two arms whose trials would compute the same, though their configurations may differ:
+    whatever came of them would be no effect of the enhancement."""
+    seen: dict[TrialConfig, Arm] = {}
     for arm in arms:
-        twin = seen.setdefault(trial_id(arm.config), arm.id)
-        if twin != arm.id:
-            names = "+".join(card.id for card in cards)
-            raise SettingError(
-                "NAME",
-                names,
-                f"arms {twin} and {arm.id} are the same configuration",
-                "enhancements that change different settings",
+        twin = seen.setdefault(effective(arm.config), arm)
+        if twin is not arm:
+            valid = (
+                "enhancements that change different settings"
+                if twin.config == arm.config
+                else "a base and a budget under which the arms differ"
             )
+            problem = f"arms {twin.id} and {arm.id} {why_equal(twin.config, arm.config)}"
+            raise SettingError(setting, value, problem, valid)
+
+
+def why_equal(one: TrialConfig, other: TrialConfig) -> str:
+    """In words, of two configurations that compute the same."""
+    idle = idle_differences(one, other)
+    if not idle:
+        return "are the same configuration"
+    reasons = [f"{', '.join(paths)} makes no difference here: {reason}" for reason, paths in idle.items()]
+    return f"compute the same; {'; '.join(reasons)}"

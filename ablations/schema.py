@@ -233,6 +233,9 @@ class Enhancement(Strict):
     """none: the arms cannot see the same positions in the same order."""
     requires: tuple[Condition, ...] = ()
     excludes: tuple[Condition, ...] = ()
+    idle: dict[Id, Text] = {}
+    """Budget id -> why both arms compute the same under it, so that it refuses the card: on every base that budgets
+    choose for the card. `ablations.checks` finds all such budgets."""
     moves_best_rate: bool = False
     """It is known or bound to shift the best learning rate: compare at a tuned rate for each arm too."""
     lr: dict[Id, Rate | FoundRate] = {}

@@ -47,6 +47,11 @@ _FACTORS = {
 }
 
 
+def schedule_factor(training: TrainingConfig, samples: int) -> float:
+    """Factor of the first rate when `samples` samples have been seen, warm-up, final drop and losses apart."""
+    return _FACTORS[training.schedule.kind](training, samples)
+
+
 def learning_rate(training: TrainingConfig, samples: int) -> float:
     """Rate of the step that starts when `samples` samples have been seen, for a loss averaged over the batch.
 
@@ -55,7 +60,7 @@ def learning_rate(training: TrainingConfig, samples: int) -> float:
     the losses; `stalling.StallHalving.factor` is the other.
     """
     schedule = training.schedule
-    factor = _FACTORS[schedule.kind](training, samples)
+    factor = schedule_factor(training, samples)
     if samples < schedule.warmup:
         factor *= samples / schedule.warmup
     if schedule.final_drop != 1 and 100 * samples >= (100 - FINAL_PERCENT) * training.samples:

@@ -8,11 +8,13 @@ from ablations.arms import budget_config, resolve
 from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
 from ablations.data.game_filters import with_view
 from ablations.declarations import SHOWN, nearest
+from ablations.designs import why_equal
 from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
 from gonn_core.config import TrialConfig
+from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.data.archive_folder import data_folder
@@ -79,6 +81,9 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         arms = resolve(registry, request.name, request.budget, request.base)
         base = arms.base
         config = arms.off if request.arm == "off" else arms.on
+        if effective(arms.on) == effective(arms.off):
+            problem = f"its arms {why_equal(arms.off, arms.on)}"
+            raise SettingError("NAME", request.name, problem, "a base and a budget under which they differ")
         if config == arms.control:
             return _target(base.id, base.title, base, budget, config)
         # As a study's arm is called: LR=search goes on with this search.

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from ablations.data.datasets import PreparedData, training_view
 from ablations.data.game_filters import with_view
 from ablations.study import Arm
-from gonn_core.config import trial_id
+from gonn_core.config import TrialConfig
+from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
 from gonn_core.records.views import View
 
@@ -18,9 +19,9 @@ def on_their_views(arms: tuple[Arm, ...], prepared: PreparedData) -> tuple[tuple
     """
     views = {arm.id: training_view(prepared, arm.config.data.games) for arm in arms}
     placed = tuple(arm.model_copy(update={"config": with_view(arm.config, views[arm.id].digest)}) for arm in arms)
-    seen: dict[str, Arm] = {}
+    seen: dict[TrialConfig, Arm] = {}
     for arm in placed:
-        twin = seen.setdefault(trial_id(arm.config), arm)
+        twin = seen.setdefault(effective(arm.config), arm)
         if twin is not arm:
             both = f"arms {twin.id} and {arm.id} train on the same {views[arm.id].n:,} positions"
             raise SettingError("DATA", prepared.dataset.label, both, "a data set with games that the filter leaves out")

@@ -4,9 +4,11 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from ablations.checks import check_card
 from ablations.declarations import FOLDER, nearest
 from ablations.registry import load_registry
 from gonn_core.config import config_paths
@@ -411,3 +413,20 @@ def test_registry_needs_no_heavy_imports():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=FOLDER.parent)
     assert done.stdout.strip() == "[]"
+
+
+def test_arms_that_compute_the_same_are_declared_and_refused():
+    """What a card says of budgets under which it is idle is true, and no other budget is."""
+    registry = load_registry()
+    card = registry.card("stall_halving")
+    assert set(card.idle) == {"gpu"}
+    unsaid = {**registry.cards, card.id: card.model_copy(update={"idle": {}})}
+    with pytest.raises(
+        SettingError, match=r"idle=gpu: on cazenave-7x128 both arms compute the same; training.schedule"
+    ):
+        check_card(replace(registry, cards=unsaid), unsaid[card.id])
+    untrue = card.model_copy(update={"idle": {"gpu": "so", "paper": "not so"}})
+    with pytest.raises(SettingError, match=r"idle=paper: on cazenave-7x128 the arms do not compute the same"):
+        check_card(registry, untrue)
+    with pytest.raises(SettingError, match="idle=never: no such budget"):
+        check_card(registry, card.model_copy(update={"idle": {"never": "so"}}))

@@ -123,6 +123,13 @@ def test_designs_that_cannot_be():
         r"valid: enhancements that change different settings$",
     ):
         design_arms("add-one", "bare", BARE, (PRELU, twin))
+    idle = card("slopes", "net.prelu_init", 0.0, 0.25)
+    with pytest.raises(
+        SettingError,
+        match=r"^NAME=slopes: arms control and with-slopes compute the same; net.prelu_init makes no difference here: "
+        r"there are no slopes; valid: a base and a budget under which the arms differ$",
+    ):
+        design_arms("add-one", "bare", BARE, (idle,))
 
 
 def test_cells_that_a_card_needs_or_excludes():

@@ -57,6 +57,8 @@ def test_targets(registry):
     ({"base": "gonn-b12"}, "BASE=gonn-b12: NAME names another base, gonn-b5; valid: an enhancement as NAME, "
      "or no BASE"),
     ({"budget": "huge"}, "BUDGET=huge: no such budget"),
+    ({"name": "stall_halving", "budget": "gpu"}, "NAME=stall_halving: its arms compute the same; "
+     "training.schedule.kind makes no difference here: every step of the run has the same rate with and without; "),
     ({"seed": 1}, "SEED=1: seeds of a search are not those of a comparison; valid: 1000 or more"),
     ({"trials": 3}, "TRIALS=3: too few to search with; valid: 5 to 1000"),
     ({"rates": "0.5,0.1"}, "RATES=0.5,0.1: not a range of learning rates; valid: two numbers such as 0.01,0.5"),

@@ -1,0 +1,151 @@
+"""Settings of nets that make no difference: parts that are not there, channels that come out the same."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from gonn_core.config import FeatureConfig, NetConfig, TrialConfig, TrunkConfig, get_path
+from gonn_core.effective.rule import Rule, default, unless
+from gonn_core.settings.widths import block_dilation, global_blocks, sub_width
+
+_SHARES = {
+    "net.trunk.dilated_share": lambda net: _deletes(net.trunk) or any(d > 1 for d in _dilations(net.trunk)),
+    "net.trunk.global_share": lambda net: net.trunk.global_pooling,
+    "net.trunk.ladder_share": lambda net: net.trunk.ladder_block,
+    "net.trunk.chain_pooling_share": lambda net: net.trunk.chain_pooling > 0,
+    "net.trunk.wide_share": lambda net: net.trunk.wide_blocks != "none",
+    "net.head.pooled_share": lambda net: net.head.pooling != "none",
+    "net.head.share": lambda net: True,
+}
+"""Share of the trunk's width -> whether the net has such a branch."""
+
+_OF_NO_PLANE = ("past_boards_dropped", "normalisation")
+"""Settings of features that choose no plane."""
+
+
+def _later_blocks(trunk: TrunkConfig) -> tuple[int, ...]:
+    """The blocks after the first, without those that pool over the board."""
+    pooled = global_blocks(trunk) if trunk.blocks > 1 else ()
+    return tuple(block for block in range(2, trunk.blocks + 1) if block not in pooled)
+
+
+def _dilations(trunk: TrunkConfig) -> tuple[int, ...]:
+    """Of blocks 2, 3, …; 1 where a block cannot have one."""
+    later = _later_blocks(trunk)
+    return tuple(block_dilation(trunk, block) if block in later else 1 for block in range(2, trunk.blocks + 1))
+
+
+def _deletes(trunk: TrunkConfig) -> bool:
+    return trunk.deleted_channels and bool(_later_blocks(trunk))
+
+
+def _own_dilations(config: TrialConfig) -> Mapping[str, Any]:
+    dilations = _dilations(config.net.trunk)
+    return {"net.trunk.dilations": dilations if any(dilation > 1 for dilation in dilations) else ()}
+
+
+def _counted_shares(config: TrialConfig) -> Mapping[str, str]:
+    """The default where it gives as many channels, else the channels themselves."""
+    values, width = {}, config.net.trunk.width
+    for path, used in _SHARES.items():
+        channels = sub_width(width, get_path(config, path))
+        same = not used(config.net) or channels == sub_width(width, default(path))
+        values[path] = default(path) if same else str(Fraction(channels, width))
+    return values
+
+
+def _stem_width(config: TrialConfig) -> Mapping[str, Any]:
+    return {"net.stem.width": None} if config.net.stem.width == config.net.trunk.width else {}
+
+
+def _published_planes(config: TrialConfig) -> bool:
+    """Whether the 26 planes are there that a paired fan-in counts."""
+    planes = config.features.model_copy(update=dict.fromkeys(_OF_NO_PLANE))
+    return planes == FeatureConfig().model_copy(update=dict.fromkeys(_OF_NO_PLANE))
+
+
+def _paired_head(net: NetConfig) -> bool:
+    """Whether the head has the inputs that a paired fan-in counts."""
+    return net.head.pooling in ("none", "mean_max") and net.head.activation == "crelu"
+
+
+def _policy_hidden(config: TrialConfig) -> Mapping[str, Any]:
+    encoder = config.net.encoder
+    return {"net.encoder.policy_hidden": 0} if encoder.policy_hidden == encoder.width else {}
+
+
+RULES = (
+    unless("net.prelu_init", "there are no slopes", lambda config: config.net.activation == "prelu"),
+    unless(
+        "net.activation",
+        "the net is one layer",
+        lambda config: config.net.family != "conv" or bool(config.net.conv.layers or config.net.conv.head_hidden),
+    ),
+    Rule(("net.stem.width",), "it is the trunk's", _stem_width),
+    unless("net.stem.fan_in", "there are as many planes", lambda config: not _published_planes(config)),
+    unless("net.head.fan_in", "the head has as many inputs", lambda config: not _paired_head(config.net)),
+    unless("net.trunk.deleted_channels", "no block could have lost them", lambda config: _deletes(config.net.trunk)),
+    unless("net.trunk.ladder_mean", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
+    unless("net.trunk.ladder_weights", "there is no ladder block", lambda config: config.net.trunk.ladder_block),
+    Rule(("net.trunk.dilations",), "the blocks that could have them come out the same", _own_dilations),
+    Rule(tuple(_SHARES), "there is no such branch, or it has as many channels", _counted_shares),
+    unless(
+        "net.trunk.chain_pooling_init", "there is no chain pooling", lambda config: config.net.trunk.chain_pooling > 0
+    ),
+    unless(
+        "net.conv.hidden_padding",
+        "all kernels after the first are of one point",
+        lambda config: any(kernel > 1 for kernel, _ in config.net.conv.layers[1:]),
+    ),
+    unless("net.encoder.smolgen_sizes", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
+    unless(
+        "net.encoder.smolgen_activation", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"
+    ),
+    Rule(("net.encoder.policy_hidden",), "it is the width, which 0 stands for", _policy_hidden),
+)
+
+ALWAYS = (
+    "net.family",
+    "net.norm",
+    "net.norm_gamma",
+    "net.stem.kernel",
+    "net.stem.center_kernel",
+    "net.trunk.width",
+    "net.trunk.blocks",
+    "net.trunk.order",
+    "net.trunk.global_pooling",
+    "net.trunk.center_init",
+    "net.trunk.ladder_block",
+    "net.trunk.chain_pooling",
+    "net.trunk.wide_blocks",
+    "net.head.pooling",
+    "net.head.kernel",
+    "net.head.activation",
+    "net.head.out_scale",
+    "net.conv.layers",
+    "net.conv.head",
+    "net.conv.head_kernel",
+    "net.conv.head_hidden",
+    "net.conv.residual",
+    "net.conv.position_bias",
+    "net.conv.tied",
+    "net.conv.init",
+    "net.conv.dropout",
+    "net.residual.block",
+    "net.residual.width",
+    "net.residual.blocks",
+    "net.residual.stem_pointwise",
+    "net.residual.output_planes",
+    "net.encoder.layers",
+    "net.encoder.heads",
+    "net.encoder.width",
+    "net.encoder.ffn",
+    "net.encoder.ffn_activation",
+    "net.encoder.input_gate",
+    "net.encoder.arc_code",
+    "net.encoder.smolgen",
+    "net.encoder.depthwise",
+    "net.encoder.additive_gate",
+    "net.encoder.multiplicative_gate",
+)
+"""What changes weights or how many there are; another family's parts cannot be set."""
