@@ -318,3 +318,6 @@ class Budget(Strict):
     """At least so many, in whole games."""
     progress_positions: Annotated[int, Field(ge=1)] = 2048
     """The same for each point of a curve, of validation games."""
+    progress_every: Annotated[int, Field(ge=1)] | None = None
+    """Samples between the points of a curve, which tell the means of training since the last one; null: a twelfth of
+    all."""

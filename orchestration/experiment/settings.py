@@ -12,6 +12,9 @@ from orchestration.gitinfo import commit_and_dirty
 from reports.workspace import Workspace
 
 Device = Literal["auto", "cpu", "cuda"]
+DEFAULT_POINTS: int = RunSettings.model_fields["progress_points"].default
+MOST_POINTS = 1000
+"""Of a curve, however long the run."""
 
 
 def check_device(device: str) -> None:
@@ -35,15 +38,21 @@ def run_settings(
     snapshots: Sequence[int],
     device: Device,
     budget: Budget,
+    samples: int | None = None,
 ) -> RunSettings:
-    """Where and how trials run; one CPU thread each. snapshots: sample counts at which weights are kept."""
+    """Where and how trials run; one CPU thread each. snapshots: sample counts at which weights are kept. samples: of
+    each trial, where the budget's distance between points of the curve counts."""
     commit, dirty = commit_and_dirty()
+    points = DEFAULT_POINTS
+    if samples and budget.progress_every:
+        points = min(MOST_POINTS, max(1, samples // budget.progress_every))
     return RunSettings(
         runs=str(workspace.runs),
         store=str(prepared.store.folder),
         device=device,
         progress_view=prepared.views["validation"].digest,
         progress_positions=budget.progress_positions,
+        progress_points=points,
         evaluations=tuple(evaluations),
         snapshots=tuple(snapshots),
         commit=commit,

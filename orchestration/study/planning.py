@@ -212,7 +212,8 @@ def lay_out(
     cards, base, budget, design = checked.cards, checked.base_id, checked.budget.id, checked.request.design
     names, data = tuple(card.id for card in cards), prepared.dataset.label
     snapshots = wanted_snapshots(checked.registry, base, checked.base.training.samples)
-    settings = run_settings(workspace, prepared, requests, snapshots, checked.request.device, checked.budget)
+    device, samples = checked.request.device, checked.base.training.samples
+    settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
     ids = [trial.trial for trial in trials]
     study = Study(
         id=study_id(names, base, budget, data, design, ids, thresholds, references),
