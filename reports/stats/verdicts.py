@@ -173,7 +173,7 @@ def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds:
     if effect.n < thresholds.min_seeds or effect.p_holm is None:
         return ClaimJudgement(ClaimVerdict.UNDERPOWERED, f"{effect.n} seeds, {thresholds.min_seeds} needed")
     if claim.direction == "no_change":
-        return _judge_no_change(effect, direction, margin)
+        return _judge_no_change(effect, direction, claim, margin)
     if claim.size is None:
         return _judge_direction(direction, claim)
     return _judge_value(effect, direction, claim, margin)
@@ -185,14 +185,20 @@ def _direction_note(direction: Direction | None, claim: ClaimedEffect) -> str:
     return "same direction here" if direction == claim.direction else f"here: {direction.replace('_', ' ')}"
 
 
-def _judge_no_change(effect: Effect, direction: Direction | None, margin: float) -> ClaimJudgement:
+def _judge_no_change(
+    effect: Effect, direction: Direction | None, claim: ClaimedEffect, margin: float
+) -> ClaimJudgement:
+    """Against ±margin, and what the document itself found too little to speak of (its range), if that is wider."""
     interval95, interval90 = _intervals(effect)
-    if interval90.within(margin):
-        return ClaimJudgement(ClaimVerdict.REPLICATED, f"90 % interval within ±{margin:.4g}")
-    beyond = interval95.low > margin or interval95.high < -margin
+    low, high = (sign * margin if end is None else end for sign, end in ((-1, claim.low), (1, claim.high)))
+    low, high = min(low, -margin), max(high, margin)
+    zone = f"±{margin:.4g}" if (low, high) == (-margin, margin) else f"{low:.4g} to {high:.4g}"
+    if low <= interval90.low and interval90.high <= high:
+        return ClaimJudgement(ClaimVerdict.REPLICATED, f"90 % interval within {zone}")
+    beyond = interval95.low > high or interval95.high < low
     if beyond and direction is not None:
-        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction}, 95 % interval beyond ±{margin:.4g}")
-    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, f"neither within nor beyond ±{margin:.4g}")
+        return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction}, 95 % interval beyond {zone}")
+    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, f"neither within nor beyond {zone}")
 
 
 def _judge_direction(direction: Direction | None, claim: ClaimedEffect) -> ClaimJudgement:

@@ -153,7 +153,7 @@ def test_a_schedule_that_is_run_through_is_another_in_fewer_samples(registry, ap
 
 
 def test_nets_that_are_none_of_ours(registry, apart):
-    assert apart("center_init", "loss", "gpu")[0] == "the net (the document's is none of the bases)"
+    assert apart("ladder_only_target", "sees_o3", "gpu")[0] == "the net (the document's is none of the bases)"
     base = registry.base("gonn-b4").model_copy(update={"missing": ("second head",)})
     lacking = dataclasses.replace(registry, bases={**registry.bases, "gonn-b4": base})
     assert apart("parametric_relu", "early_loss", "gpu", declared=lacking) == ("the missing second head",)

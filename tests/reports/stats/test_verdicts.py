@@ -132,6 +132,28 @@ def test_no_effect_decides_claims_of_direction():
     assert judge_claim(effect, ClaimedEffect("decrease"), 0.002, THRESHOLDS).verdict is ClaimVerdict.CONTRADICTED
 
 
+def test_no_change_is_what_the_document_found_too_little_to_speak_of():
+    """A range of its own that is wider than the margin, such as that of 600 games, is the zone."""
+    wide, narrow = ClaimedEffect("no_change", -0.009, 0.006), ClaimedEffect("no_change", 0.0, 0.001)
+
+    def of(claim, low, high):
+        ends = {
+            "interval95": Interval(low, high),
+            "interval90": Interval(low, high),
+            "delta": (low + high) / 2,
+            "p_holm": 0.001,
+        }
+        return judge_claim(replace(drawn("[o|  ]"), **ends), claim, 0.002, THRESHOLDS).verdict
+
+    assert of(wide, -0.008, 0.005) is ClaimVerdict.REPLICATED
+    assert (
+        of(narrow, -0.008, 0.005) is ClaimVerdict.INCONCLUSIVE and of(narrow, -0.001, 0.0015) is ClaimVerdict.REPLICATED
+    )
+    assert of(wide, -0.010, -0.004) is ClaimVerdict.INCONCLUSIVE
+    assert of(wide, -0.020, -0.010) is ClaimVerdict.CONTRADICTED
+    assert of(narrow, -0.010, -0.004) is ClaimVerdict.CONTRADICTED
+
+
 def test_other_conditions_are_never_judged():
     claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples", "base"))
     found = judged("                           |  [ o ] ", claim)
