@@ -174,6 +174,8 @@ DEFAULTS = {
             "ownership": 0.0,
             "value": 0.0,
             "moves_left": 0.0,
+            "moves_left_class": 0.0,
+            "score": 0.0,
         },
         "averaging": {
             "every": 0,

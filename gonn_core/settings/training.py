@@ -114,6 +114,10 @@ class AuxiliaryConfig(Strict):
     """Per point: whose it is at the end, of games that were counted."""
     value: Weight = 0.0
     moves_left: Weight = 0.0
+    moves_left_class: Weight = 0.0
+    """The same as one of 20 classes."""
+    score: Weight = 0.0
+    """A distribution over the margin of games that were counted."""
 
 
 class AveragingConfig(Strict):

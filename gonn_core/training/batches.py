@@ -52,7 +52,7 @@ def ahead(make: Callable[[Any], Any], items: Iterable, threads: int) -> Generato
                 future.cancel()
 
 
-_OF_HEADS = {"opponent_reply": "future", "joint_reply": "future"}
+_OF_HEADS = {"opponent_reply": "future", "joint_reply": "future", "moves_left_class": "moves_left"}
 """Auxiliary head -> the target it learns, where that is not called like the head."""
 
 
@@ -64,7 +64,7 @@ def extras_of(config: TrialConfig) -> tuple[str, ...]:
     extra_moves = config.net.residual.output_planes - 1 if training.policy_weight else 0
     heads = [_OF_HEADS.get(head, head) for head, weight in training.auxiliary.model_dump().items() if weight]
     names += ["future"] * max(extra_moves, int("future" in heads))
-    return (*names, *(name for name in heads if name != "future"))
+    return (*names, *dict.fromkeys(name for name in heads if name != "future"))
 
 
 class PlaneMaker:

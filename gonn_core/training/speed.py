@@ -8,7 +8,7 @@ import torch
 
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
-from gonn_core.features.targets.make import REMOVAL_BINS
+from gonn_core.features.targets.make import REMOVAL_BINS, SCORE_CLASSES
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.training.batches import Batch, extras_of
 from gonn_core.training.environment import describe_device, reset_torch
@@ -91,6 +91,8 @@ def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str,
             extras[name] = torch.randint(-1, classes[name], (size, POINTS), generator=generator, dtype=torch.int8)
         elif name == "future":
             extras[name] = torch.randint(-1, POINTS, (size, wanted.count(name)), generator=generator)
+        elif name == "score":
+            extras[name] = torch.randint(-1, SCORE_CLASSES, (size,), generator=generator)
         elif name == "value":
             extras[name] = torch.randint(-1, 2, (size,), generator=generator)
         elif name == "moves_left":

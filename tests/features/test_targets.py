@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gonn_core.features.targets.final_owner import certain_owners
-from gonn_core.features.targets.make import CENSORED_PLIES, NAMES, REMOVAL_BINS, Targets
+from gonn_core.features.targets.make import CENSORED_PLIES, NAMES, REMOVAL_BINS, SCORE_CLASSES, Targets
 from gonn_core.go.layout import COMPLETE, FLAGS, KO, LAST, MOVE, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, POINTS, SYMMETRY, WHITE
 from tests.boards import bitboards, colours_of, parse_board, points_of
@@ -124,6 +124,19 @@ def test_values_and_moves_left(store, rows):
         assert left == game["recorded_moves"] - store.moves[row, PLY]
         if game["end"] == COMPLETE:
             assert left == end_of(store, row) - row
+
+
+def test_scores_are_classes_of_five_points_as_the_mover_sees_them(store, rows):
+    bounds = [-95 + 5 * k for k in range(SCORE_CLASSES - 1)]  # the lower end of each class but the first
+    found = made(store, rows, "score")
+    for row, score in zip(rows, found, strict=True):
+        game = store.games[store.game[row]]
+        if game["result"] != RESULT_COUNTED:
+            assert score == -1
+            continue
+        points = float(game["margin"]) * (1 if game["winner"] == mover(store, row) else -1)
+        assert score == sum(points >= bound for bound in bounds)
+    assert (found >= 0).any() and (found < 0).any()
 
 
 @pytest.mark.parametrize("name", POINTWISE)

@@ -9,6 +9,7 @@ import torch
 
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError
+from gonn_core.features.targets.make import SCORE_CLASSES
 from gonn_core.nets import decayed, gradient_factors, trial_net
 from gonn_core.nets.auxiliary.attached import HEADS
 from gonn_core.nets.factors import LADDERS_FACTOR
@@ -164,6 +165,19 @@ def test_value_and_moves_left():
     assert math.isclose(loss("moves_left", x, moves_left=torch.tensor([5.0, 300.0, 60.0])), expected, rel_tol=1e-5)
 
 
+def test_moves_left_and_score_as_classes():
+    x = body()
+    pooled = heads("moves_left_class").moves_left_class.pooled(x).detach().numpy().astype(float)
+    expected = -(log_softmax(pooled[0])[0] + log_softmax(pooled[1])[15] + log_softmax(pooled[2])[19]) / 3
+    left = torch.tensor([19.0, 300.0, 555.0])
+    assert math.isclose(loss("moves_left_class", x, moves_left=left), expected, rel_tol=1e-5)
+    head = heads("score").score
+    assert head.classes == SCORE_CLASSES
+    pooled = head.pooled(x).detach().numpy().astype(float)
+    expected = -(log_softmax(pooled[0])[39] + log_softmax(pooled[2])[7]) / 3
+    assert math.isclose(loss("score", x, score=torch.tensor([39, -1, 7])), expected, rel_tol=1e-5)
+
+
 def test_the_ladder_loss_is_summed_over_the_points():
     x, stones = body(), drawn(0, 2).bool()
     logits = net_with("ladders").auxiliary.ladders(x).detach().numpy().astype(float)
@@ -175,6 +189,7 @@ def test_losses_stay_fp32_under_autocast():
     future, points = torch.tensor([[7], [-1], [360]]), drawn(0, 2)
     extras = {name: points for name in ("ladders", "next_occupant", "removal_time", "ownership")}
     extras |= {"future": future, "value": torch.tensor([1, -1, 0]), "moves_left": torch.tensor([5.0, 300.0, 60.0])}
+    extras["score"] = torch.tensor([-1, 0, 39])
     with torch.autocast("cpu", torch.bfloat16):
         found = net_with(*HEADS).auxiliary.losses(
             body(), None, SimpleNamespace(targets=torch.tensor([1, 2, 3]), extras=extras)

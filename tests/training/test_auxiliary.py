@@ -85,7 +85,7 @@ def test_targets_that_a_trial_needs():
         option_config("three_planes", training__auxiliary__joint_reply=0.1, training__policy_weight=0.0)
     ) == ("future",)
     assert set(extras_of(option_config("", **{f"training__auxiliary__{name}": 0.1 for name in HEADS}))) == {
-        *("future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
+        *("future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left", "score")
     }
 
 
@@ -107,7 +107,8 @@ def test_its_own_loss_is_told(name):
     means = trainer.train_means()
     assert means[name] == pytest.approx(expected, rel=1e-5)
     assert trainer.train_loss() == pytest.approx(trainer.train_nats() + 0.25 * expected, rel=1e-5)
-    assert (f"{name}_accuracy" in means) == (name in ("value", "opponent_reply", "joint_reply"))
+    answering = ("value", "opponent_reply", "joint_reply", "moves_left_class", "score")
+    assert (f"{name}_accuracy" in means) == (name in answering)
     if name == "value":
         assert 0 < asked <= 24 and means["value_accuracy"] == right / asked
 

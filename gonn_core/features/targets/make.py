@@ -15,6 +15,8 @@ run without the GIL, from as many threads as you like.
     ownership      (N, 361) int8    at the end of a counted game: 1 own, 0 the opponent's (A5; points: final_owner.py)
     value          (N,) int64       1 the mover wins, 0 he loses, -1 no winner known (A6)
     moves_left     (N,) float32     moves of the game's record from here on, passes and those after a cut included (A7)
+    score          (N,) int64       class of the points that the mover wins by, 5 points each: 20 from a draw to less
+                                    than 5, 19 a loss by up to 5, 0 and 39 whatever is beyond; -1 unless counted
 
 next_occupant and removal_time say "none" and "never" of what has not happened when the record ends. Where the game was
 not counted, or its replay was cut, much would still have happened: positions in the last `CENSORED_PLIES` plies of such
@@ -31,9 +33,11 @@ from gonn_core.features.targets.final_owner import certain_owners
 from gonn_core.go.layout import COMPLETE, FLAGS, PLY, RESULT_COUNTED, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, POINTS, WHITE
 
-NAMES = ("illegal", "future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left")
+NAMES = ("illegal", "future", "ladders", "next_occupant", "removal_time", "ownership", "value", "moves_left", "score")
 REMOVAL_BINS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33 or more", "never")
 """Classes of removal_time, in opponent's turns until the stone is captured; a stone leaves on such a turn only."""
+SCORE_CLASSES, SCORE_POINTS = 40, 5
+"""Classes of score, and how many points each has (ours)."""
 CENSORED_PLIES = kernels.CENSORED_PLIES
 
 _POINTWISE = {
@@ -43,7 +47,7 @@ _POINTWISE = {
     "removal_time": np.int8,
     "ownership": np.int8,
 }
-_OF_GAMES = ("next_occupant", "removal_time", "ownership", "value", "moves_left")
+_OF_GAMES = ("next_occupant", "removal_time", "ownership", "value", "moves_left", "score")
 
 
 class Targets:
@@ -72,6 +76,7 @@ class Targets:
                 np.ascontiguousarray(games["winner"]),
                 np.ascontiguousarray(games["recorded_moves"]),
             )
+            self._margin = np.where(games["result"] == RESULT_COUNTED, games["margin"], np.nan)
             self._censored = ~counted
             self._owners = certain_owners(self._source.stones, self._last, counted) if "ownership" in names else None
 
@@ -122,3 +127,11 @@ class Targets:
 
     def _moves_left_of(self, rows, symmetries):
         return (self._recorded[self._source.game[rows]] - self._source.moves[rows, PLY]).astype(np.float32)
+
+    def _score_of(self, rows, symmetries):
+        game = self._source.game[rows]
+        won = np.where(self._value_of(rows, symmetries) == 0, -1.0, 1.0)  # a drawn game's margin is 0
+        points = won * self._margin[game]
+        known = ~np.isnan(points)
+        classes = np.floor(np.where(known, points, 0.0) / SCORE_POINTS).astype(np.int64) + SCORE_CLASSES // 2
+        return np.where(known, classes.clip(0, SCORE_CLASSES - 1), -1)

@@ -19,6 +19,8 @@ HEADS: dict[str, Callable[..., heads.AuxiliaryHead]] = {
     "ownership": heads.Ownership,
     "value": heads.Value,
     "moves_left": heads.MovesLeft,
+    "moves_left_class": heads.MovesLeftClass,
+    "score": heads.Score,
 }
 """Field of `training.auxiliary` -> class of the head, made from (draws, name, body width, gamma in its norm)."""
 

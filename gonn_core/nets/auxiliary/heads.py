@@ -226,6 +226,43 @@ class MovesLeft(AuxiliaryHead):
         return F.huber_loss(self.pooled(body)[:, 0], batch.extras["moves_left"] / self.unit, delta=self.delta)
 
 
+class MovesLeftClass(AuxiliaryHead):
+    """Moves to the end of the game as one of 20 classes, 20 moves each, the last one open (classes are ours). Loss:
+    cross-entropy."""
+
+    answers = True
+    classes, moves = 20, 20
+
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        answers = (batch.extras["moves_left"] / self.moves).long().clamp(max=self.classes - 1)
+        return _judged(self.pooled(body), answers)
+
+
+class Score(AuxiliaryHead):
+    """By how much the mover wins, as one of 40 classes, 5 points each, the outer ones open (head and classes are ours).
+    Loss: cross-entropy; games that were not counted have none."""
+
+    answers = True
+    classes = 40
+
+    def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
+        super().__init__()
+        self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        return _judged(self.pooled(body), batch.extras["score"])
+
+
 def _judged(logits: torch.Tensor, answers: torch.Tensor) -> HeadLoss:
     """Cross-entropy of one of several answers, (N, answers) and (N,); -1: not known, which adds nothing."""
     loss = F.cross_entropy(logits, answers, ignore_index=-1, reduction="none").mean()
