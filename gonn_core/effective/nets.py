@@ -101,6 +101,7 @@ RULES = (
     unless(
         "net.encoder.smolgen_activation", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"
     ),
+    unless("net.encoder.smolgen_shared", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
     Rule(("net.encoder.policy_hidden",), "it is the width, which 0 stands for", _policy_hidden),
 )
 

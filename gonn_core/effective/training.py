@@ -58,6 +58,11 @@ RULES = (
         "the family has no such head, or it learns nothing",
         lambda config: config.net.family == "gonn" and config.training.policy_weight > 0,
     ),
+    unless(
+        "training.init_seed",
+        "training starts from given weights, and no dropout draws by it",
+        lambda config: config.training.start_from is None or config.net.conv.dropout > 0,
+    ),
 )
 
 ALWAYS = (
@@ -73,6 +78,8 @@ ALWAYS = (
     "training.auxiliary.ownership",
     "training.auxiliary.value",
     "training.auxiliary.moves_left",
+    "training.auxiliary.moves_left_class",
+    "training.auxiliary.score",
     "training.batch_splits",
     "training.optimiser.kind",
     "training.optimiser.momentum",
@@ -81,7 +88,7 @@ ALWAYS = (
     "training.optimiser.weight_decay",
     "training.optimiser.clip_norm",
     "training.precision",
-    "training.init_seed",
+    "training.start_from",
     "training.data_seed",
 )
 """Splitting a batch changes the last bits of its sums, which is what its card is about. Whether gradients are ever long

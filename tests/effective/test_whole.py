@@ -47,7 +47,11 @@ IDLE = {
     "one layer": ({**CONV, "net__conv__layers": [], "net__conv__head": "full"}, {"net__activation": "elu"}),
     "no smolgen": (
         ENCODER,
-        {"net__encoder__smolgen_sizes": [1, 2, 3], "net__encoder__smolgen_activation": "relu"},
+        {
+            "net__encoder__smolgen_sizes": [1, 2, 3],
+            "net__encoder__smolgen_activation": "relu",
+            "net__encoder__smolgen_shared": False,
+        },
     ),
     "policy as wide as the body": (ENCODER, {"net__encoder__policy_hidden": 16}),
     "no edge to look beyond": (
