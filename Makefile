@@ -1,7 +1,7 @@
 # Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS A B GAMES LEVEL CLAIM
+export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS A B GAMES LEVEL RULES CLAIM
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
@@ -20,8 +20,8 @@ rate: ## Elo of all players that met in matches
 	$(GO) rate
 lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu TRIALS=16 SEED=1000 RATES=low,high]
 	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
-match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 SEED=1]
-	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --seed "$$SEED"
+match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 RULES=chinese|japanese SEED=1]
+	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --rules "$$RULES" --seed "$$SEED"
 plan: ## what that study would train, how long it takes, what it could show
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
 list: ## all enhancements

@@ -9,6 +9,7 @@ from gonn_core.play.rules import RuleSet
 from gonn_core.rating.matches import SIDES, Match, load_matches
 from reports.play.ladder import Ladder, load_ladders
 from reports.play.players import choice_text, engine_level, is_net
+from reports.play.ratings import rules_name
 from reports.tables import formats
 from reports.tables.cells import Cell
 
@@ -54,7 +55,7 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str, rules
     sums: dict[tuple[str, str, str], tuple[float, int]] = {}
     used = set()
     for match in played.with_engines:
-        by = rules_of(match)
+        by = rules_name(match.rules)
         if rules not in (None, by):
             continue
         for side, other in zip(SIDES, reversed(SIDES), strict=True):
@@ -79,11 +80,6 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str, rules
         tuple(sorted(used)),
         escape=True,
     )
-
-
-def rules_of(match: Match) -> RuleSet:
-    """The rules that a match was counted by."""
-    return "japanese" if match.rules.get("scoring") == "territory" else "chinese"
 
 
 def _text(level: str, choice: str, rules: str, points: float, games: int) -> str:

@@ -8,13 +8,14 @@ from statistics import median
 from gonn_core.play.match.record import GameLine, player_id
 from gonn_core.rating.matches import Match, game_points
 from gonn_core.rating.wilson import wilson
-from reports.play.ratings import rules_text
+from reports.play.ratings import rules_name, rules_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 _COLUMNS = (
     Column("a", "player", "left"),
     Column("b", "against", "left", under="a"),
+    Column("rules", "rules", "left", under="b"),
     Column("games", "games"),
     Column("points", "points", under="games"),
     Column("share", "share"),
@@ -26,6 +27,7 @@ _COLUMNS = (
     Column("voided", "voided", brief=False, under="moves"),
     Column("match", "match", "left"),
 )
+_OF_ONE_KIND = tuple(column for column in _COLUMNS if column.key != "rules")
 _ENDS = ("passes", "resign", "illegal", "length")
 _END_TEXTS = {
     "passes": "by two passes",
@@ -36,7 +38,8 @@ _END_TEXTS = {
 
 
 def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
-    """A row per match, from A's side. names: player id -> name."""
+    """A row per match, from A's side, with the rules where they are not the same in all. names: player id -> name."""
+    columns = _COLUMNS if len({rules_name(match.rules) for match in matches}) > 1 else _OF_ONE_KIND
     rows = tuple(_row(match, names) for match in sorted(matches, key=lambda match: _order(match, names)))
     notes = [
         "Share of points, a draw counting half, with Wilson's 95 % interval: it is for further games of these players."
@@ -49,7 +52,7 @@ def match_table(matches: Sequence[Match], names: Mapping[str, str]) -> Table:
         )
     if refused := _refused(matches, names):
         notes.append(f"Refused moves, each of which lost its game: {refused}.")
-    return Table("matches", "Matches", _COLUMNS, rows, tuple(notes))
+    return Table("matches", "Matches", columns, rows, tuple(notes))
 
 
 def _order(match: Match, names: Mapping[str, str]) -> list:
@@ -66,6 +69,7 @@ def _row(match: Match, names: Mapping[str, str]) -> Row:
     cells = {
         "a": text_cell(names[player_id(match.players["A"])]),
         "b": text_cell(names[player_id(match.players["B"])]),
+        "rules": text_cell(rules_name(match.rules).capitalize()),
         "games": Cell(formats.count(games), games),
         "points": Cell(f"{points:g}", points),
         "share": Cell(_per_cent(points / games) if games else formats.NONE, points / games if games else None),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import Rules, RuleSet
 from gonn_core.rating.bradley_terry import VIRTUAL_DRAWS, Ratings
 from gonn_core.rating.elo import NORMAL_95
 from gonn_core.rating.matches import Match
@@ -96,6 +96,11 @@ def rules_text(rules: Mapping) -> str:
         return Rules(**rules).sentence()
     except ValidationError:  # of another version: as they stand
         return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in rules.items())
+
+
+def rules_name(rules: Mapping) -> RuleSet:
+    """What games by these rules are called: by how they are counted."""
+    return "japanese" if rules.get("scoring") == "territory" else "chinese"
 
 
 def elo_text(elo: float, signed: bool = False) -> str:

@@ -2,9 +2,10 @@
 
 import csv
 import io
+from dataclasses import replace
 
 from gonn_core.play.match.record import GameLine, player_id
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import RULES, Rules
 from gonn_core.rating.matches import Match
 from reports.play.match_table import match_table
 from reports.tables.markdown import markdown_table
@@ -53,3 +54,11 @@ def test_rows_go_by_names_and_levels():
 def test_a_match_without_a_result():
     table = match_table([match(5, voided=3)], NAMES)
     assert table.rows[0].cells["share"].text == "–" and "3 games were voided" in " ".join(table.notes)
+
+
+def test_rules_have_a_column_where_they_differ():
+    japanese = replace(match(5, line(0, "B")), rules=RULES["japanese"].model_dump())
+    one, both = (match_table(matches, NAMES) for matches in ([japanese], [match(10, line(0, "A")), japanese]))
+    assert "rules" not in {column.key for column in one.columns}
+    assert [row.cells["rules"].text for row in both.rows] == ["Japanese", "Chinese"]
+    assert "<br>Japanese" in markdown_table(both) and sum(note.startswith("Rules: ") for note in both.notes) == 2
