@@ -15,7 +15,7 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 _COLUMNS = (
     Column("a", "player", "left"),
     Column("b", "against", "left", under="a"),
-    Column("rules", "rules", "left", under="b"),
+    Column("rules", "rules", "left"),
     Column("games", "games"),
     Column("points", "points", under="games"),
     Column("share", "share"),

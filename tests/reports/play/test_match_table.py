@@ -61,4 +61,4 @@ def test_rules_have_a_column_where_they_differ():
     one, both = (match_table(matches, NAMES) for matches in ([japanese], [match(10, line(0, "A")), japanese]))
     assert "rules" not in {column.key for column in one.columns}
     assert [row.cells["rules"].text for row in both.rows] == ["Japanese", "Chinese"]
-    assert "<br>Japanese" in markdown_table(both) and sum(note.startswith("Rules: ") for note in both.notes) == 2
+    assert "| Japanese |" in markdown_table(both) and sum(note.startswith("Rules: ") for note in both.notes) == 2
