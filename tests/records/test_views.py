@@ -252,7 +252,7 @@ def test_a_record_that_calls_itself_corrupt_anywhere_is_dropped(tmp_path):
 
     def games(rows) -> list[str]:
         assigned = assign_games(store, rows, YEARS)
-        return [store.game_name(game) for game in np.flatnonzero(assigned >= 0)]
+        return [store.game_name(game) for game in np.flatnonzero(assigned >= 0).tolist()]
 
     kept = ["0.sgf", *(f"{i}.sgf" for i in range(15, 20)), "two.sgf", "two.sgf#3"]
     assert games(RowFilter(drop_corrupt=True)) == kept and len(games(RowFilter())) == 24
