@@ -152,6 +152,7 @@ def test_help_imports_nothing_heavy():
         "ui",
         "data",
         "train",
+        "export",
         "sync",
     ]:
         assert f" {verb} " in done.stdout, verb

@@ -70,6 +70,7 @@ def train_base(
     """Train one trial and print its result; or write its job file. start: a trial of the workspace, or a file of
     weights, whose weights it starts from."""
     from gonn_core.trial.run import run_trial
+    from gonn_core.trial.weights import start_path
     from orchestration.experiment.trial_bar import TrialBar
 
     registry, workspace = load_registry(), Workspace.here()
@@ -117,6 +118,9 @@ def train_base(
         trial = f"{job}: trial {task.id} of {task.config.training.samples:,} samples"
         output().print(f"{trial}; {recipe}: its data. On a machine with the archives:")
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")
+        if (digest := task.config.training.start_from) is not None:
+            weights = start_path(job.absolute().parent / "runs", digest)
+            output().print(f"  (with {weights} in a folder weights beside runs)")
         output().print(f"  python -m gonn_core.trial {job}")
         return 0
     shown = TrialBar(task.id, task.config.training.samples, sys.stderr)

@@ -4,6 +4,7 @@ import pytest
 
 from ablations.arms import bases_of, budget_config, resolve
 from ablations.registry import load_registry
+from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import count_parameters, flops_per_sample
@@ -78,3 +79,37 @@ def test_one_control_for_the_plain_tiers(budget):
 def test_training_cards_leave_the_net(card):
     arms = resolve(REGISTRY, card, "cpu")
     assert arms.off.net == arms.on.net and arms.off.data == arms.on.data
+
+
+def test_the_documents_nets():
+    """Its sizes of smolgen on its own net, 68.4 million parameters; all three improvements; the large model's parts."""
+    off, on = (resolve(REGISTRY, "smolgen", "paper").off, resolve(REGISTRY, "smolgen", "paper").on)
+    assert parameters(on) - parameters(off) == pytest.approx(68.4e6, rel=0.001)
+    depthwise = resolve(REGISTRY, "depthwise_process", "paper")
+    encoder = depthwise.off.net.encoder
+    assert (encoder.smolgen, encoder.smolgen_sizes, encoder.ffn_activation) == ("full", (32, 256, 256), "square_relu")
+    together = resolve(REGISTRY, "lczero_all", "paper")
+    assert (together.off, together.on.net) == (off, depthwise.on.net)
+    assert together.on == resolve(REGISTRY, "lczero_all_against_larger", "paper").on
+    ffn = resolve(REGISTRY, "ffn_ratio", "paper")
+    assert [(arm.net.encoder.width, arm.net.encoder.ffn) for arm in (ffn.off, ffn.on)] == [(1024, 1536), (1024, 4096)]
+
+
+@pytest.mark.parametrize("budget", ["cpu", "paper"])
+def test_four_times_larger(budget):
+    arms = resolve(REGISTRY, "lczero_all_against_larger", budget)
+    plain = with_values(
+        arms.off,
+        {f"net.encoder.{name}": getattr(arms.on.net.encoder, name) for name in ("layers", "heads", "width", "ffn")},
+    )
+    widths = arms.off.net.encoder.width, plain.net.encoder.width
+    outside = [outside_the_layers(width) + 361 * width for width in widths]  # with the input gate
+    large, small = (parameters(arm) - less for arm, less in zip((arms.off, plain), outside, strict=True))
+    assert large / small == pytest.approx(4, rel=0.08)
+
+
+@pytest.mark.parametrize("budget", ["cpu", "gpu", "paper"])
+def test_small_heads_are_of_size_16(budget):
+    arms = resolve(REGISTRY, "small_heads", budget)
+    assert arms.on.net.encoder.width == 16 * arms.on.net.encoder.heads
+    assert arms.off.net.encoder.heads < arms.on.net.encoder.heads

@@ -84,6 +84,13 @@ def test_bad_settings_elsewhere(gonn, tmp_path, arguments, line):
     assert not list(tmp_path.iterdir())
 
 
+def test_weights_that_are_not_there(gonn, tmp_path):
+    none_yet = f"no such trial in {tmp_path}/runs; valid: none yet"
+    assert gonn("train", "gonn-b5", "--from", "ab")[2].startswith(f"--from=ab: {none_yet}")
+    assert gonn("train", "gonn-b5", "--from", "ab.safetensors")[2] == "ab.safetensors: no such file\n"
+    assert gonn("export", "ab", "file")[2].startswith(f"TRIAL=ab: {none_yet}")
+
+
 @pytest.mark.parametrize("verb", ["show", "plan", "ablate"])
 def test_unknown_names_list_the_nearest_first(gonn, verb):
     code, out, err = gonn(verb, "parametric_rlu")
