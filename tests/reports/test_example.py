@@ -36,7 +36,7 @@ _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 26, "lc": 0
 """Arrays of four-byte numbers, and rows and games that all evaluations share."""
 
 
-MOST_WEIGHTS = 1 << 20
+MOST_WEIGHTS = 1 << 19
 """Bytes of a net whose weights are packed: a full layer is larger by itself, and the page shows nothing of it."""
 
 
