@@ -26,6 +26,7 @@ from reports.results.nets import level, measured_nets, structure
 from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
 from reports.study.render import write_report
+from reports.study.report import make_report
 from reports.summary.lines import summary_lines
 from reports.tables.cells import Column, Row, Table, text_cell
 from reports.tables.latex import latex_table, latex_text
@@ -151,12 +152,15 @@ def test_claims_never_run_name_the_command(sections):
         waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod"
     )  # the claim's own games
     assert waiting["ladder_only_target 1"]["how"].text.endswith(", then gonn probe ladder_only_target")
-    going = next(
-        cells
-        for cells in waiting.values()
-        if cells["card"].text == "last_move_input" and "lastmove" in cells["claimed"].text
-    )
-    assert re.search(r"gonn probe last_move_input\+parametric_relu-", going["how"].text)
+
+
+def test_claims_of_probes_that_were_not_asked_name_the_study(tmp_path):
+    made = plan_study(tmp_path, "ladder_input", budget="cpu", seeds=(1, 2))
+    train(made, {})
+    report = make_report(load_results(made.study, made.runs, made.study_folder), made.registry)
+    (waiting,) = [each for each in claims_section(registry(), [report]).folded if each.name == "claims-open-gonn"]
+    ways = [cells["how"].text for cells in rows(waiting).values() if cells["card"].text == "ladder_input"]
+    assert any(f"gonn probe {made.study.id}" in way for way in ways)
 
 
 def test_the_study_nearest_to_a_claim_counts(tmp_path):
