@@ -44,6 +44,8 @@ class Metric:
     """Its mean stands in the file of every evaluation, and it has columns in every study's tables."""
     legal_only: bool = False
     """Given only where a policy is read over legal points."""
+    planes: int = 1
+    """Output planes that a net needs to have, or more."""
     chart: int | None = None
     """Place among the charts that MLflow shows without a search; None: it is under detail/."""
 
@@ -131,6 +133,11 @@ _TABLE = (
         claim_unit=" squared error",
         margin=0.002,  # ours, as of training's
     ),
+    Metric("nats_plane2", "nats of the reply", "nats", "lower", "positions", planes=2),
+    Metric("top1_plane2", "top-1 of the reply", "share", "higher", "positions", planes=2),
+    Metric("nats_plane3", "nats of the move after it", "nats", "lower", "positions", planes=3),
+    Metric("top1_plane3", "top-1 of the move after it", "share", "higher", "positions", planes=3),
+    Metric("squared_error_planes", "squared error, mean of the planes", "loss", "lower", "positions", planes=2),
     Metric(
         id="illegal_probability",  # over all points, where the policy is read over legal ones
         title="p of illegal points",

@@ -104,6 +104,30 @@ def _top1_with_ko(answers: Answers) -> np.ndarray | None:
     return None if answers.ko is None else over_part(_hits(answers.scores, 1), answers.ko)
 
 
+def _later(plane: int, name: str) -> Values:
+    """Of an output plane after the first, over the positions that have such a move."""
+
+    def values(answers: Answers) -> np.ndarray | None:
+        nats, stored = answers.scores.later_nats, getattr(answers.scores, f"later_{name}")
+        if nats is None or nats.shape[1] < plane - 1:
+            return None
+        own = stored[:, plane - 2]
+        kept = (own == 0) if name == "rank" else own
+        return over_part(np.nan_to_num(kept.astype(np.float64)), ~np.isnan(nats[:, plane - 2]))
+
+    return values
+
+
+def _over_planes(answers: Answers) -> np.ndarray | None:
+    """The mean over the output planes of their mean squared errors, as training takes it."""
+    first, later = answers.scores.squared_error, answers.scores.later_squared_error
+    if first is None or later is None:
+        return None
+    parts = [_later(plane, "squared_error")(answers) for plane in range(2, later.shape[1] + 2)]
+    known = [part for part in parts if part is not None]
+    return (first.astype(np.float64) + np.sum(known, axis=0)) / (1 + len(parts)) if len(known) == len(parts) else None
+
+
 VALUES: Mapping[str, Values] = {
     "nats": lambda answers: answers.scores.nats.astype(np.float64),
     **{f"top{guesses}": _top(guesses) for guesses in GUESSES},
@@ -117,6 +141,11 @@ VALUES: Mapping[str, Values] = {
     "top1_ko": _top1_with_ko,
     "entropy": _stored("entropy"),
     "squared_error": _stored("squared_error"),
+    "nats_plane2": _later(2, "nats"),
+    "top1_plane2": _later(2, "rank"),
+    "nats_plane3": _later(3, "nats"),
+    "top1_plane3": _later(3, "rank"),
+    "squared_error_planes": _over_planes,
     "illegal_probability": _stored("illegal"),
 }
 """Metric -> the values that it is the mean of."""

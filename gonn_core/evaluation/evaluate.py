@@ -13,9 +13,11 @@ import torch
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.go.points import SYMMETRY
+from gonn_core.nets import PolicyNet
 from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.settings.evaluation import HistoryMode
-from gonn_core.training.batches import PlaneMaker, ahead
+from gonn_core.training.batches import Batch, PlaneMaker, ahead
+from gonn_core.training.loss import NONE
 
 BATCH = 256
 _KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same history in every evaluation
@@ -58,6 +60,19 @@ def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | N
     return -own_log[:, 0], before.sum(1), torch.special.entr(shares).sum(1), squared_error
 
 
+def score_later(logits: torch.Tensor, future: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """nats, rank and squared error (N, K-1) of the output planes after the first, from their logits (N, K-1, 361) and
+    the moves to come (N, K-1): nan, -1 and nan where there is none. Over all points: nobody knows which will be
+    legal."""
+    there = future != NONE
+    nats, rank, _, squared_error = score(logits.flatten(0, 1), future.clamp(min=0).flatten())
+    return (
+        nats.view_as(future).masked_fill(~there, torch.nan),
+        rank.view_as(future).masked_fill(~there, -1),
+        squared_error.view_as(future).masked_fill(~there, torch.nan),
+    )
+
+
 def illegal_probability(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:
     """(N,) float32: what the softmax over all points of logits (N, 361) gives to the illegal ones, (N, 361) bool. A net
     that was trained on legal points alone has learnt nothing of the others."""
@@ -65,8 +80,15 @@ def illegal_probability(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Te
 
 
 def turned_back(logits: torch.Tensor, symmetry: int) -> torch.Tensor:
-    """logits (N, 361) of positions that were turned by `symmetry`, at the points of the positions as they were."""
-    return logits if symmetry == 0 else logits[:, torch.from_numpy(SYMMETRY[symmetry]).to(logits.device)]
+    """logits (…, 361) of positions that were turned by `symmetry`, at the points of the positions as they were."""
+    return logits if symmetry == 0 else logits[..., torch.from_numpy(SYMMETRY[symmetry]).to(logits.device)]
+
+
+def _policies(net: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    """(N, K, 361): of all output planes where the batch tells the moves to come, else of the first."""
+    if "future" in batch.extras and isinstance(net, PolicyNet):
+        return net.policies(net.body(batch.planes))
+    return net(batch.planes)[:, None]
 
 
 @torch.no_grad()
@@ -82,13 +104,15 @@ def evaluate(
     """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done
     so far.
 
-    A reading of legal points alone needs a maker that makes the further target `illegal`. The net comes back in the
+    A reading of legal points alone needs a maker that makes the further target `illegal`. With one that makes `future`
+    all output planes of a net are scored. The net comes back in the
     mode, training or inference, in which it was given. Raises NotFinite.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
     kinds = (np.float32, np.uint16, np.float32, np.float32, *((np.float32,) if reading.legal_only else ()))
     arrays = [np.empty(len(rows), kind) for kind in kinds]
+    later: list[tuple[np.ndarray, ...]] = []
     training = net.training
     net.eval()
     starts = range(0, len(rows), BATCH)
@@ -101,9 +125,10 @@ def evaluate(
     try:
         for start in starts:
             upright = maker.on_device(next(host))
-            logits = net(upright.planes)
+            policies = _policies(net, upright)
             for symmetry in reading.symmetries[1:]:
-                logits = logits + turned_back(net(maker.on_device(next(host)).planes), symmetry)
+                policies = policies + turned_back(_policies(net, maker.on_device(next(host))), symmetry)
+            logits = policies[:, 0]
             illegal = upright.extras["illegal"] if reading.legal_only else None
             # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
             if not bool(torch.isfinite(logits).all()):
@@ -111,6 +136,13 @@ def evaluate(
             mean = logits / len(reading.symmetries)
             values = score(mean, upright.targets, illegal)
             values += () if illegal is None else (illegal_probability(mean, illegal),)
+            if policies.shape[1] > 1:
+                later.append(
+                    tuple(
+                        part.cpu().numpy()
+                        for part in score_later(policies[:, 1:] / len(reading.symmetries), upright.extras["future"])
+                    )
+                )
             for whole, part in zip(arrays, values, strict=True):
                 whole[start : start + BATCH] = part.cpu().numpy()
             if on_batch:
@@ -118,4 +150,8 @@ def evaluate(
     finally:
         host.close()
         net.train(training)
-    return Scores(*arrays)
+    scores = Scores(*arrays)
+    if not later:
+        return scores
+    nats, rank, squared_error = (np.concatenate(parts) for parts in zip(*later, strict=True))
+    return scores._replace(later_nats=nats, later_rank=rank.astype(np.int16), later_squared_error=squared_error)

@@ -27,6 +27,13 @@ class Scores(NamedTuple):
     entropy: np.ndarray | None = None
     squared_error: np.ndarray | None = None
     illegal: np.ndarray | None = None
+    later_nats: np.ndarray | None = None
+    """(N, K-1) float32 of the further output planes of a net with K: the reply, the move after it; nan where that is a
+    pass or the game is over. None with one plane, and in evaluations stored before it was kept; so are the next two."""
+    later_rank: np.ndarray | None = None
+    """(N, K-1) int16, -1 where there is no such move."""
+    later_squared_error: np.ndarray | None = None
+    """(N, K-1) float32, nan where there is none."""
 
     def means(self) -> dict[str, float]:
         """nats, top1, top4: means over the positions, nan when there is none."""

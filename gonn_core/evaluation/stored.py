@@ -22,7 +22,7 @@ from gonn_core.metrics import SUMMARISED
 
 FORMAT = 1
 _ARRAYS = ("nats", "rank", "rows", "games")
-_LATER_ARRAYS = ("entropy", "squared_error", "illegal", "ply", "ko")
+_LATER_ARRAYS = (*(name for name in Scores._fields if name not in _ARRAYS), "ply", "ko")
 _SUMMARY = (
     "id",
     "metric_set",

@@ -26,6 +26,10 @@ _NOTES = (
     "Squared error: the sum over points of (policy − one-hot)². The reducible policy loss equals nats: a target of "
     "one move has no entropy to take off.",
 )
+_PLANES = (
+    "Reply, and the move after it: what further output planes predict, over the positions in which there is such a "
+    "move (no pass, the game not over)."
+)
 _NO_VERDICTS = (
     "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no p, no correction "
     "for their number and no verdict."
@@ -66,7 +70,8 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
     lacking = [
         METRICS[metric].title for metric in EXTRA_METRICS if metric not in known and _asked(results, arms, metric)
     ]
-    notes = (*_NOTES, *([f"Not kept by these evaluations: {', '.join(lacking)}."] if lacking else ()))
+    planes = [_PLANES] if any(METRICS[metric].planes > 1 for metric in known) else []
+    notes = (*_NOTES, *planes, *([f"Not kept by these evaluations: {', '.join(lacking)}."] if lacking else ()))
     return Table(
         "metrics", title, (Column("metric", "metric", "left"), *_arm_columns(results, arms)), tuple(rows), notes
     )
@@ -74,6 +79,9 @@ def _levels(results: StudyResults, arms: Sequence[str], known: Sequence[str], ti
 
 def _asked(results: StudyResults, arms: Sequence[str], metric: str) -> bool:
     """Whether evaluations of this kind, made today, would hold a metric."""
+    planes = max(results.study.arm(arm).config.net.residual.output_planes for arm in arms)
+    if METRICS[metric].planes > planes:
+        return False
     read = (each.reading for arm in arms for trial in results.of_arm(arm) if (each := trial.evaluations[MAIN]))
     return not METRICS[metric].legal_only or any(reading.legal_only for reading in read)
 
