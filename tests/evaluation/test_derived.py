@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gonn_core.evaluation.derived import VALUES, by_move_number, median, over_part, search_loss, trimmed
 from gonn_core.evaluation.metrics import Scores, game_sums
+from gonn_core.metrics import METRICS
 
 
 @dataclass
@@ -25,7 +26,13 @@ def made(count=2000, seed=0):
     nats = generator.gamma(2.0, 1.2, count).astype(np.float32)
     rank = np.minimum(np.floor(np.exp(nats) / 3), 360).astype(np.uint16)
     scores = Scores(nats, rank, *(generator.uniform(0, high, count).astype(np.float32) for high in (5, 2, 1)))
-    return Made(scores, generator.integers(0, 250, count).astype(np.int16), generator.random(count) < 0.05)
+    answers = Made(scores, generator.integers(0, 250, count).astype(np.int16), generator.random(count) < 0.05)
+    there = generator.random((count, 2)) < 0.9
+    later = (np.where(there, generator.uniform(0, high, (count, 2)), np.nan).astype(np.float32) for high in (6, 2))
+    nats, error = later
+    ranks = np.where(there, generator.integers(0, 4, (count, 2)), -1).astype(np.int16)
+    answers.scores = scores._replace(later_nats=nats, later_rank=ranks, later_squared_error=error)
+    return answers
 
 
 def slow(metric, answers):
@@ -40,7 +47,21 @@ def slow(metric, answers):
         values = list(values)
         return sum(values) / len(values)
 
+    def later(name, plane):
+        return [float(value) for value in getattr(answers.scores, f"later_{name}")[:, plane - 2]]
+
+    def is_there(plane):
+        return [value for value in later("rank", plane) if value >= 0]
+
     known = {
+        **{f"nats_plane{k}": lambda k=k: mean(v for v in later("nats", k) if v == v) for k in (2, 3)},
+        **{f"top1_plane{k}": lambda k=k: mean(rank == 0 for rank in is_there(k)) for k in (2, 3)},
+        "squared_error_planes": lambda: mean(
+            [
+                mean(map(float, answers.scores.squared_error)),
+                *(mean(v for v in later("squared_error", k) if v == v) for k in (2, 3)),
+            ]
+        ),
         "nats": lambda: mean(map(float, answers.scores.nats)),
         "rank": lambda: mean(rank),
         "probability": lambda: mean(p),
@@ -118,7 +139,9 @@ def test_old_evaluations_lack_what_was_not_stored():
     answers = made(100)
     old = Made(Scores(answers.scores.nats, answers.scores.rank))
     missing = [name for name, values in VALUES.items() if values(old) is None]
-    assert missing == ["top1_ko", "entropy", "squared_error", "illegal_probability"] and by_move_number(old) is None
+    of_planes = {name for name, metric in METRICS.items() if metric.planes > 1}
+    assert set(missing) == {"top1_ko", "entropy", "squared_error", "illegal_probability", *of_planes}
+    assert by_move_number(old) is None
     assert VALUES["top1_ko"](Made(old.scores, None, np.zeros(100, bool))) is None  # no position with a ko
 
 

@@ -124,6 +124,7 @@ def test_evaluations_made_before_more_was_kept(tmp_path):
         "entropy",
         "squared_error",
         "illegal_probability",
+        *(name for name in EXTRA_METRICS if METRICS[name].planes > 1),
     }
     assert "illegal points" not in "".join(levels.notes)  # these policies are read over all points
     assert levels.notes[-1] == "Not kept by these evaluations: top-1 where a ko is, policy entropy, squared error."
