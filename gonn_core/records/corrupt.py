@@ -14,8 +14,6 @@ from gonn_core.files.whole import write_bytes
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading
-from gonn_core.records.batches import numbered_name, stored_name
-from gonn_core.records.sgf.games import game_texts
 from gonn_core.records.store import Store
 
 _WORD = b"corrupt"  # in letters of any case: "corrupted", "Corruption"
@@ -43,6 +41,10 @@ def corrupt_games(store: Store) -> np.ndarray:
 
 
 def _found(store: Store) -> np.ndarray:
+    # With sgfmill behind them, which a machine that only trains lacks.
+    from gonn_core.records.batches import numbered_name, stored_name
+    from gonn_core.records.sgf.games import game_texts
+
     assert store.made_from is not None, "corrupt_games has looked"
     corrupt = store.games["flags"] & layout.GAME_CORRUPT_COMMENT != 0
     called = {
