@@ -1,10 +1,14 @@
-"""What the docs name is there: modules, functions and files."""
+"""What the docs name is there: modules, functions and files; and what README counts is counted."""
 
 import importlib
 import re
 
 import pytest
 
+from ablations.arms import resolve
+from ablations.coverage import load_coverage
+from ablations.data.declared import dataset_names
+from ablations.registry import load_registry
 from tests.paths import ROOT
 
 PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "ARCHITECTURE.md"]
@@ -40,3 +44,30 @@ def test_the_picture_of_the_house_has_every_room():
     packages = ("gonn_core", "ablations", "reports", "orchestration")
     rooms = [path.parent for package in packages for path in (ROOT / package).rglob("__init__.py")]
     assert [room for room in rooms if f"| `{room.relative_to(ROOT).as_posix()}/` |" not in text] == []
+
+
+def readme() -> str:
+    """README on one line."""
+    return " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
+def test_readme_counts_cards_claims_bases_and_what_is_no_toggle():
+    registry = load_registry()
+    claims = [claim for card in registry.cards.values() for claim in card.claims]
+    counts = [claim for claim in claims if claim.metric == "parameters"]
+    reasons = [
+        each for document in load_coverage().values() for section in document.sections for each in section.without
+    ]
+    sentence = (
+        f"{len(registry.cards)} cards with {len(claims)} claims ({len(claims) - len(counts)} on effects, {len(counts)} on "
+        f"counts of parameters), on {len(registry.bases)} bases"
+    )
+    assert sentence in readme()
+    assert f"a reason for each of the {len(reasons)} things that are no toggle" in readme()
+
+
+def test_readme_names_every_data_set_and_the_longest_run():
+    assert all(f"`{name}`" in readme() for name in dataset_names())
+    registry = load_registry()
+    longest = max(resolve(registry, card, "paper").control.training.samples for card in registry.cards)
+    assert f"the claim's own, up to {longest / 1e6:,.0f}M" in readme()
