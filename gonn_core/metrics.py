@@ -16,7 +16,7 @@ from typing import Literal
 Better = Literal["lower", "higher"]
 Unit = Literal["nats", "share", "places", "loss", "count", "ratio", "samples/s", "its own"]
 """share: of 1; it is written in per cent, its differences in points."""
-Source = Literal["positions", "curve", "net", "speed", "weights", "probes", "games"]
+Source = Literal["positions", "curve", "gap", "net", "speed", "weights", "probes", "games"]
 """positions: every position of an evaluation, by `gonn_core.evaluation.derived.VALUES`; curve: the last line of a
 trial's progress, under the metric's id (`reports.results.curves`); the others: see `reports.claims.measures`."""
 Margin = Literal["smallest_nats", "smallest_share", "smallest_rank"]
@@ -181,6 +181,16 @@ _TABLE = (
         # Ours: the least difference in nats; of squared errors, which fall by about twice what a probability gains, the
         # least difference of a share.
         margin=0.002,
+    ),
+    Metric(
+        id="generalisation_gap",  # the squared error over all output planes, of nets that minimise it
+        title="squared error, test less training",
+        unit="loss",
+        better="lower",
+        source="gap",
+        claim_title="squared error, test less training",
+        claim_unit=" test less training error",
+        margin=0.002,  # as that of either error
     ),
     Metric("samples_per_s", "samples/s", "samples/s", "higher", "curve", chart=5),
     Metric(

@@ -59,8 +59,8 @@ def test_readme_counts_cards_claims_bases_and_what_is_no_toggle():
         each for document in load_coverage().values() for section in document.sections for each in section.without
     ]
     sentence = (
-        f"{len(registry.cards)} cards with {len(claims)} claims ({len(claims) - len(counts)} on effects, {len(counts)} on "
-        f"counts of parameters), on {len(registry.bases)} bases"
+        f"{len(registry.cards)} cards with {len(claims)} claims ({len(claims) - len(counts)} on effects, "
+        f"{len(counts)} on counts of parameters), on {len(registry.bases)} bases"
     )
     assert sentence in readme()
     assert f"a reason for each of the {len(reasons)} things that are no toggle" in readme()

@@ -132,6 +132,7 @@ def _probe(context: ClaimContext) -> Measured:
 MEASURES: Mapping[Source, Callable[[ClaimContext], Measured]] = {
     "positions": _effect,
     "curve": _training,
+    "gap": _effect,
     "net": _parameters,
     "speed": _speed,
     "weights": weights,

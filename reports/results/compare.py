@@ -85,6 +85,10 @@ def analyse_study(
         analysis = _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, prior)
         reasons = {card: f"{reason} with {METRICS[metric].title}" for card, reason in analysis.left_out.items()}
         return replace(analysis, left_out=reasons)
+    if METRICS[metric].source == "gap":
+        analysis = _analyse(results, metric, lambda arm: error_gap(results, arm, evaluation), claimed, prior)
+        reasons = {card: f"{reason} that minimises the squared error" for card, reason in analysis.left_out.items()}
+        return replace(analysis, left_out=reasons)
     return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, prior)
 
 
@@ -142,6 +146,26 @@ def last_of_curve(results: StudyResults, arm: str, metric: str) -> ArmResult | N
         if value is not None:
             values[trial.seed] = value
     return by_seed_alone(values) if values else None
+
+
+def error_gap(results: StudyResults, arm: str, evaluation: int) -> ArmResult | None:
+    """Squared error over all output planes on an evaluation, less that in training since the last progress line but
+    one; None for nets that minimise anything else, and where one of the two is not there.
+
+    Games stand behind the former alone.
+    """
+    config = results.study.arm(arm).config
+    training, several = config.training, config.net.residual.output_planes > 1
+    alone = training.loss_from == 0 and not any(training.auxiliary.model_dump().values())
+    if training.loss != "squared_error" or training.plane_weights != "mean" or not alone:
+        return None
+    tested = results.arm_result(arm, evaluation, "squared_error_planes" if several else "squared_error")
+    trained = last_of_curve(results, arm, "train_loss")
+    if tested is None or trained is None or set(tested.seeds) != set(trained.seeds):
+        return None
+    errors = {seed: sums[0] for seed, sums in zip(trained.seeds, trained.sums, strict=True)}
+    less = np.outer([errors[seed] for seed in tested.seeds], tested.counts)
+    return ArmResult(tested.seeds, tested.sums - less, tested.counts)
 
 
 def by_seed_alone(values: Mapping[int, float]) -> ArmResult:

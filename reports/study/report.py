@@ -63,7 +63,7 @@ def study_analyses(
     cards make claims about on the main one."""
     study = results.study
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
-    judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve")}
+    judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve", "gap")}
     wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in SUMMARISED]
     wanted += [(MAIN, metric) for metric in METRICS if metric in judged and metric not in SUMMARISED]
     analyses = {}
