@@ -94,7 +94,7 @@ def matches(match, out):
     "choice",
     multiple=True,
     metavar="NAME=VALUE",
-    help="how moves are chosen, e.g. history=none  [default: as published]",
+    help="how moves are chosen, e.g. history=none  [default: drawn, full history]",
 )
 @click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
 def play(**settings):

@@ -206,7 +206,8 @@ def _counts(registry: Registry, best: Mapping[tuple[str, str], _StudyFinding]) -
     rows = []
     for system, title in SYSTEMS.items():
         cards = [card for card in registry.cards.values() if card.system == system]
-        effects, counts = [], []
+        effects: list[tuple[Enhancement, Claim]] = []
+        counts: list[tuple[Enhancement, Claim]] = []
         for card in cards:
             for claim in card.claims:
                 (counts if METRICS[claim.metric].source == "net" else effects).append((card, claim))

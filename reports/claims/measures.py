@@ -113,8 +113,8 @@ def _speed(context: ClaimContext) -> Measured:
 
 
 def _win_rate(context: ClaimContext) -> Measured:
-    """Games of the arms with each other, moves chosen as published, of a claim about play without history without it;
-    an effect of 0 is a win rate of 50 %."""
+    """Games of the arms with each other, moves drawn with full history, of a claim about play without history without
+    it; an effect of 0 is a win rate of 50 %."""
     choice = PUBLISHED if context.claim.history == "full" else choice_text({"choice": {"history": "none"}})
     for rate in win_rates(context.results):
         if (rate.card, rate.choice) == (context.contrast.card, choice):
