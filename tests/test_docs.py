@@ -11,7 +11,7 @@ from ablations.data.declared import dataset_names
 from ablations.registry import load_registry
 from tests.paths import ROOT
 
-PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "ARCHITECTURE.md"]
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "ARCHITECTURE.md", ROOT / "docs" / "FIDELITY.md"]
 MODULE = re.compile(r"`((?:gonn_core|ablations|reports|orchestration)(?:\.\w+)+)`((?: `\w+`(?:,(?= `))?)*)")
 FILE = re.compile(
     r"`((?:gonn_core|ablations|reports|orchestration|tests|docs|scripts|benchmarks|results)/[\w./*-]+|[\w.-]+\.(?:md|txt|toml))`"
@@ -71,3 +71,14 @@ def test_readme_names_every_data_set_and_the_longest_run():
     registry = load_registry()
     longest = max(resolve(registry, card, "paper").control.training.samples for card in registry.cards)
     assert f"the claim's own, up to {longest / 1e6:,.0f}M" in readme()
+
+
+def test_the_tests_that_keep_what_was_mended_are_there():
+    text = (ROOT / "docs" / "FIDELITY.md").read_text(encoding="utf-8")
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert len(named) >= 20
+    assert {name for name in named if f"def {name}(" not in tests and f"/{name}.py" not in text} - MODULES == set()
+
+
+MODULES = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
