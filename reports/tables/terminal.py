@@ -19,6 +19,9 @@ VERDICT_STYLES = {
     "inconclusive": "yellow",
 }
 
+SHORT = 20
+"""Characters of texts that stay on one line, whatever else is narrow."""
+
 
 def rich_table(table: Table) -> RichTable:
     """One table; text from files is shown as text, never as markup. Numbers stay on one line, words may wrap."""
@@ -30,7 +33,9 @@ def rich_table(table: Table) -> RichTable:
         longest_word = max(map(len, column.title.split()))
         title = "\n".join(textwrap.wrap(column.title, max(longest_word, *map(len, texts)))) if numbers else column.title
         longest = max(len(word) for text in texts for word in text.split() or [""])
-        least = min(longest, 30) if index == 0 else None  # names stay whole; other words wrap where they must
+        whole = max([0, *map(len, texts)])
+        # Names stay whole, and so do columns of short texts such as verdicts; other words wrap where they must.
+        least = min(longest, 26) if index == 0 else whole if not numbers and whole <= SHORT else None
         shown.add_column(Text(title), justify=column.align, no_wrap=numbers, min_width=least, overflow="fold")
     for row in body:
         shown.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text, "")) for cell in row))

@@ -46,11 +46,11 @@ def test_a_trial_that_runs_out_of_memory_lets_go_of_it_and_goes_on_later(tmp_pat
     job = tiny_job(tmp_path / "short", config, checkpoint_seconds=0.0)
     step, nets = Trainer.step, []
 
-    def short_of_memory(self, batch):
+    def short_of_memory(self, batch, *others):
         nets.append(weakref.ref(self.net))
         if len(nets) == 4:
             raise torch.OutOfMemoryError(MESSAGE)
-        return step(self, batch)
+        return step(self, batch, *others)
 
     with monkeypatch.context() as patched:
         patched.setattr(Trainer, "step", short_of_memory)

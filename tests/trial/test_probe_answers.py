@@ -73,6 +73,7 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
         "direction": "decrease",
         "probe": {"position": "extraladdertargetfail2", "move": "M12"},
         "samples": None,
+        "stage": "any",
     }
     claims = {
         "drops": {**usual, "range": [-0.557, -0.53]},

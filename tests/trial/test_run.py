@@ -181,7 +181,7 @@ def test_more_evaluations_of_a_finished_trial(whole, tmp_path):
 
 def test_a_failure_is_written_down_and_a_retry_forgets_it(tmp_path, monkeypatch):
     job = tiny_job(tmp_path)
-    monkeypatch.setattr(session_module.Trainer, "step", lambda self, batch: 1 / 0)
+    monkeypatch.setattr(session_module.Trainer, "step", lambda self, batch, *others: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run_trial(job)
     directory = folder_of(job)

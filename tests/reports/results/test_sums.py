@@ -44,7 +44,7 @@ def test_sums_are_those_of_the_positions(made, kept):
         found = summed(evaluation, folder)
         for metric in VALUES:
             mine, slow = found.game_sums(metric), evaluation.game_sums(metric)
-            if METRICS[metric].legal_only:  # these policies are read over all points
+            if METRICS[metric].legal_only or METRICS[metric].planes > 1:  # of policies of one plane over all points
                 assert mine is slow is None
                 continue
             assert all(
