@@ -13,11 +13,15 @@ def claim_text(claim: Claim) -> str:
         name = f"{position} {claim.probe.move}"
     text = _number_text(claim)
     unit = metric.claim_unit
+    a_level = claim.quantity != "difference" and not (claim.probe and claim.probe.minus)
+    if metric.unit == "share" and (text is None or a_level):
+        unit = "" if text is None else " %"  # points are of differences
     if text is None:
         text = {"decrease": "lower", "increase": "higher", "no_change": "no change of"}[claim.direction]
-        unit = unit or " " + claim.metric.replace("_", " ")
+        unit = unit or ("" if metric.unit == "share" else " " + claim.metric.replace("_", " "))
     if metric.unit == "share" or not unit:
         unit += f" {name.replace('_', ' ')}"
+    unit += {"difference": "", "on": " with it", "off": " without it"}[claim.quantity]
     unit += {"full": "", "as_published": " as published", "none": " without history"}[claim.history]
     return text + unit + (f" at {claim.samples / 1e6:g}M" if claim.samples else "")
 
@@ -28,7 +32,7 @@ def conditions_text(claim: Claim) -> str:
         claim.base or "another net",
         *(f"{path} {setting_text(value)}" for path, value in claim.conditions.items()),
         f"{claim.planes} planes" if claim.planes else "",
-        claim.data if claim.data != "any" else "",
+        {"any": "", "not told": "games not told"}.get(claim.data, claim.data),
         f"{claim.samples / 1e6:g}M samples" if claim.samples else "",
         "a finished net" if claim.stage == "finished" else "",
     ]

@@ -102,7 +102,7 @@ def test_what_it_says_in_words():
     texts = {claim.id: (claim_text(claim), claimed_text(claim)) for claim in cards.claims}
     assert texts["without"] == ("lower nats without history at 5M", "nats, no history: decrease")
     assert texts["answers"] == (
-        "45.1 points lastmove - nolastmove A2 at 5M",
+        "45.1 points lastmove - nolastmove A2 with it at 5M",
         "probability of A2 in lastmove minus that in nolastmove with it: 45.1 points",
     )
 
