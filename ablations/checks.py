@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from ablations.claimed import conditions_of, opposed
+from ablations.claimed import conditions_of, opposed, within
 from ablations.conditions import card_state, unmet
 from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.designs import budget_config, why_equal
@@ -74,7 +74,7 @@ def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
 
 def _check_open(beginnings: Sequence[str], where: str) -> None:
     for beginning in beginnings:
-        if not any(path == beginning or path.startswith(f"{beginning}.") for path in config_paths()):
+        if not any(within(path, beginning) for path in config_paths()):
             raise SettingError(where, beginning, "no such setting", nearest_paths(beginning))
 
 

@@ -55,7 +55,7 @@ class Conditions:
 
     def tells(self, path: str) -> bool:
         """Whether the value at a config path is a condition."""
-        return not any(_within(path, each) for each in (*_NO_CONDITIONS, *self.not_told))
+        return not any(within(path, each) for each in (*_NO_CONDITIONS, *self.not_told))
 
     @property
     def samples(self) -> int | None:
@@ -155,7 +155,7 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
     for path in config_paths():
         if not conditions.tells(path) or path in formed.toggles:
             continue
-        if path not in others and any(_within(path, other.rpartition(".")[0]) for other in others):
+        if path not in others and any(within(path, other.rpartition(".")[0]) for other in others):
             continue
         pairs = {(get_path(here, path), get_path(there, path)) for here, there in arms}
         for here, there in sorted(pairs, key=str):
@@ -188,5 +188,6 @@ def _planes(features: FeatureConfig) -> int:
     return len(plane_names(features))
 
 
-def _within(path: str, beginning: str) -> bool:
+def within(path: str, beginning: str) -> bool:
+    """Whether a config path is `beginning` or lies below it."""
     return path == beginning or path.startswith(f"{beginning}.")

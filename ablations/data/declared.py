@@ -1,6 +1,7 @@
 """Declarations of data sets (datasets/*.yaml), and whose claims their games can judge."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,7 @@ def read_declarations() -> dict[str, DatasetDeclaration]:
     return {path.stem: read_declaration(path) for path in sorted(DECLARATIONS.glob("*.yaml"))}
 
 
+@cache
 def collection(data: str) -> Collection | None:
     """The collection whose claims the games of a study's data set judge; None: of games of the user's own, which judge
     those that name no collection."""

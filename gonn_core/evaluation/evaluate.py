@@ -105,8 +105,8 @@ def evaluate(
     so far.
 
     A reading of legal points alone needs a maker that makes the further target `illegal`. With one that makes `future`
-    all output planes of a net are scored. The net comes back in the
-    mode, training or inference, in which it was given. Raises NotFinite.
+    all output planes of a net are scored. The net comes back in the mode, training or inference, in which it was given.
+    Raises NotFinite.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)

@@ -69,6 +69,25 @@ class AuxiliaryHead(nn.Module):
         return HeadLoss(self.loss(body, batch))
 
 
+class AnsweringHead(AuxiliaryHead):
+    """A head that chooses one of several answers for a position. Loss: cross-entropy; an answer that is not known (-1)
+    adds nothing."""
+
+    answers = True
+
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (N, answers) and the answers (N,)."""
+        raise NotImplementedError
+
+    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
+        return self.judged(body, batch).loss
+
+    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+        logits, answers = self.answering(body, batch)
+        loss = F.cross_entropy(logits, answers, ignore_index=-1, reduction="none").mean()
+        return HeadLoss(loss, (logits.argmax(1) == answers).sum(), (answers >= 0).sum())
+
+
 class Ladders(AuxiliaryHead):
     """Which stones stand in chains that a ladder captures: 3x3 convolution to 24 channels, norm, CReLU, 1x1 convolution
     (spec: GoNN 3.3).
@@ -125,28 +144,22 @@ class RemovalTime(AuxiliaryHead):
         return (errors.sum(1) / (targets >= 0).sum(1).clamp(min=1)).mean()
 
 
-class OpponentReply(AuxiliaryHead):
+class OpponentReply(AnsweringHead):
     """The move after the one played, as a policy: one logit per point. Loss: cross-entropy; a pass or no move has
     none."""
-
-    answers = True
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.out = Float32Dense(draws, f"{name}.out", in_features=width, out_features=1, bias=False)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
-        return _judged(self.out(body)[:, 0], batch.extras["future"][:, 0])
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.out(body)[:, 0], batch.extras["future"][:, 0]
 
 
-class JointReply(AuxiliaryHead):
+class JointReply(AnsweringHead):
     """The reply to the move played: logit of point j is q_i k_j / sqrt(d), i the move played, d = `size` (ours). Loss
     as `OpponentReply`."""
 
-    answers = True
     size = 32
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
@@ -162,11 +175,8 @@ class JointReply(AuxiliaryHead):
         with torch.autocast(body.device.type, enabled=False):
             return torch.einsum("nd,ndp->np", query, keys) / math.sqrt(self.size)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
-        return _judged(self(body, batch.targets), batch.extras["future"][:, 0])
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        return self(body, batch.targets), batch.extras["future"][:, 0]
 
 
 class Ownership(AuxiliaryHead):
@@ -197,20 +207,15 @@ class Pooled(nn.Module):
         return self.out(F.relu(self.inner(body.float().mean((2, 3)))))
 
 
-class Value(AuxiliaryHead):
+class Value(AnsweringHead):
     """Whether the mover wins. Loss: cross-entropy of two classes; games without a winner, drawn ones too, have none."""
-
-    answers = True
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, 2)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
-        return _judged(self.pooled(body), batch.extras["value"])
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.pooled(body), batch.extras["value"]
 
 
 class MovesLeft(AuxiliaryHead):
@@ -226,44 +231,30 @@ class MovesLeft(AuxiliaryHead):
         return F.huber_loss(self.pooled(body)[:, 0], batch.extras["moves_left"] / self.unit, delta=self.delta)
 
 
-class MovesLeftClass(AuxiliaryHead):
+class MovesLeftClass(AnsweringHead):
     """Moves to the end of the game as one of 20 classes, 20 moves each, the last one open (classes are ours). Loss:
     cross-entropy."""
 
-    answers = True
     classes, moves = 20, 20
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
         answers = (batch.extras["moves_left"] / self.moves).long().clamp(max=self.classes - 1)
-        return _judged(self.pooled(body), answers)
+        return self.pooled(body), answers
 
 
-class Score(AuxiliaryHead):
+class Score(AnsweringHead):
     """By how much the mover wins, as one of 40 classes, 5 points each, the outer ones open (head and classes are ours).
     Loss: cross-entropy; games that were not counted have none."""
 
-    answers = True
     classes = 40
 
     def __init__(self, draws: Draws, name: str, width: int, norm_gamma: bool):
         super().__init__()
         self.pooled = Pooled(draws, f"{name}.pooled", width, self.classes)
 
-    def loss(self, body: torch.Tensor, batch) -> torch.Tensor:
-        return self.judged(body, batch).loss
-
-    def judged(self, body: torch.Tensor, batch) -> HeadLoss:
-        return _judged(self.pooled(body), batch.extras["score"])
-
-
-def _judged(logits: torch.Tensor, answers: torch.Tensor) -> HeadLoss:
-    """Cross-entropy of one of several answers, (N, answers) and (N,); -1: not known, which adds nothing."""
-    loss = F.cross_entropy(logits, answers, ignore_index=-1, reduction="none").mean()
-    return HeadLoss(loss, (logits.argmax(1) == answers).sum(), (answers >= 0).sum())
+    def answering(self, body: torch.Tensor, batch) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.pooled(body), batch.extras["score"]

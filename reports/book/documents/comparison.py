@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
-from reports.book.documents.ours import HISTORIES, comparable, key
+from reports.book.documents.ours import comparable, coverage, key
 from reports.book.documents.printing import HERE, count, legend, mark, share
 from reports.book.section import Section
 from reports.play.all_games import NOTHING_PLAYED, Played, against_engine
 from reports.results.costs import net_cost
-from reports.results.nets import MeasuredNet, level, level_cell, structure, subset_text
+from reports.results.nets import MeasuredNet, level, level_cell, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
@@ -47,7 +47,12 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
     notes = [
         f"In order of the KGS accuracy, else that of GoGoD and {100 * easier:.1f} points, the mean difference of the "
         "nets that have both. Training steps are samples, as printed.",
-        *_coverage(registry, ours),
+        *coverage(
+            registry,
+            ours,
+            lambda net: f"{net.study.budget} budget, {net.study.coverage}",
+            "; in brackets 95 % intervals for new seeds and new games",
+        ),
         legend([row.evidence for row in shown], texts),
         "A net that several documents tell of stands here once, as the document with most to say prints it; the "
         "others, and each row's document, section and remarks, are in comparison.csv.",
@@ -154,19 +159,3 @@ def own_start(net: MeasuredNet) -> dict[str, Cell]:
         "parameters": Cell(formats.count(parameters), parameters),
         "steps": Cell(f"{formats.samples(samples)}, {seeds}", samples, trials),
     }
-
-
-def _coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
-    """On which games ours were trained and tested."""
-    about: dict[str, list[str]] = {}
-    for net in nets:
-        number = comparable(registry, net)
-        if number is not None:
-            reference = net.study.evaluations[number]
-            read = HISTORIES.get(reference.history, reference.history)
-            text = f"{net.study.budget} budget, {net.study.coverage}, tested on {subset_text(reference)} ({read})"
-            about.setdefault(text, []).append(net.study.base)
-    return [
-        f"Ours: {', '.join(dict.fromkeys(bases))}: {text}; in brackets 95 % intervals for new seeds and new games."
-        for text, bases in about.items()
-    ]

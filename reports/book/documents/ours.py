@@ -1,16 +1,15 @@
 """Which nets measured here stand beside a published number, and how they are read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ablations.published_results import Counterpart
 from ablations.registry import Registry
 from gonn_core.config import has_values
 from gonn_core.metrics import METRICS
-from reports.results.nets import MeasuredNet, level
+from reports.results.nets import MeasuredNet, level, subset_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Row
-
-HISTORIES = {"full": "full history", "as_published": "history dropped as in the published test rows"}
+from reports.tables.histories import HISTORY
 
 
 def system(registry: Registry, net: MeasuredNet) -> str | None:
@@ -33,6 +32,21 @@ def comparable(registry: Registry, net: MeasuredNet) -> int | None:
     rows too, the others did not. Where that one was not made, full history."""
     wanted = net.evaluation("as_published") if system(registry, net) == "gonn" else None
     return wanted if net.evaluated(wanted) else net.evaluation("full")
+
+
+def coverage(
+    registry: Registry, nets: Sequence[MeasuredNet], games: Callable[[MeasuredNet], str], further: str = ""
+) -> list[str]:
+    """On which games, and with what history, ours were tested, a sentence for each that differs: `games` of a net in
+    words, `further` at the end of each sentence."""
+    about: dict[str, list[str]] = {}
+    for net in nets:
+        number = comparable(registry, net)
+        if number is not None:
+            reference = net.study.evaluations[number]
+            text = f"{games(net)}, tested on {subset_text(reference)} ({HISTORY[reference.history]})"
+            about.setdefault(text, []).append(net.study.base)
+    return [f"Ours: {', '.join(dict.fromkeys(bases))}: {text}{further}." for text, bases in about.items()]
 
 
 def counterparts(nets: Sequence[MeasuredNet], registry: Registry, ours: Counterpart | None) -> list[MeasuredNet]:

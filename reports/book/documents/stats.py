@@ -7,12 +7,13 @@ from ablations.published_results import PublishedRow
 from ablations.registry import Registry
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.book.documents.comparison import own_start
-from reports.book.documents.ours import HISTORIES, comparable, key
+from reports.book.documents.ours import comparable, coverage, key
 from reports.book.documents.printing import count, legend, mark, number, share
 from reports.book.section import Section
-from reports.results.nets import MeasuredNet, level, perplexity_cell, subset_text
+from reports.results.nets import MeasuredNet, level, perplexity_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.histories import HISTORY
 
 TITLE = "Other stats"
 _COLUMNS = (
@@ -40,7 +41,11 @@ def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     published = [row for each in registry.published.values() for row in each.rows if row.nats is not None]
     bases = [net for net in nets if net.base]
     rows = [*map(_published, published), *(_own(registry, net) for net in bases)]
-    notes = (legend([row.evidence for row in published]), _PERPLEXITY, *_coverage(registry, nets))
+    notes = (
+        legend([row.evidence for row in published]),
+        _PERPLEXITY,
+        *coverage(registry, nets, lambda net: net.study.coverage),
+    )
     table = Table("stats", TITLE, _COLUMNS, tuple(rows), tuple(filter(None, notes)))
     if not nets:
         return Section(TITLE, ("Published nets of which the loss is told.",), tables=(table,))
@@ -71,12 +76,12 @@ def _published(row: PublishedRow) -> Row:
 
 def _own(registry: Registry, net: MeasuredNet) -> Row:
     chosen = comparable(registry, net)
-    history = "" if chosen is None else net.study.evaluations[chosen].history
+    history = "" if chosen is None else HISTORY[net.study.evaluations[chosen].history]
     cells = {
         **own_start(net),
         "data": text_cell(net.study.data),
         "perplexity": perplexity_cell(net, chosen),
-        "history": text_cell(HISTORIES.get(history, history)),
+        "history": text_cell(history),
     }
     trials = tuple(trial.id for trial in net.evaluated(chosen))
     for metric in (column.key for column in _COLUMNS if column.key in SUMMARISED):
@@ -87,16 +92,3 @@ def _own(registry: Registry, net: MeasuredNet) -> Row:
             else Cell(formats.level(measured.mean, METRICS[metric].unit), measured.mean, trials, chosen)
         )
     return Row(key(net), cells)
-
-
-def _coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
-    """On which games, and with what history, ours were tested."""
-    tested: dict[str, list[str]] = {}
-    for net in nets:
-        chosen = comparable(registry, net)
-        if chosen is not None:
-            reference = net.study.evaluations[chosen]
-            read = HISTORIES.get(reference.history, reference.history)
-            text = f"{net.study.coverage}, tested on {subset_text(reference)} ({read})"
-            tested.setdefault(text, []).append(net.study.base)
-    return [f"Ours: {', '.join(dict.fromkeys(bases))}: {text}." for text, bases in tested.items()]
