@@ -19,6 +19,11 @@ from gonn_core.settings.evaluation import HistoryMode
 
 FORMAT: Final = 1
 
+_GONE: Final = {"outlier_ratio": 10.0, "outlier_level": 0.01}
+"""Thresholds of version 0.1, and at what values later ones leave ids of studies as they were: verdicts are made anew from
+trials, so a study keeps its id when the rules by which it is judged get better."""
+_NEW: Final = {"noise_weight": 2.0}
+
 FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """What names a folder of a study or of a trial: nothing that leads out of the folder they are in."""
 
@@ -63,6 +68,25 @@ class EvaluationRef(Strict):
     games: int
 
 
+class Looks(Strict):
+    """A plan of looks at a growing number of seeds (`SEEDS=4..16`), with the error spent at each."""
+
+    seeds: Annotated[tuple[int, ...], Field(min_length=2)]
+    """Seeds per arm at each look, rising; the last one all that the study has."""
+    levels: tuple[float, ...]
+    """Adjusted p below which an effect is shown, at each look."""
+    futility: bool = False
+    """Whether an arm also stops when its 90 % interval lies within the smallest effect that the study was planned for."""
+    planned: bool = True
+    """False: the first looks were those of a study that was complete with fewer seeds."""
+
+    @model_validator(mode="after")
+    def _one_level_a_look(self):
+        if len(self.levels) != len(self.seeds) or list(self.seeds) != sorted(set(self.seeds)):
+            raise ValueError("looks at a rising number of seeds, with a level for each")
+        return self
+
+
 class Study(Strict):
     """Everything that was decided before the first trial."""
 
@@ -72,7 +96,7 @@ class Study(Strict):
     cards: tuple[str, ...]
     base: str
     budget: str
-    design: Literal["add-one", "leave-one-out", "cumulative", "factorial"]
+    design: Literal["add-one", "leave-one-out", "cumulative", "factorial", "screen"]
     data: str
     coverage: str
     pairing: Literal["by_position", "none"]
@@ -82,6 +106,12 @@ class Study(Strict):
     trials: tuple[TrialRef, ...]
     evaluations: tuple[EvaluationRef, ...]
     thresholds: dict[str, float]
+    looks: Looks | None = None
+    """None: one look, when all seeds are there."""
+    held: dict[FolderName, str] = {}
+    """Of a screen: card -> why it stands in all arms as it does."""
+    left_out: dict[FolderName, str] = {}
+    """Of a screen: card -> why it could not be screened here."""
     created: str
     commit: str
     dirty: bool
@@ -138,6 +168,7 @@ def study_id(
     trials: Sequence[str],
     thresholds: Mapping,
     evaluations: Sequence,
+    looks: Looks | None = None,
 ) -> str:
     """Readable name plus six hex digits over everything that decides the study's outcome: the same question has the
     same id.
@@ -145,9 +176,9 @@ def study_id(
     It names a folder and is typed in shells: whatever is no letter, digit or one of `_+.-` in the data's name becomes
     `_`.
     """
-    outcome = json.dumps(
-        [list(trials), dict(thresholds), [e.model_dump() for e in evaluations], design], sort_keys=True
-    )
+    decided = {name: value for name, value in {**_GONE, **thresholds}.items() if _NEW.get(name) != value}
+    parts: list = [list(trials), decided, [e.model_dump() for e in evaluations], design]
+    outcome = json.dumps(parts + ([looks.model_dump()] if looks else []), sort_keys=True)
     names = "+".join(cards) if len(cards) <= 3 else f"{cards[0]}+{len(cards) - 1}-more"
-    parts = [names, base, budget, data] + ([design] if design != "add-one" else [])
-    return re.sub(r"[^A-Za-z0-9_+.-]", "_", "-".join(parts)) + "-" + hashlib.sha256(outcome.encode()).hexdigest()[:6]
+    named = [names, base, budget, data] + ([design] if design != "add-one" else [])
+    return re.sub(r"[^A-Za-z0-9_+.-]", "_", "-".join(named)) + "-" + hashlib.sha256(outcome.encode()).hexdigest()[:6]
