@@ -20,9 +20,10 @@ from gonn_core.settings.evaluation import HistoryMode
 FORMAT: Final = 1
 
 _GONE: Final = {"outlier_ratio": 10.0, "outlier_level": 0.01}
-"""Thresholds of version 0.1, and at what values later ones leave ids of studies as they were: verdicts are made anew from
-trials, so a study keeps its id when the rules by which it is judged get better."""
+"""Thresholds of version 0.1 that there are no more: they stay in ids, for verdicts are made anew from trials, and a
+study keeps its id when the rules by which it is judged get better."""
 _NEW: Final = {"noise_weight": 2.0}
+"""Later thresholds, at the values at which they leave ids as they were."""
 
 FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """What names a folder of a study or of a trial: nothing that leads out of the folder they are in."""
@@ -76,7 +77,7 @@ class Looks(Strict):
     levels: tuple[float, ...]
     """Adjusted p below which an effect is shown, at each look."""
     futility: bool = False
-    """Whether an arm also stops when its 90 % interval lies within the smallest effect that the study was planned for."""
+    """Whether an arm also stops when its 90 % interval lies within the effect that the study was planned for."""
     planned: bool = True
     """False: the first looks were those of a study that was complete with fewer seeds."""
 
