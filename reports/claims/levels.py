@@ -32,7 +32,7 @@ def judge_level(context: ClaimContext, mean: float, seeds: int) -> tuple[ClaimVe
     if context.differs:
         return ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(context.differs)}"
     if claim.bounds is None or seeds < thresholds.min_seeds:
-        return ClaimVerdict.INCONCLUSIVE, ""
+        return ClaimVerdict.NOT_SHOWN, ""
     margin = thresholds.margin(claim.metric, max(abs(end) for end in claim.bounds if np.isfinite(end)))
     inside = claim.bounds[0] - margin <= mean <= claim.bounds[1] + margin
-    return ClaimVerdict.REPLICATED if inside else ClaimVerdict.INCONCLUSIVE, ""
+    return ClaimVerdict.REPLICATED if inside else ClaimVerdict.NOT_SHOWN, ""

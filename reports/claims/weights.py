@@ -68,9 +68,9 @@ def _judge_layers(
     if agreeing == 0:
         return ClaimVerdict.CONTRADICTED, direction
     if claim.bounds is None:
-        return (ClaimVerdict.REPLICATED if agreeing == len(moves) else ClaimVerdict.INCONCLUSIVE), direction
+        return (ClaimVerdict.REPLICATED if agreeing == len(moves) else ClaimVerdict.NOT_SHOWN), direction
     margin = share * max(abs(end) for end in claim.bounds if np.isfinite(end))
     low, high = claim.bounds[0] - margin, claim.bounds[1] + margin
     inside = sum(low <= value <= high for value in trained.values())
     note = f"{inside} of {len(trained)} layers within the claim ± {margin:.2g}; {direction}"
-    return (ClaimVerdict.REPLICATED if inside == len(trained) else ClaimVerdict.INCONCLUSIVE), note
+    return (ClaimVerdict.REPLICATED if inside == len(trained) else ClaimVerdict.NOT_SHOWN), note

@@ -97,7 +97,7 @@ def _effect(
         **_ends("interval90", effect.interval90),
         **_ends("own_interval95", effect.own_interval95),
         "p": effect.p,
-        "p_adjusted": effect.p_holm,
+        "p_adjusted": effect.p_adjusted,
         "p_sign_flip": effect.p_sign_flip,
         "margin": analysis.table.margins[contrast.card],
         "verdict": str(analysis.verdict(contrast.card)),

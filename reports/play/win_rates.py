@@ -15,7 +15,8 @@ from gonn_core.rating.matches import SIDES, Match
 from reports.play.players import choice_text, is_net
 from reports.results.compare import study_thresholds
 from reports.results.study_results import StudyResults
-from reports.stats.estimates import Effect, Spread, holm, quantile
+from reports.stats.estimates import Effect, Spread, quantile
+from reports.stats.family import adjust
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 SMALLEST_WIN_RATE = Thresholds().smallest("win_rate")
@@ -58,8 +59,7 @@ class WinRate:
 
 
 def win_rates(results: StudyResults) -> list[WinRate]:
-    """Of every card and choice with games, in the order of the study; p adjusted by Holm over the cards of each
-    choice."""
+    """Of every card and choice with games, in the order of the study; p adjusted over the cards of each choice."""
     rates = []
     for contrast in results.study.contrasts:
         for choice, seeds in _games(results, contrast).items():
@@ -72,8 +72,8 @@ def win_rates(results: StudyResults) -> list[WinRate]:
 def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> WinRate:
     thresholds = study_thresholds(results.study)
     judged = [each for each in alike if each.effect.n >= thresholds.min_seeds]
-    adjusted = dict(zip([each.card for each in judged], holm([each.effect.p for each in judged]), strict=True))
-    effect = replace(rate.effect, p_holm=adjusted.get(rate.card))
+    adjusted = adjust({each.card: each.effect for each in judged})
+    effect = replace(rate.effect, p_adjusted=adjusted.get(rate.card))
     return replace(rate, effect=effect, verdict=judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds))
 
 
@@ -115,7 +115,7 @@ def _net_pair(match: Match) -> frozenset | None:
 
 
 def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
-    """Win rate - 1/2: mean over seeds, interval by t over seeds. p_holm is not filled in here."""
+    """Win rate - 1/2: mean over seeds, interval by t over seeds. p_adjusted is not filled in here."""
     rates = np.array([each.points / each.games for each in seeds])
     n, delta = len(seeds), float(rates.mean() - 0.5)
     whole, points = sum(each.games for each in seeds), sum(each.points for each in seeds)
@@ -144,7 +144,9 @@ def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
         interval90=None if spread is None else spread.interval(delta, 0.90),
         own_interval95=None if spread is None else spread.interval(delta, 0.95),
         p=None if spread is None else spread.p_value(delta),
-        p_holm=None,
+        p_adjusted=None,
         p_sign_flip=None,
         correlation=None,
+        weights={},
+        control_seeds=n,
     )

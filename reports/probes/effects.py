@@ -163,9 +163,11 @@ def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effe
         interval90=intervals[1],
         own_interval95=intervals[0],
         p=p,
-        p_holm=p,
+        p_adjusted=p,
         p_sign_flip=sign_flip_p(deltas),
         correlation=None,
+        weights={},
+        control_seeds=n,
     )
 
 

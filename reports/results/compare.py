@@ -1,7 +1,7 @@
 """The statistics of a study: `reports.stats.analysis` on the sums by game that its trials left behind."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -45,10 +45,10 @@ class StudyAnalysis:
 def study_thresholds(study: Study) -> Thresholds:
     """The thresholds that were written down before the first trial. Raises SettingError for those of another
     version."""
-    names = {field.name for field in fields(Thresholds)}
-    if unknown := set(study.thresholds) ^ names:
-        raise SettingError("STUDY", study.id, f"its thresholds are of another version: {', '.join(sorted(unknown))}")
-    return Thresholds.of_study(study.thresholds)
+    try:
+        return Thresholds.of_study(study.thresholds)
+    except ValueError as error:
+        raise SettingError("STUDY", study.id, f"its thresholds are of another version: {error}") from None
 
 
 @cache

@@ -31,10 +31,9 @@ class PriorNoise:
     studies: tuple[str, ...]
     skipped: tuple[str, ...] = ()
 
-    def pool(self, study: Study) -> SeedPool | None:
-        """Their pooled seed noise under the thresholds of `study`; None without any."""
-        thresholds = study_thresholds(study)
-        return pool_seed_noise(self.differences, thresholds.outlier_ratio, thresholds.outlier_level)
+    def pool(self) -> SeedPool | None:
+        """Their pooled seed noise; None without any."""
+        return pool_seed_noise(self.differences)
 
 
 class StudyShelf:
@@ -117,5 +116,5 @@ def planned_effect(study: Study, prior: PriorNoise) -> float | None:
     measured yet."""
     if prior.evaluation_variance is None or len(study.seeds) < 2:
         return None
-    pool, thresholds = prior.pool(study), study_thresholds(study)
+    pool, thresholds = prior.pool(), study_thresholds(study)
     return smallest_effect(pool, prior.evaluation_variance, len(study.seeds), thresholds, len(study.contrasts))

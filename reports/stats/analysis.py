@@ -1,4 +1,4 @@
-"""One table's statistics: from every arm's sums by game to effects with intervals, Holm and verdicts."""
+"""One table's statistics: from every arm's sums by game to effects with intervals, adjusted p and verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,9 @@ import numpy as np
 
 from gonn_core.metrics import Better
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
-from reports.stats.estimates import Effect, holm, sign_flip_p, spread, welch
-from reports.stats.seed_noise import Differences, SeedPool, pair_correlation, pool_seed_noise
+from reports.stats.estimates import Effect, sign_flip_p, spread, welch
+from reports.stats.family import adjust
+from reports.stats.seed_noise import Differences, SeedPool, moderated, pair_correlation, pool_seed_noise
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 
@@ -66,14 +67,14 @@ def analyse_comparisons(
     variance (Welch).
     claims: the claimed size by toggle, for the margins. prior: differences of toggles of earlier tables on the same
     base, budget, metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table
-    replaces its former self). Holm runs over the toggles with enough seeds to be judged.
+    replaces its former self). p values are adjusted over the toggles with enough seeds to be judged.
     ValueError: an arm is unknown, was evaluated on other games, or shares no seed with the one it is paired with.
     """
     _check(arms, comparisons)
     claims = claims or {}
     paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, prior)
-    adjusted = holm([effect.p if effect.n >= thresholds.min_seeds else None for effect in effects])
-    judged = {effect.name: replace(effect, p_holm=p) for effect, p in zip(effects, adjusted, strict=True)}
+    adjusted = adjust({effect.name: effect for effect in effects if effect.n >= thresholds.min_seeds})
+    judged = {effect.name: replace(effect, p_adjusted=adjusted.get(effect.name)) for effect in effects}
     margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
     return TableAnalysis(
         effects=judged,
@@ -89,8 +90,8 @@ def analyse_comparisons(
 def estimate_comparisons(
     arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds
 ) -> dict[str, Effect]:
-    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_holm and
-    p_sign_flip are None."""
+    """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_adjusted
+    and p_sign_flip are None."""
     _check(arms, comparisons)
     return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
 
@@ -100,7 +101,7 @@ def _estimate(arms, comparisons, thresholds: Thresholds, prior, judged: bool = T
     their number."""
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
     differences = {name: pairs.differences for name, pairs in paired.items()}
-    pool = pool_seed_noise({**(prior or {}), **differences}, thresholds.outlier_ratio, thresholds.outlier_level)
+    pool = pool_seed_noise({**(prior or {}), **differences})
     effects = [
         paired[name].effect(name, pool, thresholds, judged)
         if name in paired
@@ -141,11 +142,19 @@ class _Pairs:
 
     def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool) -> Effect:
         n = len(self.seeds)
-        own = (float(self.deltas.var(ddof=1)) / n, n - 1.0) if n > 1 else None
-        # A toggle with one seed is in no pool but may use it; an outlier has its own variance.
+        variance = float(self.deltas.var(ddof=1)) if n > 1 else None
+        own = (variance / n, n - 1.0) if variance is not None else None
+        # Arms that compute the same thing have no noise to moderate.
         used = pool if pool is not None and name not in pool.own else None
+        borrowed = used.without(name, n - 1.0) if used else 0.0
+        seed_part = own
+        if used is not None and borrowed:
+            scaled = used.variance * self.differences.scale
+            moderate = moderated(variance, n - 1.0, scaled, borrowed, thresholds.noise_weight)
+            assert moderate is not None, "the pool has degrees of freedom"
+            seed_part = moderate[0] / n, moderate[1]
         return _effect(
-            (used.variance * self.differences.scale / n, used.df) if used else own,
+            seed_part,
             own,
             evaluation_noise([(1.0, self.sums)], self.counts),
             thresholds,
@@ -155,9 +164,11 @@ class _Pairs:
             delta=float(self.deltas.mean()),
             deltas=tuple(self.deltas.tolist()),
             paired=True,
-            pooled=used is not None,
+            pooled=bool(borrowed),
             p_sign_flip=sign_flip_p(self.deltas) if judged else None,
             correlation=pair_correlation([self.means]),
+            weights=self.differences.weights,
+            control_seeds=n,
         )
 
 
@@ -188,6 +199,8 @@ def _unpaired_effect(
         pooled=False,
         p_sign_flip=None,
         correlation=None,
+        weights=comparison.weights,
+        control_seeds=n,
     )
 
 
@@ -200,7 +213,7 @@ def _effect(
     delta: float,
     **fields,
 ) -> Effect:
-    """Joins (variance, df) of the seeds with the evaluation noise; p_holm is filled in once the whole table is
+    """Joins (variance, df) of the seeds with the evaluation noise; p_adjusted is filled in once the whole table is
     known."""
     total = spread(*seed_part, noise) if seed_part else None
     own = spread(*own_part, noise) if own_part else None
@@ -214,6 +227,6 @@ def _effect(
         interval90=total.interval(delta, thresholds.equivalence_level) if total else None,
         own_interval95=own.interval(delta, 0.95) if own else None,
         p=total.p_value(delta) if total else None,
-        p_holm=None,
+        p_adjusted=None,
         **fields,
     )

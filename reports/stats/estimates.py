@@ -5,7 +5,7 @@ toggles), the second from the games of the evaluation subset (`reports.stats.clu
 first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,8 +40,10 @@ class Effect:
     interval either.
     df: of both parts together, see `spread`. own_interval95: from this toggle's own seeds alone. pooled: seed noise
     taken from the pool.
-    p: two-sided, of t; p_holm: adjusted over the toggles of the table, None for one with too few seeds to be judged;
-    p_sign_flip: exact over seeds on this subset, from 6 seeds. correlation: of treatment and control over seeds.
+    p: two-sided, of t; p_adjusted: over the effects of its study (`reports.stats.family`), None for one with too few
+    seeds to be judged; p_sign_flip: exact over seeds on this subset, from 6 seeds. correlation: of treatment and
+    control over seeds. weights: key of arm -> its weight in the difference; control_seeds: seeds of the other side,
+    where it has more than n.
     """
 
     name: str
@@ -59,9 +61,16 @@ class Effect:
     interval90: Interval | None
     own_interval95: Interval | None
     p: float | None
-    p_holm: float | None
+    p_adjusted: float | None
     p_sign_flip: float | None
     correlation: float | None
+    weights: Mapping[str, float]
+    control_seeds: int
+
+    @property
+    def bound(self) -> float | None:
+        """What the effect is smaller than in size: the farther end of the 90 % interval."""
+        return None if self.interval90 is None else max(abs(self.interval90.low), abs(self.interval90.high))
 
 
 @dataclass(frozen=True)
@@ -141,15 +150,3 @@ _SIGNS_AT_ONCE = 2**13
 def _random_signs(n: int, seed: int) -> np.ndarray:
     """(RANDOM_SIGN_FLIPS, n) int8 of ±1. All effects of a study have the same number of seeds."""
     return 1 - 2 * np.random.default_rng(seed).integers(2, size=(RANDOM_SIGN_FLIPS, n), dtype=np.int8)
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: reject where adjusted p <= alpha keeps the chance of any false rejection <= alpha.
-    None stays out."""
-    order = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, index) in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p))
-        adjusted[index] = largest
-    return adjusted

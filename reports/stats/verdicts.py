@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Literal
 
@@ -12,16 +12,19 @@ from reports.stats.estimates import Effect, Interval
 
 Direction = Literal["decrease", "increase", "no_change"]
 
+GONE = ("outlier_ratio", "outlier_level")
+"""Thresholds that studies of version 0.1 wrote down."""
+
 
 @dataclass(frozen=True)
 class Thresholds:
     """Every number that a verdict depends on; written to the study file before its first trial.
 
-    alpha: two-sided level of helps/hurts after Holm; equivalence_level: of the interval that must lie within ±delta for
-    `no effect` (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered; smallest_*: the least
-    delta by unit of the metric (nats; shares of 1, as top-1; places of the played move's rank); claim_share: delta is
-    at least this share of the claim; outlier_ratio, outlier_level: see `reports.stats.seed_noise`; power: see
-    `reports.stats.power`.
+    alpha: two-sided level of helps/hurts after adjusting for the family; equivalence_level: of the interval that must
+    lie within ±delta for `no effect` (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered;
+    smallest_*: the least delta by unit of the metric (nats; shares of 1, as top-1; places of the played move's rank);
+    claim_share: delta is at least this share of the claim; noise_weight: degrees of freedom that the pooled seed noise
+    has at most beside a toggle's own (`reports.stats.seed_noise`); power: see `reports.stats.power`.
     """
 
     alpha: float = 0.05
@@ -31,15 +34,17 @@ class Thresholds:
     smallest_share: float = 0.001
     smallest_rank: float = 0.05
     claim_share: float = 0.25
-    outlier_ratio: float = 10.0
-    outlier_level: float = 0.01
+    noise_weight: float = 2.0
     power: float = 0.80
 
     @classmethod
     def of_study(cls, stored: Mapping[str, float]) -> "Thresholds":
-        """As a study's file holds them: all as floats."""
-        others = {name: value for name, value in stored.items() if name != "min_seeds"}
-        return cls(min_seeds=int(stored["min_seeds"]), **others)
+        """As a study's file holds them, all as floats; those of version 0.1 that there are no more are of no account.
+        Raises ValueError for others that this version does not know."""
+        known = {name: value for name, value in stored.items() if name not in GONE}
+        if unknown := known.keys() - {field.name for field in fields(cls)}:
+            raise ValueError(f"unknown thresholds: {', '.join(sorted(unknown))}")
+        return cls(**{**known, "min_seeds": int(stored["min_seeds"])})
 
     def smallest(self, metric: str) -> float:
         """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without
@@ -59,7 +64,7 @@ class EffectVerdict(StrEnum):
     HELPS = "helps"
     HURTS = "hurts"
     NO_EFFECT = "no effect"
-    INCONCLUSIVE = "inconclusive"
+    NOT_SHOWN = "not shown"
     UNDERPOWERED = "underpowered"
 
 
@@ -71,7 +76,7 @@ class ClaimVerdict(StrEnum):
     SMALLER = "smaller than claimed"
     LARGER = "larger than claimed"
     CONTRADICTED = "contradicted"
-    INCONCLUSIVE = "inconclusive"
+    NOT_SHOWN = "not shown"
     COUNT_AGREES = "count agrees"
     COUNT_DIFFERS = "count differs"
 
@@ -120,13 +125,15 @@ class ClaimJudgement:
     note: str
 
 
-def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
-    """How the metric moved: increase or decrease where the Holm-adjusted p is below alpha, whatever the size; else
-    no_change where the 90 % interval lies within ±margin; else None, not settled. Always None with fewer than
-    `min_seeds`."""
-    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+def measured_direction(
+    effect: Effect, margin: float, thresholds: Thresholds, level: float | None = None
+) -> Direction | None:
+    """How the metric moved: increase or decrease where the adjusted p is below `level` (alpha unless told: at a look
+    it is less), whatever the size; else no_change where the 90 % interval lies within ±margin; else None, not settled.
+    Always None with fewer than `min_seeds`."""
+    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
         return None
-    if effect.p_holm < thresholds.alpha and effect.delta != 0:
+    if effect.p_adjusted < (thresholds.alpha if level is None else level) and effect.delta != 0:
         return "increase" if effect.delta > 0 else "decrease"
     return "no_change" if _intervals(effect)[1].within(margin) else None
 
@@ -137,17 +144,19 @@ def _intervals(effect: Effect) -> tuple[Interval, Interval]:
     return effect.interval95, effect.interval90
 
 
-def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
+def judge_effect(
+    effect: Effect, better: Better, margin: float, thresholds: Thresholds, level: float | None = None
+) -> EffectVerdict:
     """The verdict in a table: `measured_direction` in the sense of the metric.
 
     An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it
     is).
     """
-    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
         return EffectVerdict.UNDERPOWERED
-    direction = measured_direction(effect, margin, thresholds)
+    direction = measured_direction(effect, margin, thresholds, level)
     if direction is None:
-        return EffectVerdict.INCONCLUSIVE
+        return EffectVerdict.NOT_SHOWN
     if direction == "no_change":
         return EffectVerdict.NO_EFFECT
     return EffectVerdict.HELPS if (direction == "decrease") == (better == "lower") else EffectVerdict.HURTS
@@ -170,7 +179,7 @@ def judge_claim(effect: Effect, claim: ClaimedEffect, margin: float, thresholds:
     if claim.differs:
         note = f"differs from the claim in {', '.join(claim.differs)}; {_direction_note(direction, claim)}"
         return ClaimJudgement(ClaimVerdict.NOT_TESTED, note)
-    if effect.n < thresholds.min_seeds or effect.p_holm is None:
+    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
         return ClaimJudgement(ClaimVerdict.UNDERPOWERED, f"{effect.n} seeds, {thresholds.min_seeds} needed")
     if claim.direction == "no_change":
         return _judge_no_change(effect, direction, claim, margin)
@@ -198,12 +207,12 @@ def _judge_no_change(
     beyond = interval95.low > high or interval95.high < low
     if beyond and direction is not None:
         return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction}, 95 % interval beyond {zone}")
-    return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, f"neither within nor beyond {zone}")
+    return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"neither within nor beyond {zone}")
 
 
 def _judge_direction(direction: Direction | None, claim: ClaimedEffect) -> ClaimJudgement:
     if direction is None:
-        return ClaimJudgement(ClaimVerdict.INCONCLUSIVE, "direction not settled")
+        return ClaimJudgement(ClaimVerdict.NOT_SHOWN, "direction not settled")
     if direction == claim.direction:
         return ClaimJudgement(ClaimVerdict.REPLICATED, "direction only: no value is claimed")
     return ClaimJudgement(ClaimVerdict.CONTRADICTED, f"here: {direction.replace('_', ' ')}")
@@ -232,5 +241,5 @@ def _judge_value(effect: Effect, direction: Direction | None, claim: ClaimedEffe
     if same and zone.low <= sign * effect.delta <= zone.high:
         return ClaimJudgement(ClaimVerdict.REPLICATED, f"estimate within ±{margin:.4g} of the claim")
     return ClaimJudgement(
-        ClaimVerdict.INCONCLUSIVE, "same direction, size not settled" if same else "direction not settled"
+        ClaimVerdict.NOT_SHOWN, "same direction, size not settled" if same else "direction not settled"
     )

@@ -38,7 +38,7 @@ _EFFECT_COLUMNS = (
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("own", "from its own seeds", brief=False, under="delta", parts=interval95("own")),
     Column("parts", "s.e.: seeds, games", parts=("se_seeds", "se_games")),
-    Column("p", "p (Holm)", under="verdict"),
+    Column("p", "p (adjusted)", under="verdict"),
     Column("verdict", "verdict", "left"),
     Column("seeds", "seeds", "left", under="verdict"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
@@ -116,7 +116,7 @@ def _seeds_cell(results: StudyResults, seeds: list[int], trials: tuple[str, ...]
 
 
 def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: int) -> Table:
-    """Effects on the loss with their intervals, the two parts of the standard error, Holm-adjusted p and verdict; their
+    """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
     cost."""
     rows = []
     for contrast in results.study.contrasts:
@@ -146,7 +146,7 @@ def _effect_cells(effect: Effect, verdict: EffectVerdict, trials: tuple[str, ...
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
         "own": cell(formats.interval(effect.own_interval95), _ends(effect.own_interval95)),
         "parts": cell(f"{seed_part}, {effect.se_eval:.4f}", [effect.se_seed, effect.se_eval]),
-        "p": cell(formats.p_value(effect.p_holm), effect.p_holm),
+        "p": cell(formats.p_value(effect.p_adjusted), effect.p_adjusted),
         "verdict": cell(str(verdict), str(verdict)),
     }
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import nctdtrinc
-
 from ablations.registry import Registry
 from reports.results.compare import MAIN, study_thresholds
-from reports.stats.estimates import Effect, quantile
+from reports.stats import power
+from reports.stats.estimates import Effect
 from reports.stats.verdicts import Thresholds
 from reports.study.report import Report
 
@@ -34,14 +33,10 @@ class SummaryLine:
 
 def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> float | None:
     """The |effect| that this comparison would have shown with `thresholds.power`, given the standard error that it
-    ended with.
-
-    Level alpha/toggles: Holm's first step. None where no standard error is known or too few seeds to be judged.
-    """
+    ended with. None where no standard error is known or too few seeds to be judged."""
     if effect.se is None or effect.df is None or effect.n < thresholds.min_seeds:
         return None
-    critical = quantile(1 - thresholds.alpha / toggles / 2, effect.df)
-    return float(nctdtrinc(effect.df, 1 - thresholds.power, critical)) * effect.se
+    return power.smallest_shown(effect.se, effect.df, thresholds, toggles)
 
 
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:

@@ -183,7 +183,7 @@ def test_single_toggle_is_the_paired_t_test():
     want = stats.ttest_rel(treatment, control)
     assert effect.delta == pytest.approx(-0.0079, abs=5e-5) and effect.p == pytest.approx(want.pvalue)
     assert (effect.interval95.high - effect.interval95.low) / 2 == pytest.approx(0.0124, abs=5e-5)
-    assert effect.interval95 == effect.own_interval95 and effect.p_holm == effect.p and effect.p_sign_flip is None
+    assert effect.interval95 == effect.own_interval95 and effect.p_adjusted == effect.p and effect.p_sign_flip is None
 
 
 def test_unpaired_toggle_is_welchs_test():
@@ -210,7 +210,7 @@ def test_few_seeds_are_shown_but_underpowered():
     found = analyse(arms, "control", THRESHOLDS, "lower")
     assert found.verdicts["full"] is EffectVerdict.HURTS
     for name in ("two", "one"):
-        assert found.verdicts[name] is EffectVerdict.UNDERPOWERED and found.effects[name].p_holm is None
+        assert found.verdicts[name] is EffectVerdict.UNDERPOWERED and found.effects[name].p_adjusted is None
     one = found.effects["one"]  # no variance of its own: the pool's
     assert one.own_interval95 is None and one.pooled and one.interval95 is not None
     alone = analyse(table(control=[2.5], one=[1.0]), "control", THRESHOLDS, "lower").effects["one"]

@@ -36,7 +36,7 @@ def drawn(ruler: str, n: int = 5) -> Effect:
         interval90=shrunk,
         own_interval95=None,
         p=p,
-        p_holm=p,
+        p_adjusted=p,
         p_sign_flip=None,
         correlation=None,
     )
@@ -47,8 +47,8 @@ def drawn(ruler: str, n: int = 5) -> Effect:
     [
         ("[  o  ]   |         ", EffectVerdict.HELPS),
         ("          |  [ o ]  ", EffectVerdict.HURTS),
-        ("       [  o|  ]     ", EffectVerdict.INCONCLUSIVE),
-        (" [        o| ]      ", EffectVerdict.INCONCLUSIVE),
+        ("       [  o|  ]     ", EffectVerdict.NOT_SHOWN),
+        (" [        o| ]      ", EffectVerdict.NOT_SHOWN),
     ],
 )
 def test_effects(ruler, verdict):
@@ -57,7 +57,7 @@ def test_effects(ruler, verdict):
 
 def test_no_effect_needs_a_narrow_interval():
     assert judge_effect(drawn("   [o|  ]  "), "lower", 0.0050, THRESHOLDS) is EffectVerdict.NO_EFFECT
-    assert judge_effect(drawn("   [o|  ]  "), "lower", 0.0025, THRESHOLDS) is EffectVerdict.INCONCLUSIVE
+    assert judge_effect(drawn("   [o|  ]  "), "lower", 0.0025, THRESHOLDS) is EffectVerdict.NOT_SHOWN
 
 
 def test_better_turns_the_sign():
@@ -69,8 +69,8 @@ def test_two_seeds_are_never_enough():
 
 
 def test_significant_before_holm_only_is_no_verdict():
-    effect = replace(drawn("[  o  ]   |"), p=0.03, p_holm=0.06)
-    assert judge_effect(effect, "lower", 0.002, THRESHOLDS) is EffectVerdict.INCONCLUSIVE
+    effect = replace(drawn("[  o  ]   |"), p=0.03, p_adjusted=0.06)
+    assert judge_effect(effect, "lower", 0.002, THRESHOLDS) is EffectVerdict.NOT_SHOWN
 
 
 def judged(ruler: str, claim: ClaimedEffect, n: int = 5):
@@ -92,8 +92,8 @@ VALUE = ClaimedEffect("decrease", -0.024, -0.024)
         ("                    [  o   |]       ", ClaimVerdict.SMALLER),
         ("                         [o|]       ", ClaimVerdict.CONTRADICTED),
         ("                           |  [ o ] ", ClaimVerdict.CONTRADICTED),
-        ("           [           o   |   ]    ", ClaimVerdict.INCONCLUSIVE),
-        ("            [        o    ]|        ", ClaimVerdict.INCONCLUSIVE),
+        ("           [           o   |   ]    ", ClaimVerdict.NOT_SHOWN),
+        ("            [        o    ]|        ", ClaimVerdict.NOT_SHOWN),
     ],
 )
 def test_claimed_values(ruler, verdict):
@@ -116,8 +116,8 @@ def test_ranges_open_and_closed():
         ("[ o ]   |        ", "increase", ClaimVerdict.CONTRADICTED),
         ("[ o ]   |        ", "no_change", ClaimVerdict.CONTRADICTED),
         ("        |        [ o ]", "increase", ClaimVerdict.REPLICATED),
-        ("   [    o|   ]   ", "decrease", ClaimVerdict.INCONCLUSIVE),
-        ("   [    o|   ]   ", "no_change", ClaimVerdict.INCONCLUSIVE),
+        ("   [    o|   ]   ", "decrease", ClaimVerdict.NOT_SHOWN),
+        ("   [    o|   ]   ", "no_change", ClaimVerdict.NOT_SHOWN),
     ],
 )
 def test_directions_without_a_value(ruler, direction, verdict):
@@ -141,15 +141,15 @@ def test_no_change_is_what_the_document_found_too_little_to_speak_of():
             "interval95": Interval(low, high),
             "interval90": Interval(low, high),
             "delta": (low + high) / 2,
-            "p_holm": 0.001,
+            "p_adjusted": 0.001,
         }
         return judge_claim(replace(drawn("[o|  ]"), **ends), claim, 0.002, THRESHOLDS).verdict
 
     assert of(wide, -0.008, 0.005) is ClaimVerdict.REPLICATED
     assert (
-        of(narrow, -0.008, 0.005) is ClaimVerdict.INCONCLUSIVE and of(narrow, -0.001, 0.0015) is ClaimVerdict.REPLICATED
+        of(narrow, -0.008, 0.005) is ClaimVerdict.NOT_SHOWN and of(narrow, -0.001, 0.0015) is ClaimVerdict.REPLICATED
     )
-    assert of(wide, -0.010, -0.004) is ClaimVerdict.INCONCLUSIVE
+    assert of(wide, -0.010, -0.004) is ClaimVerdict.NOT_SHOWN
     assert of(wide, -0.020, -0.010) is ClaimVerdict.CONTRADICTED
     assert of(narrow, -0.010, -0.004) is ClaimVerdict.CONTRADICTED
 

@@ -31,7 +31,7 @@ def reports(tmp_path_factory):
 
 def effect(se: float, df: float, n: int = 4) -> Effect:
     rest = dict.fromkeys(
-        ("se_seed", "interval95", "interval90", "own_interval95", "p", "p_holm", "p_sign_flip", "correlation")
+        ("se_seed", "interval95", "interval90", "own_interval95", "p", "p_adjusted", "p_sign_flip", "correlation")
     )
     return Effect(
         name="x",
