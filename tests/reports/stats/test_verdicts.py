@@ -146,9 +146,7 @@ def test_no_change_is_what_the_document_found_too_little_to_speak_of():
         return judge_claim(replace(drawn("[o|  ]"), **ends), claim, 0.002, THRESHOLDS).verdict
 
     assert of(wide, -0.008, 0.005) is ClaimVerdict.REPLICATED
-    assert (
-        of(narrow, -0.008, 0.005) is ClaimVerdict.NOT_SHOWN and of(narrow, -0.001, 0.0015) is ClaimVerdict.REPLICATED
-    )
+    assert of(narrow, -0.008, 0.005) is ClaimVerdict.NOT_SHOWN and of(narrow, -0.001, 0.0015) is ClaimVerdict.REPLICATED
     assert of(wide, -0.010, -0.004) is ClaimVerdict.NOT_SHOWN
     assert of(wide, -0.020, -0.010) is ClaimVerdict.CONTRADICTED
     assert of(narrow, -0.010, -0.004) is ClaimVerdict.CONTRADICTED
