@@ -2,7 +2,7 @@
 beside the study."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,9 +13,8 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_record, write_json
 from gonn_core.files.locks import locked
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Point, Retried, Started, Tick, Waiting
-from gonn_core.trial.job import Job
 from orchestration.progress import duration
-from orchestration.runners.base import OnEvent, Outcome, Runner
+from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
 
 SESSIONS_FILE = "sessions.json"
 FORMAT = 1
@@ -145,7 +144,7 @@ class AccountedRunner:
         self.spent: Spent | None = None
         """Of the last run."""
 
-    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`."""
         account, started = Account(self._clock), datetime.now(UTC).isoformat(timespec="seconds")
         try:

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from gonn_core.trial.job import Job
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.process import Process, is_alive, this_process
 from orchestration.console import output
-from orchestration.runners.base import OnEvent, Outcome, Runner
+from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
 from reports.workspace import Workspace
 
 LOOK_SECONDS = 0.5
@@ -107,7 +107,7 @@ class StoppableRunner:
     def __init__(self, runner: Runner, workspace: Workspace, what: str):
         self._runner, self._workspace, self._what = runner, workspace, what
 
-    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. Raises Stopped when asked to, after every trial has its checkpoint."""
         with at_work(self._workspace, self._what) as command:
             outcomes = self._runner.run(
@@ -127,15 +127,15 @@ class _SizedJobs:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def __iter__(self) -> Iterator[Job]:
+    def __iter__(self) -> Iterator[Job | None]:
         return _some(self._jobs, self._over)
 
 
-def _until(jobs: Iterable[Job], over: Callable[[], bool]) -> Iterable[Job]:
+def _until(jobs: JobSource, over: Callable[[], bool]) -> JobSource:
     return _SizedJobs(jobs, over) if isinstance(jobs, Sized) else _some(jobs, over)
 
 
-def _some(jobs: Iterable[Job], over: Callable[[], bool]) -> Iterator[Job]:
+def _some(jobs: JobSource, over: Callable[[], bool]) -> Iterator[Job | None]:
     jobs = iter(jobs)
     while not over():
         try:

@@ -49,24 +49,31 @@ class Outcome:
     """Failed for lack of a GPU's memory; it may be tried again with fewer beside it."""
 
 
+JobSource = Iterable[Job | None]
+"""What a runner is given: see `Runner.run`."""
+
+
 class Runner(Protocol):
     """Runs jobs side by side."""
 
-    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """Run `jobs`, at most `slots` at a time (None: as many as the machine is good for).
 
         The next job is asked for when a slot is free, so `jobs` may be a generator that decides on what it was told so
-        far. Each trial id runs once, however many jobs name it; outcomes come in the order of the jobs, one per trial
-        id. A trial that fails is an outcome, not an exception. `on_event` is called from the calling thread alone.
+        far; None in place of a job: not yet, not before one that is at work has ended. Each trial id runs once, however
+        many jobs name it; outcomes come in the order of the jobs, one per trial id. A trial that fails is an outcome,
+        not an exception. `on_event` is called from the calling thread alone.
         """
         ...
 
 
-def distinct(jobs: Iterable[Job]) -> Iterator[Job]:
+def distinct(jobs: JobSource) -> Iterator[Job | None]:
     """The first job of each trial id, in order. Raises ValueError when jobs of one trial ask for different things."""
-    seen = {}
+    seen: dict[str, Job] = {}
     for job in jobs:
-        if job.id not in seen:
+        if job is None:
+            yield None
+        elif job.id not in seen:
             seen[job.id] = job
             yield job
         elif seen[job.id].run != job.run:
@@ -143,7 +150,7 @@ class Places:
         return self.gpus[slot % len(self.gpus)] if self.gpus else None
 
 
-def places(jobs: Iterable[Job], slots: int | None, device: str = "auto") -> Places:
+def places(jobs: Iterable, slots: int | None, device: str = "auto") -> Places:
     """Slots and GPUs for `jobs` on `device`.
 
     `slots` as asked for; else one per CPU core where no GPU is wanted or there is none, and one per GPU to begin with

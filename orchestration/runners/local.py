@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import connection, get_context, parent_process
@@ -23,6 +22,7 @@ from orchestration.runners.base import (
     ATTEMPTS,
     ONE_THREAD,
     RUN_TRIAL,
+    JobSource,
     OnEvent,
     Outcome,
     begun,
@@ -43,7 +43,7 @@ class LocalRunner:
     def __init__(self, function: str = RUN_TRIAL):
         self._function = function
 
-    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next
         call."""
         source = distinct(jobs)

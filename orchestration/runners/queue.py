@@ -13,7 +13,7 @@ from orchestration.runners.gpu_slots import GpuSlots
 class JobQueue:
     """What a runner takes its jobs from. `slots`: what shares the GPUs; None: there is always room."""
 
-    def __init__(self, jobs: Iterator[Job], on_event: OnEvent, slots: GpuSlots | None = None):
+    def __init__(self, jobs: Iterator[Job | None], on_event: OnEvent, slots: GpuSlots | None = None):
         self._jobs, self._on_event, self.slots = jobs, on_event, slots
         self._again: list[Job] = []
         self._over = False
@@ -22,10 +22,15 @@ class JobQueue:
         """The next job, None when there is none now. Whoever takes it says later that it is `over`, or puts it back."""
         if self.slots is not None and not self.slots.room():
             return None
-        job = self._again.pop(0) if self._again else next(self._jobs, None)
-        if job is None:
-            self._over = True
-        elif self.slots is not None:
+        job: Job | None = None
+        if self._again:
+            job = self._again.pop(0)
+        else:
+            try:
+                job = next(self._jobs)
+            except StopIteration:
+                self._over = True
+        if job is not None and self.slots is not None:
             net, work = load_of(job)
             if not self.slots.room(net):
                 self._again.insert(0, job)

@@ -11,7 +11,6 @@ import queue
 import secrets
 import sys
 import threading
-from collections.abc import Iterable
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -24,6 +23,7 @@ from orchestration.runners.base import (
     ATTEMPTS,
     ONE_THREAD,
     RUN_TRIAL,
+    JobSource,
     OnEvent,
     Outcome,
     Places,
@@ -65,7 +65,7 @@ class RayRunner:
     def __init__(self, address: str | None = None, function: str = RUN_TRIAL):
         self._address, self._function = address, function
 
-    def run(self, jobs: Iterable[Job], slots: int | None, on_event: OnEvent) -> list[Outcome]:
+    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. On a cluster, the folders of jobs must be shared and absolute, and slots None means all its
         resources allow."""
         source = distinct(jobs)

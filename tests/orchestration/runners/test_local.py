@@ -148,3 +148,19 @@ def test_gpus_are_dealt_in_turn():
     two = Places(4, ("0", "3"), 4)
     assert [two.gpu(slot) for slot in range(4)] == ["0", "3", "0", "3"]
     assert Places(2, (), 2).gpu(1) is None
+
+
+def test_jobs_that_wait_for_others_are_asked_for_again(tmp_path):
+    ended = []
+
+    def jobs():
+        yield from (fake_job(tmp_path, 0), fake_job(tmp_path, 1))
+        while len(ended) < 2:
+            yield None
+        yield fake_job(tmp_path, 2)
+
+    outcomes = LocalRunner(RUN_FAKE).run(
+        jobs(), 2, lambda event: ended.append(event.trial) if event.kind == "finished" else None
+    )
+    assert [outcome.trial for outcome in outcomes] == [fake_job(tmp_path, seed).id for seed in range(3)]
+    assert ended[2:] == [fake_job(tmp_path, 2).id]
