@@ -19,6 +19,8 @@ from gonn_core.effective.whole import effective, idle_differences
 from gonn_core.errors import SettingError
 
 DESIGNS = ("add-one", "leave-one-out", "cumulative", "factorial")
+"""Those over cards that are named one by one; `ablations.screens` has the one over many."""
+SCREEN = "screen"
 CONTROL = "control"
 REASONS_SHOWN = 3
 COMPRESSIBLE = ("gonn", "knots")
@@ -90,7 +92,7 @@ def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> li
     them.
     """
     if design not in DESIGNS:
-        raise SettingError("DESIGN", design, "not a known design", DESIGNS)
+        raise SettingError("DESIGN", design, "not a known design", (*DESIGNS, SCREEN))
     if design != "add-one":
         _refuse_shared_settings(cards)
     if design == "factorial" and len(cards) > 4:
@@ -100,7 +102,7 @@ def cells(design: str, base_name: str, base: TrialConfig, cards: Sequence) -> li
     wanted = {"add-one": _add_one, "leave-one-out": _leave_one_out, "cumulative": _cumulative, "factorial": _factorial}[
         design
     ](base_name, base, cards)
-    return [_cell(arm, label, base, cards, states) for arm, label, states in wanted]
+    return [cell_of(arm, label, base, cards, states) for arm, label, states in wanted]
 
 
 def design_arms(
@@ -117,12 +119,13 @@ def design_arms(
     designed = cells(design, base_name, base, cards)
     if any(cell.reason for cell in designed):
         raise ImpossibleDesign(cards, designed)
-    arms = tuple(_arm(cell, base, cards) for cell in designed)
+    arms = tuple(arm_of(cell, base, cards) for cell in designed)
     refuse_equal(arms, "NAME", "+".join(card.id for card in cards))
     return arms, tuple(_contrast(design, card.id, designed) for card in cards)
 
 
-def _arm(cell: DesignCell, base: TrialConfig, cards: Sequence) -> Arm:
+def arm_of(cell: DesignCell, base: TrialConfig, cards: Sequence) -> Arm:
+    """The arm of a cell that can be, with the settings of `cards` in which it differs from `base`."""
     assert cell.config is not None, "a cell without a reason against it has a configuration"
     return Arm(id=cell.arm, label=cell.label, config=cell.config, values=_differences(cell.config, base, cards))
 
@@ -179,7 +182,9 @@ def _factorial(base_name: str, base: TrialConfig, cards: Sequence):
         )
 
 
-def _cell(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> DesignCell:
+def cell_of(arm: str, label: str, base: TrialConfig, cards: Sequence, states: dict[str, str]) -> DesignCell:
+    """The arm with cards in these states (card id -> on or off), all else as in the base; its reason tells why it
+    cannot be. Conditions of one of `cards` on another are looked at, on others not."""
     named = [card for card in cards if card.id in states]
     try:
         config = _with_states(base, named, states)

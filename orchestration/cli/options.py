@@ -34,8 +34,15 @@ study_options = options(
     click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]"),
     click.option("--base", help="base net  [default: the card's]"),
     click.option(
-        "--design", default="add-one", show_default=True, help="add-one, leave-one-out, cumulative or factorial"
+        "--design",
+        default="add-one",
+        show_default=True,
+        help="add-one, leave-one-out, cumulative, factorial or screen; a screen also takes groups of enhancements: "
+        "all, a system, a part of the configuration such as net.head",
     ),
+    click.option("--runs", type=WholeNumber(1), help="of a screen: trials in all  [default: the fewest, at least 32]"),
+    click.option("--hold", metavar="NAMES", help="of a screen: enhancements that are on in all arms"),
+    click.option("--fold", metavar="NAME", help="of a screen: reverse this one's sign in as many arms again"),
     device_option,
     click.option(
         "--lr",

@@ -90,13 +90,18 @@ def _trials(study: Study, workspace: Workspace) -> Table:
     )
     for arm in study.arms:
         trials = study.trials_of(arm.id)
-        states = {seed: TrialDirectory(workspace.runs / trials[seed]).state() for seed in study.seeds}
+        states = {seed: TrialDirectory(workspace.runs / trials[seed]).state() for seed in trials}
         counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
         settings = ", ".join(f"{path} = {value}" for path, value in arm.values.items()) or "the base's"
         table.add_row(
-            arm.label, settings, *([f"{trials[seed]} {state}" for seed, state in states.items()] if few else [counted])
+            arm.label, settings, *([_state(seed, trials, states) for seed in study.seeds] if few else [counted])
         )
     return table
+
+
+def _state(seed: int, trials: Mapping[int, str], states: Mapping[int, str]) -> str:
+    """A trial with its state; nothing for a seed that an arm is not trained with."""
+    return f"{trials[seed]} {states[seed]}" if seed in trials else ""
 
 
 def _facts(plan: Plan, workspace: Workspace):

@@ -10,9 +10,10 @@ from ablations.arms import on_one_base
 from ablations.conditions import card_state
 from ablations.data.datasets import Dataset, PreparedData, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
-from ablations.designs import design_arms
+from ablations.designs import SCREEN, design_arms
 from ablations.registry import Registry, load_registry
 from ablations.schema import Budget, Enhancement
+from ablations.screens.names import is_group
 from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
@@ -24,6 +25,7 @@ from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
+from orchestration.study.screening import Asked, Screened, screen
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace
 
@@ -32,7 +34,7 @@ EVALUATED: tuple[HistoryMode, ...] = ("full", "as_published")
 are of validation games."""
 
 
-Design = Literal["add-one", "leave-one-out", "cumulative", "factorial"]
+Design = Literal["add-one", "leave-one-out", "cumulative", "factorial", "screen"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,12 @@ class Request:
     """A learning rate in place of the base's: a number, found:SEARCH, or search."""
     claim: str | None = None
     """A claim of the first card, from which the budget takes base, conditions and samples; None: the leading one."""
+    runs: int | None = None
+    """Of a screen: trials in all; None: as few as there are arms, at least 32."""
+    hold: str | None = None
+    """Of a screen: cards that are on in all arms, separated by commas."""
+    fold: str | None = None
+    """Of a screen: a card whose sign is reversed in a second half of arms."""
 
 
 def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
@@ -71,7 +79,11 @@ def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
 
 def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
     """Cards of a comma-separated list. Raises SettingError (NAME)."""
-    cards = tuple(registry.card(part.strip()) for part in text.split(","))
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if part not in registry.cards and is_group(registry, part):
+            raise SettingError("NAME", part, "a group of enhancements", "single ones, or DESIGN=screen")
+    cards = tuple(registry.card(part) for part in parts)
     if len({card.id for card in cards}) < len(cards):
         raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
     return cards
@@ -144,6 +156,12 @@ class Checked:
     """In place of the base's; None: the base's, or searched for each arm."""
     arm_rates: Mapping[str, AdoptedRate] = field(default_factory=dict)
     """Card id -> rate that the card declares for its arm."""
+    screen: Screened | None = None
+    """Of a screen."""
+
+    def seeds_of(self, arm: str) -> tuple[int, ...]:
+        """Seeds with which an arm is trained: all of them, but in a screen."""
+        return self.seeds if self.screen is None else self.screen.seeds_of[arm]
 
     @property
     def line(self) -> str:
@@ -157,6 +175,10 @@ class Checked:
             "DESIGN": self.request.design,
             "DEVICE": self.request.device,
         }
+        if self.screen is not None:
+            settings["RUNS"] = str(self.screen.runs)
+            settings |= {"HOLD": printable(self.request.hold)} if self.request.hold else {}
+            settings |= {"FOLD": printable(self.request.fold)} if self.request.fold else {}
         if self.request.lr:
             settings["LR"] = printable(self.request.lr) + (f" ({self.rate.rate:g})" if self.rate else "")
         elif self.rate:
@@ -167,6 +189,13 @@ class Checked:
 def check(request: Request) -> Checked:
     """Every setting of a request. Raises UserError for the first that is not valid."""
     registry = load_registry()
+    if request.design == SCREEN:
+        return _check_screen(request, registry)
+    for setting in ("runs", "hold", "fold"):
+        if (value := getattr(request, setting)) is not None:
+            raise SettingError(
+                setting.upper(), value, f"a design {request.design} has no such setting", "DESIGN=screen"
+            )
     named = parse_names(request.name, registry)
     budget = registry.budget(request.budget)
     seeds = parse_seeds(request.seeds, budget.seeds)
@@ -181,6 +210,27 @@ def check(request: Request) -> Checked:
     arms, contrasts = design_arms(request.design, base.id, config, cards)
     check_device(request.device)
     return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, seeds, dataset, rate, arm_rates)
+
+
+def _check_screen(request: Request, registry: Registry) -> Checked:
+    budget, dataset = registry.budget(request.budget), load_dataset(request.data, data_folder(request.data_dir))
+    asked = Asked(
+        name=request.name,
+        base=request.base,
+        claim=request.claim,
+        hold=request.hold,
+        runs=request.runs,
+        fold=request.fold,
+        lr=request.lr,
+        seeds=lambda default: parse_seeds(request.seeds, default),
+    )
+    check_device(request.device)
+    found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
+    base, config, cards, design = found.place.base, found.choice.flips.base, found.choice.cards, found.design
+    return Checked(
+        request, registry, cards, budget, base.id, config, design.arms, design.contrasts, found.seeds, dataset,
+        rate=found.rate, screen=found,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -207,6 +257,7 @@ def lay_out(
         TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
         for seed in checked.seeds
         for arm in arms
+        if seed in checked.seeds_of(arm.id)
     )
     thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
     cards, base, budget, design = checked.cards, checked.base_id, checked.budget.id, checked.request.design
@@ -217,7 +268,7 @@ def lay_out(
     ids = [trial.trial for trial in trials]
     study = Study(
         id=study_id(names, base, budget, data, design, ids, thresholds, references),
-        title=", ".join(card.title for card in cards) + _other_rates(checked, rates),
+        title=_title(checked) + _other_rates(checked, rates),
         cards=names,
         base=base,
         budget=budget,
@@ -231,11 +282,20 @@ def lay_out(
         trials=trials,
         evaluations=references,
         thresholds=thresholds,
+        held=dict(checked.screen.choice.held) if checked.screen else {},
+        left_out=dict(checked.screen.choice.left_out) if checked.screen else {},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=settings.commit,
         dirty=settings.dirty,
     )
     return Plan(checked, study, jobs_of(study, settings), prepared)
+
+
+def _title(checked: Checked) -> str:
+    """Titles of the cards; how many they are in a screen."""
+    if checked.screen is not None:
+        return f"screen of {len(checked.cards)} enhancements"
+    return ", ".join(card.title for card in checked.cards)
 
 
 def _declared(checked: Checked) -> dict[str, AdoptedRate]:

@@ -1,4 +1,4 @@
-"""Screens: two-level fractional factorials of resolution IV over many cards at once.
+"""Two-level fractional factorials of resolution IV over many cards at once.
 
 A screen of k cards trains A arms, A the smallest power of two that is at least 2k: the rows of a Hadamard matrix of
 order A/2 and, folded over, their opposites. No main effect is aliased with an interaction of two cards; those are
@@ -73,17 +73,17 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
     Raises SettingError for fewer than two cards, more than `LARGEST`, or more than `FRACTIONS` that exclude each
     other.
     """
-    groups = _groups(cards, conflict)
+    groups = exclusive_groups(cards, conflict)
     largest = max((len(group) for group in groups), default=0)
     if largest > FRACTIONS:
         group = next(group for group in groups if len(group) == largest)
         raise SettingError("NAME", "+".join(group), "cannot be changed together", f"at most {FRACTIONS} of them")
     fractions = 1 if largest < 2 else 2 if largest == 2 else 4
-    half = least_arms(sum(_width(group) for group in groups)) // 2
+    half = least_arms(sum(group_width(group) for group in groups)) // 2
     if len(cards) < 2 or half > LARGEST:
         raise SettingError("NAME", "+".join(cards), f"{len(cards)} enhancements", f"2 to {LARGEST} for a screen")
     blocks = (half - 1, half - 2)
-    columns = _columns(groups, blocks)
+    columns = _columns(groups, blocks, fractions)
     rows = _rows(half)
     fraction_of = tuple(_block(arm, half, blocks[: fractions.bit_length() - 1]) for arm in range(2 * half))
     changed = tuple(
@@ -111,12 +111,12 @@ def _block(arm: int, half: int, strings: Sequence[int]) -> int:
     return sum(((arm % half & string).bit_count() & 1) << bit for bit, string in enumerate(strings))
 
 
-def _width(group: Sequence[str]) -> int:
-    """Columns that a group takes: 1, 2 or 4."""
+def group_width(group: Sequence[str]) -> int:
+    """Columns that cards which exclude each other take: 1, 2 or 4."""
     return 1 << (len(group) - 1).bit_length()
 
 
-def _groups(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> list[tuple[str, ...]]:
+def exclusive_groups(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> list[tuple[str, ...]]:
     """Connected cards of the graph of conflicts, in the order given."""
     group_of = {card: {card} for card in cards}
     for one, other in itertools.combinations(cards, 2):
@@ -127,17 +127,17 @@ def _groups(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> list[
     return list(dict.fromkeys(tuple(card for card in cards if card in group_of[each]) for each in cards))
 
 
-def _columns(groups: Sequence[tuple[str, ...]], blocks: tuple[int, int]) -> dict[str, Column]:
+def _columns(groups: Sequence[tuple[str, ...]], blocks: tuple[int, int], fractions: int) -> dict[str, Column]:
     """The widest groups first, else in the order given, each in the first free columns that the block strings map onto
     each other: the effect of a card within its fraction is then clear of the other main effects."""
     taken: set[int] = set()
     columns = {}
-    for group in sorted(groups, key=_width, reverse=True):
-        width = _width(group)
+    for group in sorted(groups, key=group_width, reverse=True):
+        width = group_width(group)
         span = [0, blocks[0], blocks[1], blocks[0] ^ blocks[1]][:width]
         first = next(index for index in itertools.count() if not taken & {index ^ string for string in span})
         taken |= {first ^ string for string in span}
         for place, card in enumerate(group):
-            fractions = frozenset(part for part in range(FRACTIONS) if part % width % len(group) == place)
-            columns[card] = Column(first, group, fractions)
+            varied = frozenset(part for part in range(fractions) if part % width % len(group) == place)
+            columns[card] = Column(first, group, varied)
     return columns
