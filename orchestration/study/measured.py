@@ -33,7 +33,7 @@ def measured_effects(workspace: Workspace, base: str, budget: str) -> Mapping[st
             continue
         for card, effect in table.effects.items() if table is not None else ():
             interval = effect.interval95
-            if interval is None or interval[0] <= 0 <= interval[1]:
+            if interval is None or interval.low <= 0 <= interval.high:
                 continue
             if card not in found or abs(effect.delta) > abs(found[card].delta):
                 found[card] = MeasuredEffect(effect.delta, study.id)

@@ -16,7 +16,9 @@ from tests.paths import ROOT
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
 NEAREST = "parametric_relu, "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
-OPTIONS_VALID = "valid: --data, --data-dir, --budget, --seeds, --base, --design, --device, --lr, --claim"
+OPTIONS_VALID = (
+    "valid: --data, --data-dir, --budget, --seeds, --base, --design, --runs, --hold, --fold, --device, --lr, --claim"
+)
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"
 FOLDERS_VALID = "valid: a folder for the archives, or GONN_DATA in the environment"
@@ -46,7 +48,7 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--seeds", "-1,2"], f"SEEDS=-1,2: not a number of seeds; {SEEDS_VALID}"),
     (["--seeds", "1;rm"], f"SEEDS=1;rm: not a number of seeds; {SEEDS_VALID}"),
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
-    (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial"),
+    (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial, screen"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
     (["--data", "nowhere"], f"DATA=nowhere: not a known data set, and no such file or folder; {DATA_VALID}"),
     (["--nosuch"], f"--nosuch: no such option; {OPTIONS_VALID}"),
