@@ -16,6 +16,7 @@ from tests.paths import ROOT
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
 NEAREST = "parametric_relu, "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
+DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
     "valid: --data, --data-dir, --budget, --seeds, --base, --design, --runs, --hold, --fold, --device, --lr, --claim"
 )
@@ -48,7 +49,7 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--seeds", "-1,2"], f"SEEDS=-1,2: not a number of seeds; {SEEDS_VALID}"),
     (["--seeds", "1;rm"], f"SEEDS=1;rm: not a number of seeds; {SEEDS_VALID}"),
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
-    (["--design", "all"], "DESIGN=all: not a known design; valid: add-one, leave-one-out, cumulative, factorial, screen"),
+    (["--design", "all"], f"DESIGN=all: not a known design; {DESIGNS_VALID}"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
     (["--data", "nowhere"], f"DATA=nowhere: not a known data set, and no such file or folder; {DATA_VALID}"),
     (["--nosuch"], f"--nosuch: no such option; {OPTIONS_VALID}"),
