@@ -119,6 +119,9 @@ class Study(Strict):
     trials: tuple[TrialRef, ...]
     evaluations: tuple[EvaluationRef, ...]
     thresholds: dict[str, float]
+    samples: int | None = None
+    """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
+    too, is what it is for its own."""
     looks: Looks | None = None
     """None: one look, when all seeds are there."""
     held: dict[FolderName, str] = {}

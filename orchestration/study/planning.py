@@ -1,18 +1,18 @@
 """From a request on the command line to a study and its jobs; nothing is trained here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from ablations.arms import on_one_base
+from ablations.arms import base_and_samples, on_one_base
 from ablations.conditions import card_state
 from ablations.data.datasets import Dataset, PreparedData, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
-from ablations.designs import SCREEN, design_arms
+from ablations.designs import SCREEN, budget_config, design_arms
 from ablations.registry import Registry, load_registry
-from ablations.schema import Budget, Enhancement
+from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.names import is_group
 from ablations.search import RATE
 from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
@@ -25,6 +25,7 @@ from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
+from orchestration.study.samples import budget_at, parse_samples, samples_name
 from orchestration.study.screening import Asked, Screened, screen
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace
@@ -41,7 +42,8 @@ Design = Literal["add-one", "leave-one-out", "cumulative", "factorial", "screen"
 class Request:
     """What was asked for, as given on the command line."""
 
-    name: str
+    name: str | None
+    """Enhancements; None: none, the base is trained alone."""
     data: str = "starter"
     data_dir: Path | None = None
     budget: str = "cpu"
@@ -59,6 +61,15 @@ class Request:
     """Of a screen: cards that are on in all arms, separated by commas."""
     fold: str | None = None
     """Of a screen: a card whose sign is reversed in a second half of arms."""
+    samples: str | None = None
+    """In place of the budget's. Of several, `at_each_number` makes a request for each."""
+
+
+def at_each_number(request: Request) -> tuple[Request, ...]:
+    """A request for each of the numbers of samples that one asks for. Raises SettingError (SAMPLES)."""
+    if request.samples is None:
+        return (request,)
+    return tuple(replace(request, samples=str(number)) for number in parse_samples(request.samples))
 
 
 def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
@@ -164,10 +175,15 @@ class Checked:
         return self.seeds if self.screen is None else self.screen.seeds_of[arm]
 
     @property
+    def own_samples(self) -> bool:
+        """Whether trials have as many samples as the budget says."""
+        return self.budget == self.registry.budget(self.budget.id)
+
+    @property
     def line(self) -> str:
         """All settings of the study, in one line."""
         settings = {
-            "NAME": ",".join(card.id for card in self.cards),
+            **({"NAME": ",".join(card.id for card in self.cards)} if self.cards else {}),
             "BASE": self.base_id,
             "DATA": printable(self.request.data),
             "BUDGET": self.budget.id,
@@ -175,6 +191,8 @@ class Checked:
             "DESIGN": self.request.design,
             "DEVICE": self.request.device,
         }
+        if self.request.samples:
+            settings["SAMPLES"] = str(self.base.training.samples)
         if self.screen is not None:
             settings["RUNS"] = str(self.screen.runs)
             settings |= {"HOLD": printable(self.request.hold)} if self.request.hold else {}
@@ -196,10 +214,10 @@ def check(request: Request) -> Checked:
             raise SettingError(
                 setting.upper(), value, f"a design {request.design} has no such setting", "DESIGN=screen"
             )
-    named = parse_names(request.name, registry)
-    budget = registry.budget(request.budget)
+    named = () if request.name is None else parse_names(request.name, registry)
+    budget = _budget(request, registry, named)
     seeds = parse_seeds(request.seeds, budget.seeds)
-    base, config, cards = on_one_base(registry, named, budget, request.design, request.base, request.claim)
+    base, config, cards = _on_base(request, registry, named, budget)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     adopter = Adopter(base, budget.id, seeds, cards, Workspace.here())
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()
@@ -215,22 +233,53 @@ def check(request: Request) -> Checked:
 def _check_screen(request: Request, registry: Registry) -> Checked:
     budget, dataset = registry.budget(request.budget), load_dataset(request.data, data_folder(request.data_dir))
     asked = Asked(
-        name=request.name,
+        name=request.name or "",
         base=request.base,
         claim=request.claim,
         hold=request.hold,
         runs=request.runs,
         fold=request.fold,
         lr=request.lr,
+        samples=None if request.samples is None else parse_samples(request.samples)[0],
         seeds=lambda default: parse_seeds(request.seeds, default),
     )
     check_device(request.device)
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
     base, config, cards, design = found.place.base, found.choice.flips.base, found.choice.cards, found.design
     return Checked(
-        request, registry, cards, budget, base.id, config, design.arms, design.contrasts, found.seeds, dataset,
+        request, registry, cards, found.place.budget, base.id, config, design.arms, design.contrasts, found.seeds, dataset,
         rate=found.rate, screen=found,
     )  # fmt: skip
+
+
+def _budget(request: Request, registry: Registry, cards: Sequence[Enhancement]) -> Budget:
+    """The budget that is named, at the request's number of samples."""
+    budget = registry.budget(request.budget)
+    if request.samples is None:
+        return budget
+    (samples,) = parse_samples(request.samples)
+    if cards:
+        base, own, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
+    else:
+        base, own = _base_alone(request, registry, budget)
+    return budget_at(budget, base, [card.on_base(base.id, budget.id) for card in cards], own, samples)
+
+
+def _on_base(
+    request: Request, registry: Registry, cards: Sequence[Enhancement], budget: Budget
+) -> tuple[Base, TrialConfig, tuple[Enhancement, ...]]:
+    """The base, its configuration under the budget, and the cards in its form."""
+    if cards:
+        return on_one_base(registry, cards, budget, request.design, request.base, request.claim)
+    base, samples = _base_alone(request, registry, budget)
+    return base, budget_config(base, budget, samples), ()
+
+
+def _base_alone(request: Request, registry: Registry, budget: Budget) -> tuple[Base, int]:
+    """A base without enhancements, and the samples of a trial: to the end of its published run where a budget takes
+    them from claims."""
+    base = registry.base(request.base or "")
+    return base, base.schedule_end if budget.samples == "claim" else budget.samples
 
 
 @dataclass(frozen=True)
@@ -266,8 +315,9 @@ def lay_out(
     device, samples = checked.request.device, checked.base.training.samples
     settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
     ids = [trial.trial for trial in trials]
+    shown_budget = budget if checked.own_samples else f"{budget}-{samples_name(samples)}"
     study = Study(
-        id=study_id(names, base, budget, data, design, ids, thresholds, references),
+        id=study_id(names or ("control",), base, shown_budget, data, design, ids, thresholds, references),
         title=_title(checked) + _other_rates(checked, rates),
         cards=names,
         base=base,
@@ -287,6 +337,7 @@ def lay_out(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=settings.commit,
         dirty=settings.dirty,
+        samples=None if checked.own_samples else samples,
     )
     return Plan(checked, study, jobs_of(study, settings), prepared)
 
@@ -295,7 +346,7 @@ def _title(checked: Checked) -> str:
     """Titles of the cards; how many they are in a screen."""
     if checked.screen is not None:
         return f"screen of {len(checked.cards)} enhancements"
-    return ", ".join(card.title for card in checked.cards)
+    return ", ".join(card.title for card in checked.cards) or f"{checked.base_id} alone"
 
 
 def _declared(checked: Checked) -> dict[str, AdoptedRate]:

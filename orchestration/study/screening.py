@@ -18,6 +18,7 @@ from gonn_core.errors import SettingError
 from gonn_core.settings.data import GamesConfig
 from orchestration.search.adopt import SEARCH, AdoptedRate, Adopter
 from orchestration.study.measured import measured_effects
+from orchestration.study.samples import budget_at
 from reports.workspace import Workspace
 
 
@@ -33,6 +34,8 @@ class Asked:
     runs: int | None
     fold: str | None
     lr: str | None
+    samples: int | None
+    """In place of the budget's."""
     seeds: Callable[[int], tuple[int, ...]]
 
 
@@ -55,6 +58,8 @@ def screen(asked: Asked, registry: Registry, budget: Budget, own: GamesConfig, w
     """The screen that was asked for. own: the data set's filter. Raises SettingError."""
     named = parse(registry, asked.name)
     base, samples = _base(asked, named, registry, budget)
+    if asked.samples is not None:
+        budget = budget_at(budget, base, (), samples, asked.samples)
     held = [name.strip() for name in asked.hold.split(",")] if asked.hold else []
     hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in held)
     if asked.lr == SEARCH:
