@@ -27,11 +27,21 @@ data_dir_option = click.option(
 )
 budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
 device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+seeds_option = click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]")
+samples_option = click.option(
+    "--samples", metavar="N[,N…]", help="of a trial, a study for each: 25k,50k,100k  [default: the budget's]"
+)
+rate_option = click.option(
+    "--lr",
+    metavar="RATE",
+    help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]",
+)
 study_options = options(
     data_option,
     data_dir_option,
     budget_option,
-    click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]"),
+    seeds_option,
+    samples_option,
     click.option("--base", help="base net  [default: the card's]"),
     click.option(
         "--design",
@@ -44,11 +54,7 @@ study_options = options(
     click.option("--hold", metavar="NAMES", help="of a screen: enhancements that are on in all arms"),
     click.option("--fold", metavar="NAME", help="of a screen: reverse this one's sign in as many arms again"),
     device_option,
-    click.option(
-        "--lr",
-        metavar="RATE",
-        help="of all arms: a number, or found:SEARCH; search: each arm's is searched first  [default: the base's]",
-    ),
+    rate_option,
     click.option(
         "--claim",
         help="the claim from which the budgets gpu and paper take base, conditions and samples  [default: the first]",

@@ -13,8 +13,12 @@ from orchestration.cli.options import (
     data_option,
     device_option,
     name_argument,
+    options,
+    rate_option,
     rerun_options,
     runner_options,
+    samples_option,
+    seeds_option,
     study_options,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
@@ -70,6 +74,20 @@ def ablate(runner, slots, track, address, **settings):
     from orchestration.study import ablate, planning
 
     return ablate.run_study(planning.Request(**settings), runner, slots, track, address)
+
+
+@click.command()
+@click.argument("base", metavar="BASE", default="")
+@options(data_option, data_dir_option, budget_option, seeds_option, samples_option, device_option, rate_option)
+@click.option("--plan", is_flag=True, help="only print what would be trained and how long it takes")
+@runner_options
+@address_option
+def scale(runner, slots, track, address, plan, **settings):
+    """Train BASE alone at several numbers of samples: its loss over them, which tells what effects are worth."""
+    from orchestration.study import ablate, plan_view, planning
+
+    request = planning.Request(name=None, **settings)
+    return plan_view.print_plan(request) if plan else ablate.run_study(request, runner, slots, track, address)
 
 
 @click.command()
@@ -147,4 +165,4 @@ def export(trial, file, samples):
     return export.export_trial(trial, file, samples)
 
 
-VERBS = (list_, show, check, plan, ablate, evaluate, probe, train, export)
+VERBS = (list_, show, check, plan, ablate, scale, evaluate, probe, train, export)

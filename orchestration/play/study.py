@@ -43,7 +43,9 @@ def paired_trials(workspace: Workspace, study: Study) -> list[tuple[str, str, st
         raise SettingError(
             "STUDY",
             study.id,
-            f"each of its effects is a mean over several arms ({study.design}); only one arm can play another",
+            f"each of its effects is a mean over several arms ({study.design}); only one arm can play another"
+            if study.contrasts
+            else "it compares nothing",
             "a study of design add-one",
         )
     pairs = []

@@ -9,29 +9,38 @@ from gonn_core.trial.job import Job
 from gonn_core.trial.twins import plainest_first
 from orchestration.console import notes
 from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.pipeline import Say, carry_out, execution, is_complete
+from orchestration.experiment.pipeline import Execution, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import show
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
-from orchestration.study.planning import Plan, Request, check, lay_out
+from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
 from orchestration.study.report import ReportedStudy, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.workspace import Workspace
 
 
 def run_study(request: Request, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:
-    """Run a study and show what it found; 0 when every trial is done, 1 otherwise. Raises UserError before any work."""
-    checked = check(request)
+    """Run a study, or one at each of several numbers of samples, and show what it found; 0 when every trial is done, 1
+    otherwise. Raises UserError before any work."""
+    each = [check(one) for one in at_each_number(request)]
     how = execution(runner, slots, track, address)
-    notes().print(f"{checked.line} RUNNER={runner}")
+    failed = False
+    for checked in each:
+        notes().print(f"{checked.line} RUNNER={runner}")
+        failed |= _run(checked, how)
+    return 1 if failed else 0
+
+
+def _run(checked: Checked, how: Execution) -> bool:
+    """Run one study and show what it found; whether a trial failed."""
+    request = checked.request
     plan = lay_out(checked, prepare_shown(checked.dataset, how.workspace), how.workspace)
     if request.lr == SEARCH:
         plan = lay_out(checked, plan.prepared, how.workspace, search_arms(plan, request.device, how))
-    result = carry_out(StudyExperiment(plan, request.device, how.workspace), how)
-    return 1 if result.failed else 0
+    return carry_out(StudyExperiment(plan, request.device, how.workspace), how).failed
 
 
 class StudyExperiment:

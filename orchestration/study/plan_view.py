@@ -16,7 +16,7 @@ from orchestration.runners.base import places
 from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.folder import study_folder
-from orchestration.study.planning import Plan, Request, check, lay_out
+from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
 from reports.results.seed_pool import planned_effect, pool_from_studies
 from reports.results.speed_and_looks import read_speeds
 from reports.search.report import SearchReport
@@ -26,13 +26,21 @@ SEEDS_SHOWN = 4
 
 
 def print_plan(request: Request) -> None:
-    """Check the request, prepare its data, and print the plan. Raises UserError, for arms that cannot be after a table
-    of all of them."""
+    """Check the request, prepare its data, and print the plan, of each number of samples if it asks for several.
+
+    Raises UserError, for arms that cannot be after a table of all of them.
+    """
     try:
-        checked = check(request)
+        each = [check(one) for one in at_each_number(request)]
     except ImpossibleDesign as error:
         output().print(_cells(error.cells))
         raise
+    for checked in each:
+        _print(checked)
+
+
+def _print(checked: Checked) -> None:
+    request = checked.request
     notes().print(checked.line)
     workspace, console = Workspace.here(), output()
     plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
@@ -115,7 +123,8 @@ def _facts(plan: Plan, workspace: Workspace):
     yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
-    yield _power(study, workspace)
+    if study.contrasts:
+        yield _power(study, workspace)
     control = study.arms[0]
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))

@@ -70,8 +70,8 @@ def study_info(study: Study) -> StudyInfo:
 
 def arm_name(study: Study, arm: str) -> str:
     """`parametric_relu on` or `parametric_relu off` in a study of one enhancement; the arm's label where there are
-    several."""
-    if len(study.contrasts) > 1:
+    several, or none."""
+    if len(study.contrasts) != 1:
         return study.arm(arm).label
     contrast = study.contrasts[0]
     return f"{contrast.card} {'on' if arm in contrast.with_it else 'off'}"

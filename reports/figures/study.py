@@ -18,7 +18,8 @@ CURVES_AT_MOST = 3
 
 
 def draw(results: StudyResults, nats: StudyAnalysis, findings: Sequence[ClaimFinding]) -> dict[str, bytes] | None:
-    """`figure.png` and `figure.svg` as bytes; None while no trial has a progress point and no effect is known."""
+    """`figure.png` and `figure.svg` as bytes; None while no trial has a progress point and no effect is known. Of a
+    study that compares nothing the curves alone."""
     curves = any("nats" in line for trial in results.trials for line in trial.curve)
     if not curves and nats.table is None:
         return None
@@ -37,6 +38,8 @@ def _is_forest(results: StudyResults) -> bool:
 
 
 def _lower_height(results: StudyResults) -> float:
+    if not results.study.contrasts:
+        return 0.0
     return 0.9 + 0.34 * len(results.study.contrasts) if _is_forest(results) else 2.9
 
 
@@ -47,13 +50,16 @@ def _legend_height(results: StudyResults, claims: Sequence[ClaimFinding]) -> flo
 
 def _paint(figure: Figure, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> None:
     lower = _lower_height(results)
-    upper_axes, lower_axes = figure.subplots(2, 1, height_ratios=(3.0, lower))
+    panels = figure.subplots(2, 1, height_ratios=(3.0, lower)) if lower else [figure.subplots()]
+    upper_axes, lower_axes = panels[0], panels[-1]
     figure.suptitle(_title(results), fontsize=10.5, x=0.01, ha="left")
     draw_curves(upper_axes, results)
-    for axes in (upper_axes, lower_axes):
+    for axes in panels:
         nats_axis(axes.yaxis)
     samples_axis(upper_axes, results)
     upper_axes.set_xlim(0, total_samples(results) * 1.02)
+    if not lower:
+        return
     if _is_forest(results):
         handles = draw_forest(lower_axes, results, nats, claims)
     else:

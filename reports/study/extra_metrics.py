@@ -44,10 +44,9 @@ def extra_tables(results: StudyResults) -> tuple[Table, ...]:
     if not arms:
         return ()
     known = [metric for metric in EXTRA_METRICS if any(results.arm_result(arm, MAIN, metric) for arm in arms)]
-    tables = [
-        _levels(results, arms, known, f"More metrics by arm: {title}"),
-        _effects(results, known, f"Effects on them: {title}"),
-    ]
+    tables = [_levels(results, arms, known, f"More metrics by arm: {title}")]
+    if results.study.contrasts:
+        tables.append(_effects(results, known, f"Effects on them: {title}"))
     by_number = {
         arm: _by_number([each for trial in results.of_arm(arm) if (each := trial.evaluations[MAIN]) is not None])
         for arm in arms

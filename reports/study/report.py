@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ablations.registry import Registry
-from ablations.study import Study
+from ablations.study import Arm, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
@@ -43,13 +43,14 @@ def make_report(results: StudyResults, registry: Registry, prior: PriorNoise | N
     """Analyse a study. `prior`: noise of other studies for the pool. Raises SettingError for a study without
     evaluations."""
     study = results.study
-    if not study.evaluations or not study.contrasts:
-        raise SettingError("STUDY", study.id, "has no evaluation or no contrast: nothing to report")
+    if not study.evaluations:
+        raise SettingError("STUDY", study.id, "has no evaluation: nothing to report")
     analyses = study_analyses(results, registry, prior)
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     return Report(
         results=results,
-        sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts),
+        sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts)
+        or tuple(_level_sentence(results, arm) for arm in study.arms),
         notes=table_notes(results, main["nats"], prior),
         analyses=analyses,
         findings=find_claims(results, registry, main),
@@ -73,6 +74,20 @@ def study_analyses(
             results, metric, number, claimed_sizes(registry, study.cards, metric), pool
         )
     return analyses
+
+
+def _level_sentence(results: StudyResults, arm: Arm) -> str:
+    """`gonn-b5: 2.5310 nats (sd of seeds 0.0127) at 100k samples (4 seeds, …)`, of a study that compares nothing."""
+    measured, evaluation = results.arm_result(arm.id, MAIN, "nats"), results.study.evaluations[MAIN]
+    if measured is None:
+        return f"{arm.label}: no result yet"
+    means, planned = measured.means, len(results.study.seeds)
+    spread = f" (sd of seeds {means.std(ddof=1):.4f})" if len(means) > 1 else ""
+    return (
+        f"{arm.label}: {formats.level(float(means.mean()))} nats{spread} at "
+        f"{formats.samples(arm.config.training.samples)} samples ({formats.seed_count(len(means), planned)} "
+        f"seed{'s' * (planned != 1)}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+    )
 
 
 def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:

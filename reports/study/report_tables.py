@@ -34,6 +34,15 @@ MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
 here."""
 
 
+OF_EFFECTS = ("effects", "rates", "claims")
+"""Of these tables a study that compares nothing has none."""
+
+
+def main_table(report: Report, name: str) -> Table | None:
+    """The table of that name; None where there is nothing to show."""
+    return None if name in OF_EFFECTS and not report.study.contrasts else MAIN_TABLES[name](report)
+
+
 @dataclass(frozen=True)
 class ReportTables:
     """`printed`: on the page; `folded`: on the page, out of sight at first; `files`: only written as CSV."""
@@ -55,7 +64,7 @@ class ReportTables:
 def report_tables(report: Report) -> ReportTables:
     """The tables of a report, made anew: a report of many studies does not hold those of all."""
     results, evaluations = report.results, report.study.evaluations
-    printed = [table for make in MAIN_TABLES.values() if (table := make(report)) is not None]
+    printed = [table for name in MAIN_TABLES if (table := main_table(report, name)) is not None]
     files = [trials_table(results)]
     for number, evaluation in enumerate(evaluations):
         if number != MAIN:
@@ -65,5 +74,6 @@ def report_tables(report: Report) -> ReportTables:
             suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
             analyses = {metric: report.analyses[number, metric] for metric in SUMMARISED}
             tables.append(scores_table(results, number, f"arms-{suffix}"))
-            tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
+            if report.study.contrasts:
+                tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
     return ReportTables(tuple(printed), extra_tables(results), tuple(files))

@@ -8,7 +8,7 @@ from rich.text import Text
 from gonn_core.errors import printable
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report
-from reports.study.report_tables import MAIN_TABLES
+from reports.study.report_tables import main_table
 from reports.tables.terminal import rich_table
 
 WIDTH = 100
@@ -18,7 +18,7 @@ SHOWN = ("arms", "effects", "rates", "play", "claims")
 def terminal_tables(report: Report) -> Iterator[RenderableType]:
     """The main tables with their narrow columns, what is unfinished, then what each effect says in one sentence."""
     for name in SHOWN:
-        table = MAIN_TABLES[name](report)
+        table = main_table(report, name)
         if table is not None and table.rows:
             yield Text(printable(table.title, 300), style="bold")
             yield rich_table(table)
