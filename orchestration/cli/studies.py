@@ -83,7 +83,7 @@ def ablate(runner, slots, track, address, **settings):
 @runner_options
 @address_option
 def scale(runner, slots, track, address, plan, **settings):
-    """Train BASE alone at several numbers of samples: its loss over them, which tells what effects are worth."""
+    """Train BASE alone, at several numbers of samples: its curve."""
     from orchestration.study import ablate, plan_view, planning
 
     request = planning.Request(name=None, **settings)

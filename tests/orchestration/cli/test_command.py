@@ -14,11 +14,13 @@ from orchestration.cli import command as cli
 from tests.paths import ROOT
 
 SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
+SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such as 25k,50k,100k or 1.5M"
 NEAREST = "parametric_relu, "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
-    "valid: --data, --data-dir, --budget, --seeds, --base, --design, --runs, --hold, --fold, --device, --lr, --claim"
+    "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --device, "
+    "--lr, --claim"
 )
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"
@@ -48,6 +50,11 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--seeds", "1,1"], f"SEEDS=1,1: not a number of seeds; {SEEDS_VALID}"),
     (["--seeds", "-1,2"], f"SEEDS=-1,2: not a number of seeds; {SEEDS_VALID}"),
     (["--seeds", "1;rm"], f"SEEDS=1;rm: not a number of seeds; {SEEDS_VALID}"),
+    (["--samples", "25k,x"], f"SAMPLES=25k,x: not numbers of samples; {SAMPLES_VALID}"),
+    (["--samples", "0"], f"SAMPLES=0: not numbers of samples; {SAMPLES_VALID}"),
+    (["--samples", "0.5"], f"SAMPLES=0.5: not numbers of samples; {SAMPLES_VALID}"),
+    (["--samples", "1k,1000"], f"SAMPLES=1k,1000: not numbers of samples; {SAMPLES_VALID}"),
+    (["--samples", "1k"], "SAMPLES=1000: gonn-b5 warms up over 1,600 samples; valid: more than that"),
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
     (["--design", "all"], f"DESIGN=all: not a known design; {DESIGNS_VALID}"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
