@@ -245,10 +245,10 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
     )
     check_device(request.device)
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
-    base, config, cards, design = found.place.base, found.choice.flips.base, found.choice.cards, found.design
+    place, config, cards, design = found.place, found.choice.flips.base, found.choice.cards, found.design
     return Checked(
-        request, registry, cards, found.place.budget, base.id, config, design.arms, design.contrasts, found.seeds, dataset,
-        rate=found.rate, screen=found,
+        request, registry, cards, place.budget, place.base.id, config, design.arms, design.contrasts, found.seeds,
+        dataset, rate=found.rate, screen=found,
     )  # fmt: skip
 
 
