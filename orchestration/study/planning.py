@@ -22,10 +22,10 @@ from gonn_core.metrics import METRICS
 from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.data.archive_folder import data_folder
+from orchestration.experiment.samples import budget_at, parse_samples, samples_name
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
-from orchestration.study.samples import budget_at, parse_samples, samples_name
 from orchestration.study.screening import Asked, Screened, screen
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace

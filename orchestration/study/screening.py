@@ -16,9 +16,9 @@ from ablations.search import RATE
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.settings.data import GamesConfig
+from orchestration.experiment.samples import budget_at
 from orchestration.search.adopt import SEARCH, AdoptedRate, Adopter
 from orchestration.study.measured import measured_effects
-from orchestration.study.samples import budget_at
 from reports.workspace import Workspace
 
 

@@ -7,8 +7,8 @@ import pytest
 from ablations.registry import load_registry
 from gonn_core.errors import SettingError
 from orchestration.data.prepare import prepare_shown
+from orchestration.experiment.samples import budget_at, parse_samples, samples_name
 from orchestration.study.planning import Plan, Request, at_each_number, check, lay_out
-from orchestration.study.samples import budget_at, parse_samples, samples_name
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
