@@ -8,6 +8,7 @@ import numpy as np
 from gonn_core.metrics import Better
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons
 from reports.stats.clusters import ArmResult
+from reports.stats.estimates import Effect, Interval
 from reports.stats.power import smallest_effect
 from reports.stats.seed_noise import SeedPool
 from reports.stats.verdicts import Thresholds
@@ -30,6 +31,33 @@ def analyse(
         raise ValueError(f"unpaired: {', '.join(sorted(unknown))} not among the arms: {', '.join(arms)}")
     comparisons = {name: Comparison((name,), (control,), name not in unpaired) for name in arms if name != control}
     return analyse_comparisons(arms, comparisons, thresholds, better, **options)
+
+
+def made_effect(p: float | None = 0.5, n: int = 4, **fields) -> Effect:
+    """An effect of a plain pair without a measurement behind it; other keywords: its fields."""
+    usual = {
+        "name": "t",
+        "n": n,
+        "seeds": tuple(range(1, n + 1)),
+        "delta": 0.0,
+        "deltas": (),
+        "paired": True,
+        "pooled": True,
+        "se_seed": 1.0,
+        "se_eval": 0.0,
+        "se": 1.0,
+        "df": 9.0,
+        "interval95": Interval(-1.0, 1.0),
+        "interval90": Interval(-0.8, 0.8),
+        "own_interval95": None,
+        "p": p,
+        "p_adjusted": p,
+        "p_sign_flip": None,
+        "correlation": None,
+        "weights": {"t": 1.0, "control": -1.0},
+        "control_seeds": n,
+    }
+    return Effect(**{**usual, **fields})
 
 
 def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int = 1000, seed: int = 0) -> np.ndarray:

@@ -80,7 +80,9 @@ def test_coverage_holds_for_other_noise(settings):
     ],
 )
 def test_coverage_holds_when_arms_differ_mildly_in_noise(scale):
-    assert 0.94 <= coverage(lambda _: EFFECTS, seed=3, arm_scale=scale) <= 0.97
+    """The pool has the weight of 2 degrees of freedom where it may have 10: intervals of toggles that are alike are a
+    little too wide rather than too narrow."""
+    assert 0.94 <= coverage(lambda _: EFFECTS, seed=3, arm_scale=scale) <= 0.975
 
 
 def test_at_most_one_in_twenty_tables_without_effects_shows_one():

@@ -8,6 +8,7 @@ import pytest
 from gonn_core.errors import SettingError
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import ClaimedEffect, ClaimVerdict, EffectVerdict, Thresholds, judge_claim, judge_effect
+from tests.reports.stats.checks import made_effect
 
 THRESHOLDS = Thresholds()
 UNIT = 0.002
@@ -20,26 +21,7 @@ def drawn(ruler: str, n: int = 5) -> Effect:
     low, high, delta = ((ruler.index(mark) - zero) * UNIT for mark in "[]o")
     p = 0.01 if low > 0 or high < 0 else 0.5
     shrunk = Interval(delta - 0.8 * (delta - low), delta + 0.8 * (high - delta))
-    return Effect(
-        name="t",
-        n=n,
-        seeds=tuple(range(n)),
-        delta=delta,
-        deltas=(),
-        paired=True,
-        pooled=True,
-        se_seed=1.0,
-        se_eval=0.0,
-        se=1.0,
-        df=9.0,
-        interval95=Interval(low, high),
-        interval90=shrunk,
-        own_interval95=None,
-        p=p,
-        p_adjusted=p,
-        p_sign_flip=None,
-        correlation=None,
-    )
+    return made_effect(p, n, delta=delta, interval95=Interval(low, high), interval90=shrunk)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +50,23 @@ def test_two_seeds_are_never_enough():
     assert judge_effect(drawn("[o]     |", n=2), "lower", 0.002, THRESHOLDS) is EffectVerdict.UNDERPOWERED
 
 
-def test_significant_before_holm_only_is_no_verdict():
+def test_significant_before_adjusting_only_is_no_verdict():
     effect = replace(drawn("[  o  ]   |"), p=0.03, p_adjusted=0.06)
     assert judge_effect(effect, "lower", 0.002, THRESHOLDS) is EffectVerdict.NOT_SHOWN
+
+
+def test_what_is_not_shown_is_smaller_than_the_farther_end_of_the_90_percent_interval():
+    effect = drawn("       [  o|  ]     ")
+    assert effect.bound == max(abs(effect.interval90.low), abs(effect.interval90.high)) > abs(effect.delta)
+    assert replace(effect, interval90=None).bound is None
+
+
+def test_thresholds_of_version_0_1_are_read_and_unknown_ones_refused():
+    stored = {name: float(value) for name, value in vars(THRESHOLDS).items() if name != "noise_weight"}
+    old = {**stored, "outlier_ratio": 10.0, "outlier_level": 0.01}
+    assert Thresholds.of_study(old) == THRESHOLDS
+    with pytest.raises(ValueError, match="unknown thresholds: fancy"):
+        Thresholds.of_study({**stored, "fancy": 1.0})
 
 
 def judged(ruler: str, claim: ClaimedEffect, n: int = 5):

@@ -11,11 +11,14 @@ from scipy import stats
 from reports.results.compare import MAIN, study_thresholds
 from reports.results.study_results import load_results
 from reports.stats.estimates import Effect
+from reports.stats.family import Test as Member
+from reports.stats.family import nominal_level
 from reports.stats.verdicts import Thresholds
 from reports.study.report import make_report
 from reports.summary.lines import smallest_shown, summary_lines
 from reports.summary.page import summary_table, write_summary
 from tests.reports.made_studies import plan_study, train
+from tests.reports.stats.checks import made_effect
 
 
 @pytest.fixture(scope="module")
@@ -30,22 +33,7 @@ def reports(tmp_path_factory):
 
 
 def effect(se: float, df: float, n: int = 4) -> Effect:
-    rest = dict.fromkeys(
-        ("se_seed", "interval95", "interval90", "own_interval95", "p", "p_adjusted", "p_sign_flip", "correlation")
-    )
-    return Effect(
-        name="x",
-        n=n,
-        seeds=(1, 2, 3, 4)[:n],
-        delta=0.0,
-        deltas=(),
-        paired=True,
-        pooled=True,
-        se_eval=0.0,
-        se=se,
-        df=df,
-        **rest,
-    )
+    return made_effect(None, n, se=se, df=df)
 
 
 @pytest.mark.parametrize("se, df, toggles", [(0.01, 3.0, 1), (0.004, 30.0, 4)])
@@ -54,7 +42,8 @@ def test_an_effect_of_that_size_is_called_with_the_power_of_the_thresholds(se, d
     size = smallest_shown(effect(se, df), thresholds, toggles)
     draws = np.random.default_rng(0)
     t = (size + se * draws.standard_normal(200_000)) / (se * np.sqrt(draws.chisquare(df, 200_000) / df))
-    called = (t > stats.t.ppf(1 - thresholds.alpha / toggles / 2, df)).mean()
+    level = nominal_level(thresholds.alpha, [Member(1.0, df, "control", np.sqrt(0.5))] * toggles)
+    called = (t > stats.t.ppf(1 - level / 2, df)).mean()
     assert called == pytest.approx(thresholds.power, abs=0.005)
 
 
