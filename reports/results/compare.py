@@ -1,8 +1,9 @@
 """The statistics of a study: `reports.stats.analysis` on the sums by game that its trials left behind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from gonn_core.config import trial_id
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
 from reports.results.curves import curve_value
+from reports.results.decisions import Look, last_looks, shown_before
 from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.stats.clusters import ArmResult
 from reports.stats.estimates import Effect
 from reports.stats.seed_noise import Differences
-from reports.stats.verdicts import EffectVerdict, Thresholds
+from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 MAIN = 0
 """The first evaluation of a study fills its table."""
@@ -79,17 +81,67 @@ def analyse_study(
 
     metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
     since the last but one; `reports.results.curves`).
-    claimed: the size claimed for a card, for the margin of `no effect`; prior: see `analyse_comparisons`.
+    claimed: the size claimed for a card, for the margin of `no effect`; prior: see `analyse_comparisons`. Of a study
+    that plans looks each card is analysed as it stood at its look (`reports.results.decisions`).
     """
+    looks = results.study.looks
+    if looks is None:
+        return _analyse_metric(results, metric, evaluation, claimed, prior)
+    if not results.looks:  # before the first one, and where there is but one
+        return _analyse_metric(results, metric, evaluation, claimed, prior, looks.levels[looks.spent])
+    at = last_looks(results.study, results.looks)
+    tables = {}
+    for number, look in enumerate(results.looks):
+        if any(each is look for each in at.values()):
+            shown = shown_before(results.looks[:number])
+            tables[look.seeds] = _analyse_metric(
+                results.first(look.seeds), metric, evaluation, claimed, prior, look.level, shown
+            )
+    return _merged(results.study, tables, at, (metric, evaluation) == ("nats", MAIN))
+
+
+def _merged(study: Study, tables: Mapping[int, StudyAnalysis], at: Mapping[str, Look], decisive: bool) -> StudyAnalysis:
+    """Each card from the table of its look, all else from the last one; `decisive`: looks decided on these effects,
+    whose adjusted p stand as they were."""
+    last = tables[max(tables)]
+    own = {card: tables[look.seeds] for card, look in at.items()}
+    left_out = {card: analysis.left_out[card] for card, analysis in own.items() if card in analysis.left_out}
+    parts = {card: analysis.table for card, analysis in own.items() if analysis.table and card not in left_out}
+    if last.table is None or not parts:
+        return replace(last, left_out=left_out)
+    effects = {card: table.effects[card] for card, table in parts.items()}
+    verdicts = {card: table.verdicts[card] for card, table in parts.items()}
+    margins = {card: table.margins[card] for card, table in parts.items()}
+    better = METRICS[last.metric].better
+    if decisive and better is not None:
+        effects = {card: replace(each, p_adjusted=at[card].cards[card].p_adjusted) for card, each in effects.items()}
+        thresholds = study_thresholds(study)
+        verdicts = {card: judge_effect(each, better, margins[card], thresholds) for card, each in effects.items()}
+    differences = {card: table.differences[card] for card, table in parts.items() if card in table.differences}
+    table = replace(last.table, effects=effects, verdicts=verdicts, margins=margins, differences=differences)
+    return replace(last, table=table, left_out=left_out)
+
+
+def _analyse_metric(
+    results: StudyResults,
+    metric: str,
+    evaluation: int,
+    claimed: Mapping[str, float] | None,
+    prior: Mapping[str, Differences] | None,
+    level: float | None = None,
+    decided: Collection[str] = (),
+) -> StudyAnalysis:
+    """All contrasts at once, on the trials that `results` has."""
+    options = {"claims": claimed, "prior": prior, "level": level, "decided": decided}
     if METRICS[metric].source == "curve":
-        analysis = _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), claimed, prior)
+        analysis = _analyse(results, metric, lambda arm: last_of_curve(results, arm, metric), options)
         reasons = {card: f"{reason} with {METRICS[metric].title}" for card, reason in analysis.left_out.items()}
         return replace(analysis, left_out=reasons)
     if METRICS[metric].source == "gap":
-        analysis = _analyse(results, metric, lambda arm: error_gap(results, arm, evaluation), claimed, prior)
+        analysis = _analyse(results, metric, lambda arm: error_gap(results, arm, evaluation), options)
         reasons = {card: f"{reason} that minimises the squared error" for card, reason in analysis.left_out.items()}
         return replace(analysis, left_out=reasons)
-    return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), claimed, prior)
+    return _analyse(results, metric, lambda arm: results.arm_result(arm, evaluation, metric), options)
 
 
 def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
@@ -100,15 +152,15 @@ def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
 
 
 def _analyse(
-    results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], claimed, prior
+    results: StudyResults, metric: str, read: Callable[[str], ArmResult | None], options: dict[str, Any]
 ) -> StudyAnalysis:
     by_key, comparisons, left_out = _comparisons(results, read)
     table = None
     if comparisons:
         better = METRICS[metric].better
         assert better is not None, f"{metric} is not judged"
-        options = {"metric": metric, "claims": claimed, "prior": prior}
-        table = analyse_comparisons(by_key, comparisons, study_thresholds(results.study), better, **options)
+        thresholds = study_thresholds(results.study)
+        table = analyse_comparisons(by_key, comparisons, thresholds, better, metric=metric, **options)
     return StudyAnalysis(metric, table, left_out)
 
 

@@ -5,7 +5,7 @@ whoever wants numbers gets them from the trials that have them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
+from reports.results.decisions import Look, read_decisions, wanted_trials
 from reports.results.speed_and_looks import ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
@@ -67,6 +68,8 @@ class StudyResults:
     """Matches of the workspace; those between arms of this study are told from the others by their players."""
     cache: Path | None = None
     """Folder of what reports keep of their work (see reports.cache); None: nothing is kept."""
+    looks: tuple[Look, ...] = ()
+    """Looks taken as planned; `trials` are those that they left."""
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
         """Trials of an arm, by the order of the study's seeds."""
@@ -80,6 +83,11 @@ class StudyResults:
     def unfinished(self) -> tuple[TrialResult, ...]:
         """Trials that lack a result or an evaluation."""
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
+
+    def first(self, seeds: int) -> "StudyResults":
+        """These results on the study's first so many seeds."""
+        kept = set(self.study.seeds[:seeds])
+        return replace(self, trials=tuple(trial for trial in self.trials if trial.seed in kept))
 
     def arm_result(self, arm: str, evaluation: int, metric: str) -> ArmResult | None:
         """A metric of gonn_core.evaluation.derived summed by game, of the seeds of an arm that have this evaluation.
@@ -107,11 +115,13 @@ def load_results(
 
     Raises InputError for a file that is damaged, of another version, or does not belong to the study.
     """
-    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in study.trials)
-    if study_folder is None:
+    folder = None if study_folder is None else Path(study_folder)
+    looks = read_decisions(study, folder) if folder else ()
+    wanted = wanted_trials(study, looks)
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in wanted)
+    if folder is None:
         return StudyResults(study, trials, {}, {}, cache=cache)
-    folder = Path(study_folder)
-    return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache)
+    return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache, looks=looks)
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:

@@ -1,6 +1,6 @@
 """One table's statistics: from every arm's sums by game to effects with intervals, adjusted p and verdicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,6 +60,8 @@ def analyse_comparisons(
     metric: str = "nats",
     claims: Mapping[str, float] | None = None,
     prior: Mapping[str, Differences] | None = None,
+    level: float | None = None,
+    decided: Collection[str] = (),
 ) -> TableAnalysis:
     """Estimates and judges each comparison, named by its toggle.
 
@@ -67,14 +69,16 @@ def analyse_comparisons(
     variance (Welch).
     claims: the claimed size by toggle, for the margins. prior: differences of toggles of earlier tables on the same
     base, budget, metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table
-    replaces its former self). p values are adjusted over the toggles with enough seeds to be judged.
+    replaces its former self). p values are adjusted over the toggles with enough seeds to be judged. level: that of a
+    planned look, None for alpha; decided: toggles that were shown at an earlier one, which the others' family has not.
     ValueError: an arm is unknown, was evaluated on other games, or shares no seed with the one it is paired with.
     """
     _check(arms, comparisons)
     claims = claims or {}
     paired, differences, pool, effects = _estimate(arms, comparisons, thresholds, prior)
-    adjusted = adjust({effect.name: effect for effect in effects if effect.n >= thresholds.min_seeds})
-    judged = {effect.name: replace(effect, p_adjusted=adjusted.get(effect.name)) for effect in effects}
+    enough = {effect.name: effect for effect in effects if effect.n >= thresholds.min_seeds}
+    adjusted = adjust(enough) | adjust({name: each for name, each in enough.items() if name not in decided})
+    judged = {each.name: replace(each, p_adjusted=adjusted.get(each.name), level=level) for each in effects}
     margins = {name: thresholds.margin(metric, claims.get(name)) for name in comparisons}
     return TableAnalysis(
         effects=judged,

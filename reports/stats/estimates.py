@@ -42,8 +42,8 @@ class Effect:
     taken from the pool.
     p: two-sided, of t; p_adjusted: over the effects of its study (`reports.stats.family`), None for one with too few
     seeds to be judged; p_sign_flip: exact over seeds on this subset, from 6 seeds. correlation: of treatment and
-    control over seeds. weights: key of arm -> its weight in the difference; control_seeds: seeds of the other side,
-    where it has more than n.
+    control over seeds. weights: key of arm -> its weight in the difference; control_seeds: seeds of the control, which
+    may be more than n. level: that `p_adjusted` is compared with at a planned look; None: alpha.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Effect:
     correlation: float | None
     weights: Mapping[str, float]
     control_seeds: int
+    level: float | None = None
 
     @property
     def bound(self) -> float | None:

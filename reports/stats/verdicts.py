@@ -125,15 +125,13 @@ class ClaimJudgement:
     note: str
 
 
-def measured_direction(
-    effect: Effect, margin: float, thresholds: Thresholds, level: float | None = None
-) -> Direction | None:
-    """How the metric moved: increase or decrease where the adjusted p is below `level` (alpha unless told: at a look
-    it is less), whatever the size; else no_change where the 90 % interval lies within ±margin; else None, not settled.
-    Always None with fewer than `min_seeds`."""
+def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
+    """How the metric moved: increase or decrease where the adjusted p is below alpha (at a planned look: below the
+    level of the look), whatever the size; else no_change where the 90 % interval lies within ±margin; else None, not
+    settled. Always None with fewer than `min_seeds`."""
     if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
         return None
-    if effect.p_adjusted < (thresholds.alpha if level is None else level) and effect.delta != 0:
+    if effect.p_adjusted < (thresholds.alpha if effect.level is None else effect.level) and effect.delta != 0:
         return "increase" if effect.delta > 0 else "decrease"
     return "no_change" if _intervals(effect)[1].within(margin) else None
 
@@ -144,9 +142,7 @@ def _intervals(effect: Effect) -> tuple[Interval, Interval]:
     return effect.interval95, effect.interval90
 
 
-def judge_effect(
-    effect: Effect, better: Better, margin: float, thresholds: Thresholds, level: float | None = None
-) -> EffectVerdict:
+def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
     """The verdict in a table: `measured_direction` in the sense of the metric.
 
     An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it
@@ -154,7 +150,7 @@ def judge_effect(
     """
     if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
         return EffectVerdict.UNDERPOWERED
-    direction = measured_direction(effect, margin, thresholds, level)
+    direction = measured_direction(effect, margin, thresholds)
     if direction is None:
         return EffectVerdict.NOT_SHOWN
     if direction == "no_change":
