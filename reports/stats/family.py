@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,10 +15,10 @@ from scipy.special import gammaincinv, ndtr, stdtrit
 
 from reports.stats.estimates import Effect
 
-NODES, DENOMINATORS = 48, 200
+NODES = 48
 """Points of the quadratures over what effects with one control have in common, and over their estimated noise."""
-SMALL = 1e-9
-"""A p below which Bonferroni's bound is as good as exact."""
+SMALL = 1e-5
+"""A p below which Bonferroni's bound is as good as exact: 17 effects on one control have 1.699e-4 for 1.7e-4."""
 
 
 @dataclass(frozen=True)
@@ -92,24 +92,31 @@ def chance_of_any(p: float, tests: Sequence[Test]) -> float:
     none = 1.0
     for hub, group in hubs.items():
         none *= (1 - p) ** len(group) if hub is None or len(group) == 1 else _none_of(p, group)
-    return 1.0 - none
+    return min(max(1.0 - none, p), len(tests) * p)
 
 
 @cache
-def _quadratures():
-    """Points and weights over the normal common part, and over the chance that a denominator is smaller."""
-    shares, share_weights = np.polynomial.legendre.leggauss(DENOMINATORS)
-    return np.polynomial.hermite_e.hermegauss(NODES), ((shares + 1) / 2, share_weights / 2)
+def _normal_quadrature() -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights, which add up to 1, of a mean over a normal variate."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    return nodes, weights / weights.sum()
+
+
+@lru_cache(maxsize=4096)
+def _denominators(df: float) -> np.ndarray:
+    """sqrt(chi2 / df) where its chance to be smaller is that of a normal variate's quadrature points: it is a smooth
+    function of them, as it is not of the chance itself, whose ends decide small p values."""
+    return np.sqrt(2 / df * gammaincinv(df / 2, ndtr(_normal_quadrature()[0])))
 
 
 def _none_of(p: float, group: Sequence[Test]) -> float:
     """The chance that no test of a group with one hub has a p below `p`: given their common part, they are
     independent."""
-    (nodes, weights), (shares, share_weights) = _quadratures()
-    inside = np.ones(NODES)
+    nodes, weights = _normal_quadrature()
+    half = NODES // 2  # both signs of the common part are alike
+    inside = np.ones(half)
     for (df, loading), count in Counter((test.df, test.loading) for test in group).items():
-        denominators = np.sqrt(2 / df * gammaincinv(df / 2, shares))
         rest = math.sqrt(1 - loading**2)
-        limit, shift = -stdtrit(df, p / 2) * denominators / rest, nodes[:, None] * loading / rest
-        inside *= ((ndtr(limit - shift) - ndtr(-limit - shift)) @ share_weights) ** count
-    return float(weights @ inside / weights.sum())
+        limit, shift = -stdtrit(df, p / 2) * _denominators(df) / rest, nodes[half:, None] * loading / rest
+        inside *= ((ndtr(limit - shift) - ndtr(-limit - shift)) @ weights) ** count
+    return float(2 * weights[half:] @ inside)

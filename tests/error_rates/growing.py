@@ -9,7 +9,7 @@ import numpy as np
 
 from reports.stats.looks import later_level
 from reports.stats.seed_noise import Differences
-from tests.error_rates.judged import THRESHOLDS, judge, toggles
+from tests.error_rates.judged import THRESHOLDS, judge, least_p, toggles
 from tests.error_rates.made import first_seeds, make_arms
 from tests.error_rates.rates import Bar, Case, Table
 
@@ -39,7 +39,7 @@ def _case(seeds: Sequence[int], count: int, audit: str, pooled: bool = False, sh
         ever = without = False
         for look, level in zip(seeds, unplanned_levels(seeds, count), strict=True):
             table = judge(first_seeds(arms, look), prior=prior)
-            p = min(effect.p_adjusted for effect in table.effects.values())
+            p = least_p(table)
             ever |= p < level
             without |= p < THRESHOLDS.alpha
         return {EVER: ever, WITHOUT: without}

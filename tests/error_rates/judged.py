@@ -40,3 +40,8 @@ def covered(effect: Effect, truth: float = 0.0) -> bool:
 def any_shown(table: TableAnalysis) -> bool:
     """Whether any effect of the table is said to help or hurt."""
     return any(verdict in SHOWN for verdict in table.verdicts.values())
+
+
+def least_p(table: TableAnalysis) -> float:
+    """The smallest adjusted p of a table; 1 where nothing is judged yet."""
+    return min((effect.p_adjusted for effect in table.effects.values() if effect.p_adjusted is not None), default=1.0)

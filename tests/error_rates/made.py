@@ -1,7 +1,7 @@
 """Made trials: the sums by game that a study's trials would leave behind, with true effects that are known.
 
-Of the project it uses nothing but the container that its analysis reads (`ArmResult`). Sizes of noise are those measured
-on ten GoNN arms of four seeds, 107 games of KGS 2015 (audit of commit 0af6c55, table 3.1), in nats.
+Of the project it uses nothing but the container that its analysis reads (`ArmResult`). Sizes of noise are those
+measured on ten GoNN arms of four seeds, 107 games of KGS 2015 (audit of commit 0af6c55, table 3.1), in nats.
 """
 
 from collections.abc import Mapping, Sequence

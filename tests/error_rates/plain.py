@@ -96,4 +96,5 @@ CASES = [
     _noisy({CONTROL: 1 / 3, "t1": 1 / 3}, 4, 5, "control and t1 a third as noisy", ("99.7", "95.6", "2.9"), None),
 ]
 """Every row of the audit's tables 1.1 and 1.2, and the gaps of the latter. Bars: coverage of a noisy arm at least 90 %
-(up to three times the noise of the others), of all intervals otherwise at least 94 %; any false verdict at most 5.5 %."""
+(up to three times the noise of the others), of all intervals otherwise at least 94 %; any false verdict at most
+5.5 %."""

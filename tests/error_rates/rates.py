@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-Table = Mapping[str, float]
+Table = Mapping[str, float | np.floating]
 """What happened in one made table, by question: a share of its effects, 0 or 1, or a number of seeds."""
 
 
@@ -64,8 +64,8 @@ class Rate:
         return self.case.bars[self.question]
 
     def keeps(self, errors: float = 3.0) -> bool:
-        """Whether the bar is kept, but for `errors` standard errors of this simulation. What must never or always happen
-        has no such allowance."""
+        """Whether the bar is kept, but for `errors` standard errors of this simulation. What must never or always
+        happen has no such allowance."""
         return not self._beyond(self.bar.least, -1.0, errors) and not self._beyond(self.bar.most, 1.0, errors)
 
     def _beyond(self, bar: float | None, side: float, errors: float) -> bool:

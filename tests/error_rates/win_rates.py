@@ -1,4 +1,4 @@
-"""Games between nets with and without an enhancement, seed by seed (audit, 1.4): coverage of the win rate's interval."""
+"""Games between nets with and without an enhancement, seed by seed (audit, 1.4): coverage of the win rate."""
 
 import numpy as np
 
