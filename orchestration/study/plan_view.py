@@ -17,7 +17,8 @@ from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.folder import study_folder
 from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
-from reports.results.seed_pool import planned_effect, pool_from_studies
+from orchestration.study.screens.view import screen_parts
+from reports.results.seed_pool import PriorNoise, planned_effect, pool_from_studies
 from reports.results.speed_and_looks import read_speeds
 from reports.search.report import SearchReport
 from reports.workspace import Workspace
@@ -54,8 +55,13 @@ def _print(checked: Checked) -> None:
             plan = lay_out(checked, plan.prepared, workspace, rates)
     study = plan.study
     console.print(f"study {study.id} on {study.coverage}")
-    console.print(_trials(study, workspace))
-    for line in _facts(plan, workspace):
+    prior = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    if plan.checked.screen is not None:
+        for part in screen_parts(plan, prior, workspace):
+            console.print(part)
+    else:
+        console.print(_trials(study, workspace))
+    for line in _facts(plan, prior, workspace):
         console.print(line)
 
 
@@ -102,17 +108,12 @@ def _trials(study: Study, workspace: Workspace) -> Table:
         counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
         settings = ", ".join(f"{path} = {value}" for path, value in arm.values.items()) or "the base's"
         table.add_row(
-            arm.label, settings, *([_state(seed, trials, states) for seed in study.seeds] if few else [counted])
+            arm.label, settings, *([f"{trials[seed]} {state}" for seed, state in states.items()] if few else [counted])
         )
     return table
 
 
-def _state(seed: int, trials: Mapping[int, str], states: Mapping[int, str]) -> str:
-    """A trial with its state; nothing for a seed that an arm is not trained with."""
-    return f"{trials[seed]} {states[seed]}" if seed in trials else ""
-
-
-def _facts(plan: Plan, workspace: Workspace):
+def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     from gonn_core.nets.pairs import equal_start_share
 
     study = plan.study
@@ -123,8 +124,10 @@ def _facts(plan: Plan, workspace: Workspace):
     yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
+    if plan.checked.screen is not None:
+        return
     if study.contrasts:
-        yield _power(study, workspace)
+        yield _power(study, prior)
     control = study.arms[0]
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))
@@ -154,10 +157,8 @@ def _time(plan: Plan, left, workspace: Workspace) -> str:
     return f"time: about {minutes:.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"
 
 
-def _power(study: Study, workspace: Workspace) -> str:
-    effect = planned_effect(
-        study, pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
-    )
+def _power(study: Study, prior: PriorNoise) -> str:
+    effect = planned_effect(study, prior)
     if effect is None:
         return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     power = 100 * study.thresholds["power"]

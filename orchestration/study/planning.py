@@ -26,7 +26,7 @@ from orchestration.experiment.samples import budget_at, parse_samples, samples_n
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
-from orchestration.study.screening import Asked, Screened, screen
+from orchestration.study.screens.asked import Asked, Screened, screen
 from reports.stats.verdicts import Thresholds
 from reports.workspace import Workspace
 

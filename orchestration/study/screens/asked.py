@@ -18,7 +18,7 @@ from gonn_core.errors import SettingError
 from gonn_core.settings.data import GamesConfig
 from orchestration.experiment.samples import budget_at
 from orchestration.search.adopt import SEARCH, AdoptedRate, Adopter
-from orchestration.study.measured import measured_effects
+from orchestration.study.screens.measured import measured_effects
 from reports.workspace import Workspace
 
 

@@ -1,0 +1,157 @@
+"""What `gonn plan` shows of a screen: what is varied and what is not, what cannot be told apart, what it could show."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from rich import box
+from rich.table import Table
+
+from ablations.screens.aliases import AliasString, alias_strings, residual_df
+from ablations.study import Study
+from gonn_core.trial.directory import TrialDirectory
+from orchestration.study.planning import Plan
+from orchestration.study.screens.asked import Screened
+from reports.results.compare import study_thresholds
+from reports.results.seed_pool import PriorNoise
+from reports.stats.power import smallest_effect, smallest_shown
+from reports.workspace import Workspace
+
+TRIALS_SHOWN = 2
+"""So many trials of an arm are named, more are counted."""
+
+
+def screen_parts(plan: Plan, prior: PriorNoise, workspace: Workspace) -> Iterator[Table | str]:
+    """Tables and lines in the order in which they are shown."""
+    found, study = plan.checked.screen, plan.study
+    assert found is not None, "a plan of a screen"
+    numbers = {card: number for number, card in enumerate(study.cards, 1)}
+    yield _factors(found, study, numbers)
+    yield from _exclusive(found)
+    for verb, cards in (("held", study.held), ("left out", study.left_out)):
+        if cards:
+            yield _reasons(verb, cards)
+    yield _runs(found, study)
+    yield from _aliases(study, numbers)
+    yield from _power(study, prior)
+    yield _arms(study, numbers, workspace)
+
+
+def _factors(found: Screened, study: Study, numbers: Mapping[str, int]) -> Table:
+    """A row per card that is varied."""
+    table = Table("", "varied", "the base", "runs with", "without", box=box.SIMPLE_HEAD, pad_edge=False)
+    runs = Counter(trial.arm for trial in study.trials)
+    for contrast in study.contrasts:
+        sides = (sum(runs[arm] for arm in side) for side in (contrast.with_it, contrast.without))
+        has = "has it" if found.choice.flips.states[contrast.card] == "on" else "lacks it"
+        table.add_row(str(numbers[contrast.card]), contrast.card, has, *map(str, sides))
+    return table
+
+
+def _exclusive(found: Screened) -> Iterator[str]:
+    """A line per group of cards of which an arm has only one changed."""
+    columns, by_id = found.design.screen.columns, {card.id: card for card in found.choice.cards}
+    for group in dict.fromkeys(column.group for column in columns.values() if len(column.group) > 1):
+        pairs = [(one, other) for number, one in enumerate(group) for other in group[:number]]
+        reasons = [found.choice.flips.conflict(by_id[one], by_id[other]) for one, other in pairs]
+        told = "; ".join(dict.fromkeys(filter(None, reasons)))
+        yield f"each in a part of the arms of its own: {', '.join(group)} ({told})"
+
+
+def _reasons(verb: str, cards: Mapping[str, str]) -> Table:
+    """A row per card that is not varied."""
+    table = Table(verb, "because", box=box.SIMPLE_HEAD, pad_edge=False)
+    for card, reason in cards.items():
+        table.add_row(card, reason)
+    return table
+
+
+def _runs(found: Screened, study: Study) -> str:
+    arms, each = len(study.arms), found.runs // len(study.arms)
+    seeds = ", ".join(map(str, study.seeds))
+    how = f"each with seeds {seeds}" if each > 1 else f"each with one of the seeds {seeds}"
+    folded = f", half of them with the sign of {found.design.folded} reversed" if found.design.folded else ""
+    return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
+
+
+def _aliases(study: Study, numbers: Mapping[str, int]) -> Iterator[str]:
+    """Strings of interactions of two cards, by the cards' numbers; single ones only where blocks hide them."""
+    strings = alias_strings(study)
+    several = [string for string in strings if len(string.pairs) > 1]
+    hidden = [string for string in strings if len(string.pairs) == 1 and string.blocks]
+    yield "no main effect is aliased with an interaction of two enhancements"
+    if several or hidden:
+        yield "interactions that cannot be told apart, a line each:"
+    yield from (_string(string, numbers) for string in (*several, *hidden))
+
+
+def _string(string: AliasString, numbers: Mapping[str, int]) -> str:
+    pairs = "  ".join(f"{numbers[one]}×{numbers[other]}" for one, other in string.pairs)
+    return f"  {pairs}" + ("  (also seeds or parts of the arms)" if string.blocks else "")
+
+
+def _power(study: Study, prior: PriorNoise) -> Iterator[str]:
+    """Standard error and smallest effect of each card, beside those of as many runs of one card at a time."""
+    pool, thresholds = prior.pool(), study_thresholds(study)
+    if pool is None or prior.evaluation_variance is None:
+        yield "standard error: unknown, no seed noise measured yet on this base, budget and data"
+        return
+    runs, cards = len(study.trials), len(study.contrasts)
+    spread = math.sqrt(pool.variance / 2)
+    yield (
+        f"standard deviation of a run: {spread:.4f} nats, by {len(pool.members)} effects of "
+        f"{len(prior.studies)} studies on this base, budget and data"
+    )
+    of_arm = Counter(trial.arm for trial in study.trials)
+    df = residual_df(study) + min(thresholds.noise_weight, pool.df)
+    power = 100 * thresholds.power
+    sides: dict[tuple[int, int], list[str]] = {}
+    for contrast in study.contrasts:
+        counts = [sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without)]
+        sides.setdefault((counts[0], counts[1]), []).append(contrast.card)
+    for (with_it, without), names in sides.items():
+        se = math.sqrt(spread**2 * (1 / with_it + 1 / without) + prior.evaluation_variance)
+        if df <= 0:
+            yield f"{_whose(names, cards)}: standard error {se:.4f} nats, no run is left to measure it by"
+            continue
+        effect = smallest_shown(se, df, thresholds, cards, with_one_control=False)
+        yield (
+            f"{_whose(names, cards)}: standard error {se:.4f} nats; smallest effect shown with {power:.0f} % power: "
+            f"{effect:.4f} nats"
+        )
+    seeds = runs // (cards + 1)
+    if seeds < thresholds.min_seeds:
+        same = max(thresholds.min_seeds, runs // 2)
+        yield (
+            f"one at a time, {runs} runs are {seeds} seed{'s' * (seeds != 1)} an arm, too few to judge "
+            f"(at least {thresholds.min_seeds}); the same standard error takes {same * (cards + 1):,} runs"
+        )
+        return
+    alone = smallest_effect(pool, prior.evaluation_variance, seeds, thresholds, cards)
+    se = math.sqrt(pool.variance / seeds + prior.evaluation_variance)
+    yield (
+        f"one at a time, {seeds * (cards + 1)} runs are {seeds} seeds an arm: standard error {se:.4f}, smallest effect "
+        f"{alone:.4f} nats"
+    )
+
+
+def _whose(names: list[str], cards: int) -> str:
+    if len(names) == cards:
+        return "each effect"
+    return ", ".join(names) if len(names) <= 4 else f"{len(names)} effects"
+
+
+def _arms(study: Study, numbers: Mapping[str, int], workspace: Workspace) -> Table:
+    """A row per arm: what is changed in it, by the cards' numbers, and its trials."""
+    first = study.arms[0].id
+    sides = {contrast.card: (set(contrast.with_it), set(contrast.without)) for contrast in study.contrasts}
+    table = Table("arm", "changed", "trials", box=box.SIMPLE_HEAD, pad_edge=False)
+    for arm in study.arms:
+        changed = [card for card, pair in sides.items() if any(arm.id in side and first not in side for side in pair)]
+        trials = study.trials_of(arm.id)
+        states = {seed: TrialDirectory(workspace.runs / trial).state() for seed, trial in trials.items()}
+        few = len(states) <= TRIALS_SHOWN
+        told = ", ".join(f"{trials[seed]} {state}, seed {seed}" for seed, state in states.items())
+        counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
+        table.add_row(arm.id, " ".join(str(numbers[card]) for card in changed) or "–", told if few else counted)
+    return table
