@@ -17,11 +17,15 @@ from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons, estimate_comparisons
 from reports.stats.clusters import ArmResult
 from reports.stats.estimates import Effect
+from reports.stats.linear import analyse_runs, estimate_runs
+from reports.stats.runs import Runs
 from reports.stats.seed_noise import Differences
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 MAIN = 0
 """The first evaluation of a study fills its table."""
+OF_RUNS = ("factorial", "screen")
+"""Designs in which every run counts for many effects: `reports.stats.linear`; the others compare arms by seed."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,10 @@ def _analyse_metric(
 def extra_effects(results: StudyResults, metric: str) -> dict[str, Effect]:
     """Effects by card on a metric of positions on the main evaluation, without verdicts; of the
     contrasts that have results."""
-    by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
-    return estimate_comparisons(by_key, comparisons, study_thresholds(results.study)) if comparisons else {}
+    by_key, comparisons, left_out = _comparisons(results, lambda arm: results.arm_result(arm, MAIN, metric))
+    estimate = estimate_runs if results.study.design in OF_RUNS else estimate_comparisons
+    none = len(left_out) == len(results.study.contrasts)
+    return {} if none else estimate(by_key, comparisons, study_thresholds(results.study))
 
 
 def _analyse(
@@ -156,23 +162,33 @@ def _analyse(
 ) -> StudyAnalysis:
     by_key, comparisons, left_out = _comparisons(results, read)
     table = None
-    if comparisons:
+    if len(left_out) < len(results.study.contrasts):
         better = METRICS[metric].better
         assert better is not None, f"{metric} is not judged"
-        thresholds = study_thresholds(results.study)
-        table = analyse_comparisons(by_key, comparisons, thresholds, better, metric=metric, **options)
+        analyse = analyse_runs if results.study.design in OF_RUNS else analyse_comparisons
+        table = analyse(by_key, comparisons, study_thresholds(results.study), better, metric=metric, **options)
     return StudyAnalysis(metric, table, left_out)
 
 
 def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None]):
-    """Arms by key, comparisons by card, and why the other cards have none."""
+    """Arms by key, comparisons by card, and why the other cards have none. Where runs are compared, all comparisons: an
+    effect is told from the others even where those are not known."""
     study = results.study
     arms = {arm.id: result for arm in study.arms if (result := read(arm.id)) is not None}
+    if study.design in OF_RUNS:
+        by_key = {arm_key(study.arm(arm)): result for arm, result in arms.items()}
+        every = {contrast.card: comparison(study, contrast) for contrast in study.contrasts}
+        return by_key, every, runs_lacking(by_key, every)
     left_out = {contrast.card: reason for contrast in study.contrasts if (reason := _lacking(study, contrast, arms))}
     comparisons = {
         contrast.card: comparison(study, contrast) for contrast in study.contrasts if contrast.card not in left_out
     }
     return {arm_key(study.arm(arm)): result for arm, result in arms.items()}, comparisons, left_out
+
+
+def runs_lacking(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison]) -> dict[str, str]:
+    """Card -> why runs do not tell its effect, of the cards whose effect they do not."""
+    return Runs(arms, comparisons).lacking() if arms else dict.fromkeys(comparisons, "no finished run")
 
 
 def _lacking(study: Study, contrast: Contrast, arms: Mapping[str, ArmResult]) -> str | None:

@@ -9,7 +9,7 @@ from gonn_core.metrics import Better
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
 from reports.stats.estimates import Effect, sign_flip_p, spread, welch
 from reports.stats.family import adjust
-from reports.stats.seed_noise import Differences, SeedPool, moderated, pair_correlation, pool_seed_noise
+from reports.stats.seed_noise import Differences, RunNoise, SeedPool, moderated, pair_correlation, pool_seed_noise
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 
@@ -21,7 +21,8 @@ class TableAnalysis:
     (`prior`);
     pool: None when nothing could be pooled; correlation: of the arms without and with over seeds, pooled over the
     paired toggles;
-    evaluation_variance: the mean over toggles of the part that more seeds do not shrink.
+    evaluation_variance: the mean over toggles of the part that more seeds do not shrink. noise: of a run, where effects
+    are estimated from runs (`reports.stats.linear`).
     """
 
     effects: Mapping[str, Effect]
@@ -31,6 +32,7 @@ class TableAnalysis:
     pool: SeedPool | None
     correlation: float | None
     evaluation_variance: float
+    noise: RunNoise | None = None
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ class _Pairs:
             moderate = moderated(variance, n - 1.0, scaled, borrowed, thresholds.noise_weight)
             assert moderate is not None, "the pool has degrees of freedom"
             seed_part = moderate[0] / n, moderate[1]
-        return _effect(
+        return joined_effect(
             seed_part,
             own,
             evaluation_noise([(1.0, self.sums)], self.counts),
@@ -189,7 +191,7 @@ def _unpaired_effect(
                 for weight, arm in groups
             ]
         )
-    return _effect(
+    return joined_effect(
         own,
         own,
         evaluation_noise([(weight, arm.sums) for weight, arm in groups], groups[0][1].counts),
@@ -208,7 +210,7 @@ def _unpaired_effect(
     )
 
 
-def _effect(
+def joined_effect(
     seed_part: tuple[float, float] | None,
     own_part: tuple[float, float] | None,
     noise: EvaluationNoise,
@@ -217,8 +219,8 @@ def _effect(
     delta: float,
     **fields,
 ) -> Effect:
-    """Joins (variance, df) of the seeds with the evaluation noise; p_adjusted is filled in once the whole table is
-    known."""
+    """An effect from (variance, df) of its mean over seeds, `own_part` without what was borrowed, and the evaluation
+    noise; p_adjusted is filled in once the whole table is known."""
     total = spread(*seed_part, noise) if seed_part else None
     own = spread(*own_part, noise) if own_part else None
     return Effect(

@@ -58,6 +58,22 @@ class SeedPool:
         return max(0.0, self.df - df) if name in self.members else self.df
 
 
+@dataclass(frozen=True)
+class RunNoise:
+    """Variance of one run about what a linear model says.
+
+    replicated: from runs of the same arm with several seeds alone; else about the main effects, so that what
+    interactions there are stand in it, which makes intervals wider. own: (variance, df) without what was borrowed;
+    borrowed: (variance, df) of other studies' runs, None without any.
+    """
+
+    variance: float
+    df: float
+    replicated: bool
+    own: tuple[float, float] | None
+    borrowed: tuple[float, float] | None
+
+
 def pool_seed_noise(toggles: Mapping[str, Differences]) -> SeedPool | None:
     """Pools the variances of paired differences, weighted by degrees of freedom; None when no toggle is left that has
     two seeds.
