@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ablations.screens import Screen, make_screen
+from ablations.screens.fractions import Screen, make_screen
 from reports.stats.analysis import Comparison
 from reports.stats.clusters import ArmResult
 from tests.reports.simulation import Noise
