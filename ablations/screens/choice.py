@@ -13,7 +13,7 @@ from ablations.conditions import card_state
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.flips import Flips, with_cards
-from ablations.screens.fractions import FRACTIONS, LARGEST, exclusive_groups, group_width
+from ablations.screens.fractions import FRACTIONS, LARGEST, LEAST, exclusive_groups, group_width, make_screen
 from ablations.screens.names import Named
 from ablations.wording import claim_text
 from gonn_core.config import TrialConfig
@@ -83,10 +83,11 @@ def choose(place: Place, named: Named, refused: Reason, large: Reason) -> Choice
             fitting.append(card)
     fitting = _fewer_exclusive(fitting, flips, sieve)
     fitting = _fewer_columns(fitting, flips, sieve)
-    if len(fitting) < 2:
+    fitting = _fewer_repeats(fitting, flips, sieve)
+    if len(fitting) < LEAST:
         left = "; ".join(f"{card}: {reason}" for card, reason in sieve.left_out.items())
         problem = f"{len(fitting)} enhancements can be screened on {place.base.id}" + (f" ({left})" if left else "")
-        raise SettingError("NAME", ",".join(named.ids), problem, "at least two, or DESIGN=add-one")
+        raise SettingError("NAME", ",".join(named.ids), problem, f"at least {LEAST}, or another design")
     for card in fitting:
         place.registry.card(card.id)  # is its declaration sound?
     return Choice(flips, tuple(fitting), held, sieve.left_out)
@@ -180,3 +181,23 @@ def _fewer_columns(cards: Sequence[Enhancement], flips: Flips, sieve: _Sieve) ->
         last = (sieve.those_of_groups([card.id for card in left]) or [card.id for card in left])[-1]
         sieve.refuse(last, f"a screen has room for {LARGEST} columns")
         left = [card for card in left if card.id != last]
+
+
+def _fewer_repeats(cards: Sequence[Enhancement], flips: Flips, sieve: _Sieve) -> list[Enhancement]:
+    """Cards whose screen has no arm twice: of those that exclude others and came with a group the last goes. Cards that
+    were all named singly are left to `make_screen`."""
+    left, conflicts = list(cards), _conflicts(cards, flips)
+    while len(left) >= LEAST:
+        names = [card.id for card in left]
+        try:
+            make_screen(names, lambda one, other: other in conflicts[one])
+            return left
+        except SettingError as error:
+            exclusive = [name for name in names if conflicts[name].keys() & set(names)]
+            if not (of_groups := sieve.those_of_groups(exclusive)):
+                raise
+            last, problem = of_groups[-1], error.problem
+            others = ", ".join(other for other in conflicts[last] if other in names)
+            sieve.refuse(last, f"cannot be changed together with {others}, and {problem}")
+            left = [card for card in left if card.id != last]
+    return left

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from gonn_core.errors import SettingError
 
-LARGEST = 64
-"""Cards at most: 128 arms."""
+LEAST, LARGEST = 3, 64
+"""Cards at least (two make a whole factorial) and at most: 128 arms."""
 FRACTIONS = 4
 """Cards that exclude each other, at most."""
 
@@ -70,8 +70,8 @@ def least_arms(cards: int) -> int:
 def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> Screen:
     """The screen of these cards; `conflict`: whether two of them cannot be changed in one arm.
 
-    Raises SettingError for fewer than two cards, more than `LARGEST`, or more than `FRACTIONS` that exclude each
-    other.
+    Raises SettingError for fewer than three cards, more than `LARGEST`, more than `FRACTIONS` that exclude each other,
+    and for so many that do, beside so few that do not, that fractions would repeat arms of each other.
     """
     groups = exclusive_groups(cards, conflict)
     largest = max((len(group) for group in groups), default=0)
@@ -80,10 +80,20 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
         raise SettingError("NAME", "+".join(group), "cannot be changed together", f"at most {FRACTIONS} of them")
     fractions = 1 if largest < 2 else 2 if largest == 2 else 4
     half = least_arms(sum(group_width(group) for group in groups)) // 2
-    if len(cards) < 2 or half > LARGEST:
-        raise SettingError("NAME", "+".join(cards), f"{len(cards)} enhancements", f"2 to {LARGEST} for a screen")
+    if len(cards) < LEAST or half > LARGEST:
+        raise SettingError("NAME", "+".join(cards), f"{len(cards)} enhancements", f"{LEAST} to {LARGEST} for a screen")
+    screens = (_screen(cards, groups, half, fractions, spread) for spread in (False, True))
+    for screen in screens:
+        if len(set(screen.changed)) == screen.arms:
+            return screen
+    alone = sum(len(group) == 1 for group in groups)
+    problem = f"{len(cards) - alone} of them exclude others, which makes too many for the {alone} that go with all"
+    raise SettingError("NAME", "+".join(cards), problem, "fewer that exclude each other, or DESIGN=add-one")
+
+
+def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, fractions: int, spread: bool) -> Screen:
     blocks = (half - 1, half - 2)
-    columns = _columns(groups, blocks, fractions)
+    columns = _columns(groups, blocks, fractions, half if spread else 0)
     rows = _rows(half)
     fraction_of = tuple(_block(arm, half, blocks[: fractions.bit_length() - 1]) for arm in range(2 * half))
     changed = tuple(
@@ -127,15 +137,27 @@ def exclusive_groups(cards: Sequence[str], conflict: Callable[[str, str], bool])
     return list(dict.fromkeys(tuple(card for card in cards if card in group_of[each]) for each in cards))
 
 
-def _columns(groups: Sequence[tuple[str, ...]], blocks: tuple[int, int], fractions: int) -> dict[str, Column]:
+def _columns(
+    groups: Sequence[tuple[str, ...]], blocks: tuple[int, int], fractions: int, spread: int
+) -> dict[str, Column]:
     """The widest groups first, else in the order given, each in the first free columns that the block strings map onto
-    each other: the effect of a card within its fraction is then clear of the other main effects."""
+    each other: the effect of a card within its fraction is then clear of the other main effects.
+
+    spread: None of it where 0; else the number of columns, and cards that go with all others get independent ones
+    first, so that they alone tell as many arms apart as they can.
+    """
     taken: set[int] = set()
     columns = {}
+    reached = {0}  # sums of the rows (column, 1) of cards that go with all others
     for group in sorted(groups, key=group_width, reverse=True):
         width = group_width(group)
         span = [0, blocks[0], blocks[1], blocks[0] ^ blocks[1]][:width]
-        first = next(index for index in itertools.count() if not taken & {index ^ string for string in span})
+        free = (index for index in itertools.count() if not taken & {index ^ string for string in span})
+        first = next(free)
+        if spread and width == 1:
+            others = itertools.chain([first], itertools.takewhile(lambda index: index < spread, free))
+            first = next((index for index in others if index | spread not in reached), first)
+            reached |= {each ^ (first | spread) for each in reached}
         taken |= {first ^ string for string in span}
         for place, card in enumerate(group):
             varied = frozenset(part for part in range(fractions) if part % width % len(group) == place)
