@@ -14,11 +14,13 @@ from gonn_core.rating.matches import Match, load_matches
 from orchestration.study.folder import count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
+from reports.results.compare import study_thresholds
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
 from reports.study.render import ReportFiles, write_report, written_report
 from reports.study.terminal import print_report
-from reports.tables.formats import interval, signed
+from reports.tables.formats import interval, p_value, signed
+from reports.tables.verdicts import verdict_text
 from reports.workspace import Workspace
 
 
@@ -100,15 +102,17 @@ def report_study(workspace: Workspace, study: Study, command: str, look: bool = 
 
 
 def _tags(files: ReportFiles) -> dict[str, str]:
-    """Δ, interval and verdict of every card."""
-    nats = files.report.analyses[0, "nats"]
+    """Δ, interval, adjusted p and verdict of every card."""
+    nats, level = files.report.analyses[0, "nats"], study_thresholds(files.report.study).equivalence_level
     tags = {}
     for contrast in files.report.study.contrasts:
-        effect = nats.effect(contrast.card)
-        if effect is None:
+        effect, verdict = nats.effect(contrast.card), nats.verdict(contrast.card)
+        if effect is None or verdict is None:
             continue
         tags[f"delta_nats.{contrast.card}"] = signed(effect.delta)
-        tags[f"verdict.{contrast.card}"] = str(nats.verdict(contrast.card))
+        tags[f"verdict.{contrast.card}"] = verdict_text(verdict, effect, level=level)
+        if effect.p_adjusted is not None:
+            tags[f"p_adjusted.{contrast.card}"] = p_value(effect.p_adjusted)
         if effect.interval95:
             tags[f"interval95.{contrast.card}"] = interval(effect.interval95)
     for finding in files.report.findings:

@@ -8,6 +8,7 @@ from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
+from reports.stats.verdicts import GONE
 from reports.study.tables import describe
 from reports.tables import formats
 
@@ -21,6 +22,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_readings(results),
         *_pairing(results, nats),
         *_pool(nats, prior),
+        *_rules(results),
         *_margins(results, nats),
         *_sign_flips(nats),
         look_counts_text(results.look_counts),
@@ -102,6 +104,21 @@ def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
     if prior is not None:
         notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in prior.skipped]
     return notes
+
+
+def _rules(results: StudyResults) -> list[str]:
+    """That a study of version 0.1 is judged by rules that its file does not know yet."""
+    study = results.study
+    if "noise_weight" in study.thresholds:
+        return []
+    weight = study_thresholds(study).noise_weight
+    gone = [name for name in study.thresholds if name in GONE]
+    before = f"; its {' and '.join(gone)} count for nothing any more" if gone else ""
+    return [
+        f"The study's file is of version 0.1 and it is judged by today's rules: of its thresholds noise_weight is new "
+        f"({weight:g}, not written down before the first trial){before}, and p is adjusted step by step for what "
+        "effects share."
+    ]
 
 
 def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:

@@ -14,7 +14,7 @@ from reports.cache import cached_files, digest
 from reports.figures.picture import drawing_code
 from reports.files import write_files
 from reports.pages import page_text
-from reports.results.compare import MAIN
+from reports.results.compare import MAIN, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.study import serial
@@ -127,6 +127,6 @@ def markdown(report: Report, tables: ReportTables, figure: bool = False) -> str:
         unfinished=bool(unfinished),
         finished=len(report.results.trials) - unfinished,
         trials=len(report.results.trials),
-        thresholds=report.study.thresholds,
+        thresholds=study_thresholds(report.study),
         percent=lambda share: f"{100 * share:g} %",
     )

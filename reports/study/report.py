@@ -9,12 +9,13 @@ from ablations.study import Arm, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
-from reports.results.compare import MAIN, StudyAnalysis, analyse_study
+from reports.results.compare import MAIN, StudyAnalysis, analyse_study, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.stats.verdicts import EffectVerdict
 from reports.study.footnotes import table_notes
 from reports.tables import formats
+from reports.tables.verdicts import leaves_out_zero, unshown, verdict_text
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,12 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
 
 
 def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
-    """`last_move_input: Δ −0.4432 nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`."""
-    effect = nats.effect(card)
-    if effect is None:
+    """`last_move_input: Δ −0.4432 nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`.
+
+    With p where the interval leaves 0 out and the effect is not shown all the same.
+    """
+    effect, verdict = nats.effect(card), nats.verdict(card)
+    if effect is None or verdict is None:
         return f"{card}: no result yet ({nats.left_out[card]})"
     evaluation = results.study.evaluations[MAIN]
     change = (
@@ -101,9 +105,9 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
         + " nats"
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
+    text = verdict_text(verdict, effect, level=study_thresholds(results.study).equivalence_level)
+    if unshown(verdict) and leaves_out_zero(effect):
+        text += f", p {formats.p_value(effect.p_adjusted)} among {len(nats.table.effects) if nats.table else 1}"
     planned = len(results.study.seeds)
     seeds = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
-    return (
-        f"{card}: Δ {change}, {nats.verdict(card)} ({seeds}, {evaluation.positions:,} positions of "
-        f"{evaluation.games:,} games)"
-    )
+    return f"{card}: Δ {change}, {text} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"

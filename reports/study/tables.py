@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ablations.study import Contrast, EvaluationRef
+from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
-from reports.results.compare import StudyAnalysis, used_trials
+from reports.results.compare import StudyAnalysis, study_thresholds, used_trials
 from reports.results.costs import arm_cost, mean_cost
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
@@ -13,6 +14,7 @@ from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.histories import HISTORY
+from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
 
 _ARM_COLUMNS = (
     Column("arm", "arm", "left"),
@@ -40,6 +42,7 @@ _EFFECT_COLUMNS = (
     Column("parts", "s.e.: seeds, games", parts=("se_seeds", "se_games")),
     Column("p", "p (adjusted)", under="verdict"),
     Column("verdict", "verdict", "left"),
+    BOUND,
     Column("seeds", "seeds", "left", under="verdict"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
 )
@@ -47,6 +50,8 @@ _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
     Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
+    Column("top1_p", "p (adjusted): top-1"),
+    Column("top4_p", "top-4", under="top1_p"),
     *_COST_COLUMNS,
 )
 _SHORT_COLUMNS = (
@@ -54,6 +59,9 @@ _SHORT_COLUMNS = (
     Column("nats", "Δ nats", parts=("nats", *interval95("nats"))),
     Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
     Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
+    Column("nats_p", "p (adjusted): nats"),
+    Column("top1_p", "top-1", under="nats_p"),
+    Column("top4_p", "top-4", under="nats_p"),
 )
 
 
@@ -118,14 +126,15 @@ def _seeds_cell(results: StudyResults, seeds: list[int], trials: tuple[str, ...]
 def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: int) -> Table:
     """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
     cost."""
-    rows = []
+    rows, level = [], study_thresholds(results.study).equivalence_level
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
         if effect is None or verdict is None:
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
             cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, escape=True, short="no result yet")}
         else:
-            cells = _effect_cells(effect, verdict, used_trials(results, contrast, effect, evaluation), evaluation)
+            trials = used_trials(results, contrast, effect, evaluation)
+            cells = _effect_cells(effect, verdict, level, trials, evaluation)
             cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
@@ -133,10 +142,33 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
         _EFFECT_COLUMNS,
         tuple(rows),
+        not_shown_notes(analysis),
     )
 
 
-def _effect_cells(effect: Effect, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int) -> dict[str, Cell]:
+def not_shown_notes(analysis: StudyAnalysis) -> tuple[str, ...]:
+    """Why an effect is not shown whose interval leaves 0 out, where there is one: a sentence that names its cards."""
+    table = analysis.table
+    if table is None:
+        return ()
+    cards = [
+        f"{printable(card, 80)} (p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)})"
+        for card, effect in table.effects.items()
+        if unshown(table.verdicts[card]) and leaves_out_zero(effect)
+    ]
+    if not cards:
+        return ()
+    one = len(cards) == 1
+    return (
+        f"The interval is that of one effect by itself, the verdict that of one among {len(table.effects)}: "
+        f"{', '.join(cards)} {'has' if one else 'have'} an interval that leaves 0 out and {'is' if one else 'are'} not "
+        "shown beside the others.",
+    )
+
+
+def _effect_cells(
+    effect: Effect, verdict: EffectVerdict, level: float, trials: tuple[str, ...], evaluation: int
+) -> dict[str, Cell]:
     def cell(text, value):
         return Cell(text, value, trials, evaluation)
 
@@ -147,7 +179,8 @@ def _effect_cells(effect: Effect, verdict: EffectVerdict, trials: tuple[str, ...
         "own": cell(formats.interval(effect.own_interval95), _ends(effect.own_interval95)),
         "parts": cell(f"{seed_part}, {effect.se_eval:.4f}", [effect.se_seed, effect.se_eval]),
         "p": cell(formats.p_value(effect.p_adjusted), effect.p_adjusted),
-        "verdict": cell(str(verdict), str(verdict)),
+        "verdict": cell(verdict_text(verdict, effect, level=level), str(verdict)),
+        "bound": cell("", verdict_bound(verdict, effect)),
     }
 
 
@@ -180,15 +213,17 @@ def short_effects_table(
 def _delta_cells(
     results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int
 ) -> dict[str, Cell]:
-    cells = {}
+    cells: dict[str, Cell] = {}
     for metric, analysis in analyses.items():
         effect = analysis.effect(contrast.card)
         if effect is None:
-            cells[metric] = Cell(formats.NONE)
+            cells |= {metric: Cell(formats.NONE), f"{metric}_p": Cell(formats.NONE)}
             continue
         text = formats.with_interval(effect.delta, effect.interval95, METRICS[metric].unit)
         value = [effect.delta, *(_ends(effect.interval95) or ())]
-        cells[metric] = Cell(text, value, used_trials(results, contrast, effect, evaluation), evaluation)
+        trials = used_trials(results, contrast, effect, evaluation)
+        cells[metric] = Cell(text, value, trials, evaluation)
+        cells[f"{metric}_p"] = Cell(formats.p_value(effect.p_adjusted), effect.p_adjusted, trials, evaluation)
     return cells
 
 

@@ -22,6 +22,8 @@ def terminal_tables(report: Report) -> Iterator[RenderableType]:
         if table is not None and table.rows:
             yield Text(printable(table.title, 300), style="bold")
             yield rich_table(table)
+            if name == "effects":
+                yield from (Text(printable(note, 400)) for note in table.notes)
             yield Text()
     for note in unfinished_notes(report.results):
         yield Text(printable(note, 400), style="yellow")

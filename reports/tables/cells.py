@@ -34,6 +34,7 @@ class Column:
     exact: its numbers are settings, not measurements: CSV has all their digits.
     parts: names of the CSV columns of lists in its cells. Of three, a single number is the first and two are the last
     (a value and the ends of its interval).
+    printed: whether it stands on pages; else in CSV alone.
     """
 
     key: str
@@ -44,6 +45,7 @@ class Column:
     under: str | None = None
     exact: bool = False
     parts: tuple[str, ...] = ()
+    printed: bool = True
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class Table:
         return [[row.cells[column.key] for column in self.shown(brief)] for row in self.rows]
 
     def shown(self, brief: bool = False) -> list[Column]:
-        """The columns in order; `brief`: those of a terminal."""
-        return [column for column in self.columns if column.brief or not brief]
+        """The columns of a page in order; `brief`: those of a terminal."""
+        return [column for column in self.columns if column.printed and (column.brief or not brief)]
 
 
 def interval95(prefix: str = "") -> tuple[str, str]:

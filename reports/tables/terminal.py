@@ -16,7 +16,7 @@ VERDICT_STYLES = {
     "hurts": "red",
     "contradicted": "red",
     "underpowered": "yellow",
-    "inconclusive": "yellow",
+    "not shown": "yellow",
 }
 
 SHORT = 20
@@ -38,7 +38,7 @@ def rich_table(table: Table) -> RichTable:
         least = min(longest, 26) if index == 0 else whole if not numbers and whole <= SHORT else None
         shown.add_column(Text(title), justify=column.align, no_wrap=numbers, min_width=least, overflow="fold")
     for row in body:
-        shown.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text, "")) for cell in row))
+        shown.add_row(*(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text.partition(":")[0], "")) for cell in row))
     return shown
 
 

@@ -1,5 +1,7 @@
 """Tables of made-up studies: what stands in the cells, and from which trials."""
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -8,9 +10,13 @@ import pytest
 from reports.results.compare import MAIN, analyse_study
 from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
+from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.tables import formats
+from reports.tables.markdown import markdown_table
+from reports.tables.serial import csv_text
+from reports.tables.verdicts import bound_text
 from tests.reports.made_studies import plan_study, train
 
 
@@ -211,3 +217,78 @@ def test_claims_set_the_margin_of_no_effect(pair):
     table = pair.analyses[MAIN, "nats"].table
     smallest = min(0.025, 0.0125)  # of its claims: −0.025, and −0.015 to −0.01
     assert table.margins["parametric_relu"] == pytest.approx(smallest / 4)
+
+
+# What is not shown
+
+
+@pytest.mark.parametrize(
+    ("bound", "metric", "text"),
+    [
+        (0.0176, "nats", "0.018 nats"),
+        (0.0181, "nats", "0.019 nats"),
+        (0.0180, "nats", "0.018 nats"),
+        (0.00234, "nats", "0.0024 nats"),
+        (0.4521, "nats", "0.46 nats"),
+        (1.23, "nats", "1.3 nats"),
+        (0.0123, "top1", "1.3 points"),
+        (0.0995, "nats", "0.10 nats"),
+        (12.3, "rank", "13 places"),
+        (0.0, "nats", "0 nats"),
+    ],
+)
+def test_bounds_have_two_digits_and_are_rounded_up(bound, metric, text):
+    assert bound_text(bound, metric) == text
+
+
+@pytest.fixture(scope="module")
+def unshown(tmp_path_factory):
+    """Three cards without an effect, one of them with an interval that leaves 0 out by chance."""
+    cards = ("parametric_relu", "ladder_input", "ko_plane")
+    made = plan_study(tmp_path_factory.mktemp("unshown"), *cards)
+    train(made, {"without-ko_plane": 0.016})
+    return reported(made)
+
+
+def test_an_effect_that_is_not_shown_has_its_bound_everywhere(unshown):
+    effect = unshown.analyses[MAIN, "nats"].effect("ladder_input")
+    text = f"not shown: smaller than {bound_text(effect.bound)} (90 %)"
+    table = report_tables(unshown).table("effects")
+    row = next(row for row in table.rows if row.key == "ladder_input")
+    assert (row.cells["verdict"].text, row.cells["verdict"].value) == (text, "not shown")
+    assert row.cells["bound"].value == effect.bound > abs(effect.delta)
+    assert any(sentence.startswith("ladder_input: ") and text in sentence for sentence in unshown.sentences)
+    read = list(csv.DictReader(io.StringIO(csv_text(table))))[1]
+    assert (read["verdict"], float(read["bound"])) == ("not shown", pytest.approx(effect.bound, rel=1e-5))
+    assert "smaller than" in markdown_table(table) and "bound" not in markdown_table(table)
+
+
+def test_an_interval_without_0_beside_not_shown_has_its_reason(unshown):
+    effect = unshown.analyses[MAIN, "nats"].effect("ko_plane")
+    assert effect.interval95.high < 0 and effect.p < 0.05 < effect.p_adjusted  # what the fixture is made for
+    (note,) = report_tables(unshown).table("effects").notes
+    both = f"ko_plane (p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)})"
+    assert both in note and "one among 3" in note and "parametric_relu" not in note
+    assert f"(90 %), p {formats.p_value(effect.p_adjusted)} among 3" in unshown.sentences[2]
+
+
+def test_every_table_of_effects_has_adjusted_p(unshown):
+    for name, metrics in (("rates", ("top1", "top4")), ("effects-test-as-published", ("nats", "top1", "top4"))):
+        number = MAIN if name == "rates" else 1
+        row = next(row for row in report_tables(unshown).table(name).rows if row.key == "ko_plane")
+        for metric in metrics:
+            effect = unshown.analyses[number, metric].effect("ko_plane")
+            assert row.cells[f"{metric}_p"].value == effect.p_adjusted is not None
+
+
+def test_a_study_of_version_0_1_says_that_it_is_judged_by_todays_rules(tmp_path, unshown):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2, 3))
+    old = {name: value for name, value in made.study.thresholds.items() if name != "noise_weight"}
+    old |= {"outlier_ratio": 10.0, "outlier_level": 0.01}
+    study = made.study.model_copy(update={"thresholds": old})
+    train(made, {})
+    files = write_report(study, load_results(study, made.runs), tmp_path / "out", made.registry)
+    (note,) = [note for note in files.report.notes if "version 0.1" in note]
+    assert "noise_weight is new (2" in note and "outlier_ratio and outlier_level" in note
+    assert "with at most 2," in files.markdown.read_text()
+    assert not any("version 0.1" in note for note in unshown.notes)
