@@ -11,7 +11,7 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import markdown_escape, printable
 from gonn_core.rating.matches import Match, load_matches
-from orchestration.study.folder import count_look, study_folder
+from orchestration.study.folder import count_look, keep_noise, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
 from reports.results.compare import study_thresholds
@@ -82,7 +82,7 @@ class Reporter:
             unfinished = {trial.id for trial in results.unfinished}
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
-        prior = self._shelf.pool(study)
+        prior = keep_noise(workspace, study, self._shelf.pool(study), not results.unfinished)
         other = results.look_counts, prior
         anew = anew or not unchanged.holds(other)
         if anew:

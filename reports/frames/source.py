@@ -10,6 +10,7 @@ from ablations.study import Study, read_study
 from gonn_core.errors import InputError, SettingError
 from gonn_core.rating.matches import Match, load_matches
 from reports.results.compare import StudyAnalysis
+from reports.results.frozen_pool import judged_with
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
 from reports.study.report import study_analyses
@@ -73,7 +74,9 @@ class Source:
         """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
         for results in self.results():
             if results.study.evaluations and results.study.contrasts:
-                yield results, study_analyses(results, self.registry, self._shelf.pool(results.study))
+                study = results.study
+                prior = judged_with(self.workspace.studies / study.id, self._shelf.pool(study))
+                yield results, study_analyses(results, self.registry, prior)
 
     def _load(self, study: Study) -> StudyResults:
         if study.id not in self._results:

@@ -23,13 +23,17 @@ class PriorNoise:
     differences: `<card> of <study>` -> differences by seed; evaluation_variance: of a difference, median over them (a
     large effect varies more between games, and says little about the small ones that are planned for), None without
     any;
-    studies: those that gave some; skipped: study files that could not be used, with the reason.
+    studies: those that gave some; skipped: study files that could not be used, with the reason. since: when it was
+    kept, of the noise that a complete study goes on to be judged with (`reports.results.frozen_pool`); today: what it
+    would be if it were gathered now.
     """
 
     differences: Mapping[str, Differences]
     evaluation_variance: float | None
     studies: tuple[str, ...]
     skipped: tuple[str, ...] = ()
+    since: str | None = None
+    today: "PriorNoise | None" = None
 
     def pool(self) -> SeedPool | None:
         """Their pooled seed noise; None without any."""

@@ -8,6 +8,7 @@ from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
+from reports.stats.seed_noise import SeedPool, pool_seed_noise
 from reports.stats.verdicts import GONE
 from reports.study.tables import describe
 from reports.tables import formats
@@ -101,9 +102,25 @@ def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
         notes.append(
             f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."
         )
+    if prior is not None and prior.today is not None and pool is not None and nats.table is not None:
+        notes += _moved(pool, pool_seed_noise({**prior.today.differences, **nats.table.differences}), prior.since)
     if prior is not None:
         notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in prior.skipped]
     return notes
+
+
+def _moved(pool: SeedPool, today: SeedPool | None, since: str | None) -> list[str]:
+    """That the studies of today tell of another seed noise than those of the time when the study was complete."""
+    if today is None or math.isclose(pool.variance, today.variance) and math.isclose(pool.df, today.df):
+        return []
+
+    def text(each: SeedPool) -> str:
+        return f"standard deviation {math.sqrt(each.variance):.4f} on {each.df:.1f} degrees of freedom"
+
+    return [
+        f"Judged with the seed noise that was known when the study was complete ({since}: {text(pool)}), so that no "
+        f"later study changes a verdict; with today's studies: {text(today)}."
+    ]
 
 
 def _rules(results: StudyResults) -> list[str]:
