@@ -102,19 +102,27 @@ def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
         notes.append(
             f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."
         )
-    if prior is not None and prior.today is not None and pool is not None and nats.table is not None:
-        notes += _moved(pool, pool_seed_noise({**prior.today.differences, **nats.table.differences}), prior.since)
+    if prior is not None and prior.today is not None and nats.table is not None:
+        known = {*pool.members, *pool.own} if pool else set()  # of a design that counts runs the pool has not its own
+        own = {name: each for name, each in nats.table.differences.items() if name in known}
+        notes += _moved(pool, pool_seed_noise({**prior.today.differences, **own}), prior.since)
     if prior is not None:
         notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in prior.skipped]
     return notes
 
 
-def _moved(pool: SeedPool, today: SeedPool | None, since: str | None) -> list[str]:
+def _moved(pool: SeedPool | None, today: SeedPool | None, since: str | None) -> list[str]:
     """That the studies of today tell of another seed noise than those of the time when the study was complete."""
-    if today is None or math.isclose(pool.variance, today.variance) and math.isclose(pool.df, today.df):
+    if (pool is None) == (today is None) and (
+        pool is None
+        or today is None
+        or (math.isclose(pool.variance, today.variance) and math.isclose(pool.df, today.df))
+    ):
         return []
 
-    def text(each: SeedPool) -> str:
+    def text(each: SeedPool | None) -> str:
+        if each is None:
+            return "none"
         return f"standard deviation {math.sqrt(each.variance):.4f} on {each.df:.1f} degrees of freedom"
 
     return [

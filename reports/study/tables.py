@@ -152,7 +152,7 @@ def not_shown_notes(analysis: StudyAnalysis) -> tuple[str, ...]:
     if table is None:
         return ()
     cards = [
-        f"{printable(card, 80)} (p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)})"
+        f"{printable(card, 80)} ({_both_p(effect)})"
         for card, effect in table.effects.items()
         if unshown(table.verdicts[card]) and leaves_out_zero(effect)
     ]
@@ -164,6 +164,11 @@ def not_shown_notes(analysis: StudyAnalysis) -> tuple[str, ...]:
         f"{', '.join(cards)} {'has' if one else 'have'} an interval that leaves 0 out and {'is' if one else 'are'} not "
         "shown beside the others.",
     )
+
+
+def _both_p(effect: Effect) -> str:
+    look = "" if effect.level is None else f", below {effect.level:.3g} wanted at its look"
+    return f"p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)}{look}"
 
 
 def _effect_cells(
