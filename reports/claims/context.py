@@ -1,4 +1,5 @@
-"""A claim with all that a measure looks at, what a measure gives, and how an effect answers a claim."""
+"""A claim with all that a measure looks at, and what a measure gives: a verdict, or what is to be judged together with
+the card's other claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from ablations.study import Contrast
 from gonn_core.metrics import METRICS
 from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.study_results import StudyResults
+from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.estimates import Effect
-from reports.stats.verdicts import ClaimedEffect, Thresholds, judge_claim
+from reports.stats.verdicts import Thresholds
 from reports.tables import formats
 
 NOT_MEASURED = "not measured yet"
@@ -48,17 +50,45 @@ class ClaimContext:
         """The arms that a level is claimed of."""
         return self.contrast.with_it if self.claim.quantity == "on" else self.contrast.without
 
+    @property
+    def claimed(self) -> ClaimedEffect:
+        """What the claim says, in numbers. A level has no direction, but for what a net answers in one position less
+        what it answers in another."""
+        claim, (low, high) = self.claim, self.claim.bounds or (None, None)
+        of_level = claim.quantity != "difference" and (claim.probe is None or claim.probe.minus is None)
+        return ClaimedEffect(claim.direction, low, high, self.differs, self.from_memory, of_level)
+
 
 @dataclass(frozen=True)
 class Measured:
     """What stands in the columns `ours` and `verdict`; `value`: numbers of the former, `note`: the reason of the
-    latter."""
+    latter; tests: how many different ones of the card's claims it was judged together with, itself among them; 0: it
+    was not judged by a test."""
 
     text: str
     verdict: str
     note: str = ""
     value: object = None
     trials: tuple[str, ...] = ()
+    evaluation: int | None = None
+    tests: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found of a claim, to be judged by `reports.claims.together`.
+
+    effects: one, or one for each of the numbers that must bear it out together, with the claim on each; the other
+    fields: as of `Measured`; note: added to the verdict's.
+    """
+
+    effects: tuple[Effect, ...]
+    claimed: tuple[ClaimedEffect, ...]
+    margin: float
+    text: str
+    note: str
+    value: object
+    trials: tuple[str, ...]
     evaluation: int | None = None
 
 
@@ -67,7 +97,7 @@ def not_measured(reason: str) -> Measured:
     return Measured(formats.NONE, NOT_MEASURED, reason)
 
 
-def judged(
+def answer(
     context: ClaimContext,
     effect: Effect,
     trials: tuple[str, ...],
@@ -75,28 +105,40 @@ def judged(
     counted_from: str = "",
     note: str = "",
     evaluation: int | None = None,
-) -> Measured:
-    """An effect on the claim's metric, with its interval, judged as an answer to the claim.
+) -> Answer:
+    """An effect on the claim's metric, with its interval, as an answer to the claim.
 
     counted_from: what an effect of 0 stands for, where it is no difference of two levels; note: added to the verdict's.
     """
-    claim, thresholds = context.claim, context.thresholds
-    low, high = claim.bounds or (None, None)
-    claimed = ClaimedEffect(claim.direction, low, high, context.differs, context.from_memory)
-    judgement = judge_claim(effect, claimed, thresholds.margin(claim.metric, claimed.size), thresholds)
-    unit = METRICS[claim.metric].unit
+    claimed, unit = context.claimed, METRICS[context.claim.metric].unit
     parts = [
         formats.with_interval(effect.delta, effect.interval95, unit),
         "points" if unit == "share" else "",
         counted_from,
         f"at {formats.samples(context.samples)} samples",
     ]
-    ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
-    return Measured(
-        " ".join(filter(None, parts)),
-        str(judgement.verdict),
-        "; ".join(filter(None, (judgement.note, note))),
-        [effect.delta, *ends],
-        trials,
-        evaluation,
-    )
+    margin = context.thresholds.margin(context.claim.metric, claimed.size)
+    text = " ".join(filter(None, parts))
+    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
+
+
+def level_answer(
+    context: ClaimContext, effect: Effect, trials: tuple[str, ...], *, unit: str = "%", evaluation: int | None = None
+) -> Answer:
+    """The mean over seeds of what one arm has itself, a share of 1."""
+    claimed, values, ends = context.claimed, effect.deltas, effect.interval95
+    finite = max((abs(end) for end in context.claim.bounds or () if abs(end) != float("inf")), default=None)
+    interval = "" if ends is None else f" [{_percent(ends.low)}, {_percent(ends.high)}]"
+    text = f"{_percent(effect.delta)}{interval} {unit} at {formats.samples(context.samples)} samples"
+    note = f"{effect.n} seeds, {_percent(min(values))} to {_percent(max(values))} {unit}"
+    margin = context.thresholds.margin(context.claim.metric, finite)
+    return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)
+
+
+def with_ends(effect: Effect) -> list[float]:
+    """Value and, where there are any, ends of the 95 % interval."""
+    return [effect.delta, *([effect.interval95.low, effect.interval95.high] if effect.interval95 else [])]
+
+
+def _percent(share: float) -> str:
+    return formats.minus(f"{100 * share:.3g}" if abs(share) < 0.01 else f"{100 * share:.1f}")

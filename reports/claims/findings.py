@@ -12,6 +12,7 @@ from ablations.wording import conditions_text
 from gonn_core.metrics import METRICS
 from reports.claims.context import NOT_MEASURED, ClaimContext, Measured
 from reports.claims.measures import MEASURES
+from reports.claims.together import judge_together
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
 from reports.tables import formats
@@ -65,11 +66,17 @@ def find_claims(
         if contrast.card not in registry.cards:
             continue
         card = registry.card(contrast.card).on_base(results.study.base, results.study.budget)
-        for claim in card.claims:
-            apart = differs(results, registry, card, contrast, claim)
-            context = ClaimContext(results, registry, card, contrast, claim, analyses, apart)
-            measured = MEASURES[METRICS[claim.metric].source](context)
-            findings.append(ClaimFinding(card.id, claim, measured, measured.trials, apart))
+        contexts = [
+            ClaimContext(
+                results, registry, card, contrast, claim, analyses, differs(results, registry, card, contrast, claim)
+            )
+            for claim in card.claims
+        ]
+        found = [MEASURES[METRICS[each.claim.metric].source](each) for each in contexts]
+        findings += [
+            ClaimFinding(card.id, context.claim, measured, measured.trials, context.differs)
+            for context, measured in zip(contexts, judge_together(contexts, found), strict=True)
+        ]
     return tuple(findings)
 
 
@@ -116,6 +123,13 @@ def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> T
     ]
     if missing:
         notes.append(f"No claims are declared for: {', '.join(missing)}.")
+    if tests := {finding.card: finding.measured.tests for finding in findings if finding.measured.tests > 1}:
+        numbers = ", ".join(f"{card} {count}" for card, count in tests.items())
+        notes.append(
+            f"Different tests behind the judged claims: {numbers}. Those of one enhancement are judged together, none "
+            "first: p is adjusted over them (Holm), and the intervals held against the claims are wider than the 95 % "
+            "ones shown."
+        )
     rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
     return Table("claims", "Claims of the documents", COLUMNS, rows, tuple(notes))
 

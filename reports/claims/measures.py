@@ -1,4 +1,4 @@
-"""Each source of numbers that a claim can be about: what we measured, and the verdict."""
+"""Each source of numbers that a claim can be about: what we measured, and the verdict where no test gives it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,15 +7,15 @@ import numpy as np
 
 from ablations.claimed import conditions_of
 from gonn_core.metrics import METRICS, Source
-from reports.claims.context import ClaimContext, Measured, judged, not_measured
+from reports.claims.context import Answer, ClaimContext, Measured, answer, not_measured
 from reports.claims.levels import positions_level
 from reports.claims.weights import weights
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
 from reports.results.compare import MAIN, analyse_study, paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
+from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.estimates import Effect
-from reports.stats.verdicts import ClaimVerdict
 from reports.tables import formats
 from reports.tables.histories import HISTORY
 
@@ -25,7 +25,7 @@ _NO_GAMES_WITHOUT_HISTORY = (
 )
 
 
-def _effect(context: ClaimContext) -> Measured:
+def _effect(context: ClaimContext) -> Measured | Answer:
     """A metric with an effect and an interval (nats, hit rates, rank, probability, training loss)."""
     evaluation = _evaluation(context)
     if evaluation is None:
@@ -42,7 +42,7 @@ def _effect(context: ClaimContext) -> Measured:
         return not_measured(analysis.left_out[context.contrast.card])
     trials = used_trials(context.results, context.contrast, effect, evaluation)
     note = _on_the_way(context, effect) if evaluation == MAIN else ""
-    return judged(context, effect, trials, note=note, evaluation=evaluation)
+    return answer(context, effect, trials, note=note, evaluation=evaluation)
 
 
 def _evaluation(context: ClaimContext) -> int | None:
@@ -55,7 +55,7 @@ def _evaluation(context: ClaimContext) -> int | None:
     return next((n for n, each in enumerate(evaluations) if (each.split, each.subset, each.history) == wanted), None)
 
 
-def _training(context: ClaimContext) -> Measured:
+def _training(context: ClaimContext) -> Measured | Answer:
     """A metric of the progress lines: no evaluation stands behind it."""
     return replace(_effect(context), evaluation=None)
 
@@ -112,24 +112,24 @@ def _speed(context: ClaimContext) -> Measured:
     return Measured(text, str(ClaimVerdict.NOT_TESTED), f"differs from the claim in {', '.join(apart)}", on / off)
 
 
-def _win_rate(context: ClaimContext) -> Measured:
+def _win_rate(context: ClaimContext) -> Measured | Answer:
     """Games of the arms with each other, moves drawn with full history, of a claim about play without history without
     it; an effect of 0 is a win rate of 50 %."""
     choice = PUBLISHED if context.claim.history == "full" else choice_text({"choice": {"history": "none"}})
     for rate in win_rates(context.results):
         if (rate.card, rate.choice) == (context.contrast.card, choice):
             note = f"{rate.games:,} games of {rate.effect.n} seeds"
-            return judged(context, rate.effect, rate.trials, counted_from="from 50 %", note=note)
+            return answer(context, rate.effect, rate.trials, counted_from="from 50 %", note=note)
     return not_measured(_NO_GAMES if choice == PUBLISHED else _NO_GAMES_WITHOUT_HISTORY)
 
 
-def _probe(context: ClaimContext) -> Measured:
+def _probe(context: ClaimContext) -> Measured | Answer:
     from reports.claims.probes import probe  # numba behind it: only when a claim needs it
 
     return probe(context)
 
 
-MEASURES: Mapping[Source, Callable[[ClaimContext], Measured]] = {
+MEASURES: Mapping[Source, Callable[[ClaimContext], Measured | Answer]] = {
     "positions": _effect,
     "curve": _training,
     "gap": _effect,

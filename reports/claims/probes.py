@@ -1,18 +1,16 @@
 """Claims on the probability of a move in a test position of the documents, from the answers that `gonn probe` left."""
 
-import numpy as np
-
 from gonn_core.evaluation.probes.published import picture_cases
 from gonn_core.go.points import point
-from reports.claims.context import ClaimContext, Measured, judged, not_measured
-from reports.claims.levels import judge_level
+from reports.claims.context import Answer, ClaimContext, Measured, answer, level_answer, not_measured
 from reports.probes.effects import level, probability_effect
-from reports.tables import formats
+from reports.results.compare import by_seed_alone
+from reports.stats.levels import mean_effect
 
 _NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
 
 
-def probe(context: ClaimContext) -> Measured:
+def probe(context: ClaimContext) -> Measured | Answer:
     """The effect on the probability, or the probability in one arm."""
     claimed = context.claim.probe
     assert claimed is not None
@@ -23,25 +21,17 @@ def probe(context: ClaimContext) -> Measured:
     effect, trials = probability_effect(context.results, context.contrast, case, move)
     if effect is None:
         return not_measured(_NO_ANSWERS)
-    return judged(context, effect, trials, note=f"{effect.n} seeds")
+    return answer(context, effect, trials, note=f"{effect.n} seeds")
 
 
-def _level(context: ClaimContext, case: str, other: str | None, move: int, head: str) -> Measured:
-    """Replicated when the mean lies within the claim ± its share; no interval stands behind it. other: the position
-    whose probability is taken off, net by net."""
+def _level(context: ClaimContext, case: str, other: str | None, move: int, head: str) -> Measured | Answer:
+    """other: the position whose probability is taken off, net by net. Noise is that between seeds alone: the position
+    is the claim's own, none was drawn."""
     values, trials = level(context.results, context.claimed_arms, case, move, head)
     if not values:
         return not_measured(_NO_ANSWERS)
     if other is not None:
-        values = [
-            value - taken_off
-            for value, taken_off in zip(
-                values, level(context.results, context.claimed_arms, other, move, head)[0], strict=True
-            )
-        ]
-    mean = float(np.mean(values))
-    verdict, reason = judge_level(context, mean, len(values))
-    unit = "%" if other is None else "points"
-    spread = f"{len(values)} seeds, {100 * min(values):.1f} to {100 * max(values):.1f} {unit}"
-    text = f"{100 * mean:.1f} {unit} at {formats.samples(context.samples)} samples"
-    return Measured(text, str(verdict), "; ".join(filter(None, (reason, spread))), mean, trials)
+        taken_off, _ = level(context.results, context.claimed_arms, other, move, head)
+        values = {seed: value - taken_off[seed] for seed, value in values.items()}
+    effect = mean_effect(context.card.id, by_seed_alone(values))
+    return level_answer(context, effect, trials, unit="%" if other is None else "points")

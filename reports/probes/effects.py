@@ -2,34 +2,51 @@
 positions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ablations.study import Contrast
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
+from reports.results.compare import by_seed_alone, study_thresholds
 from reports.results.study_results import StudyResults, TrialResult
-from reports.stats.clusters import evaluation_noise, sums_by_game
-from reports.stats.estimates import Effect, Interval, Spread, sign_flip_p, spread
+from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
+from reports.stats.estimates import Effect, Interval, Spread
+from reports.stats.family import Test, step_down
+from reports.stats.levels import mean_effect
+from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 
 @dataclass(frozen=True)
 class GroupEffect:
-    """A group's score with and without an enhancement. interval95: over seeds and cases; with one seed over cases
-    alone; None with one cluster."""
+    """A group's score with and without an enhancement; chance is 0, certainty 1.
+
+    effect: of the mean over seeds and clusters of cases; with one seed its interval95 is over cases alone; none at all
+    with one cluster. Its p_adjusted and the verdict are those of `study_effects`; verdict: None with one cluster.
+    """
 
     group: str
-    seeds: tuple[int, ...]
     cases: int
     off: float
     on: float
-    interval95: Interval | None
+    effect: Effect
+    verdict: EffectVerdict | None = None
 
     @property
     def delta(self) -> float:
         """On minus off."""
         return self.on - self.off
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Those that answered with all arms."""
+        return self.effect.seeds
+
+    @property
+    def interval95(self) -> Interval | None:
+        """Of the difference."""
+        return self.effect.interval95
 
 
 def answers_of(trial: TrialResult) -> dict[str, ProbeAnswers]:
@@ -84,33 +101,47 @@ def group_effects(results: StudyResults, contrast: Contrast, suite: str) -> list
             )
             off, on = scores.mean(axis=(1, 2))
             clusters = example.arrays["cluster"][inside]
-            effects.append(
-                GroupEffect(
-                    group["name"],
-                    seeds,
-                    int(inside.sum()),
-                    float(off),
-                    float(on),
-                    _interval(scores[1] - scores[0], clusters),
-                )
-            )
+            effect = _effect(contrast.card, seeds, scores[1] - scores[0], clusters)
+            effects.append(GroupEffect(group["name"], int(inside.sum()), float(off), float(on), effect))
     return effects
 
 
-def _interval(differences: np.ndarray, clusters: np.ndarray) -> Interval | None:
-    """95 % interval of the mean of (seeds, cases) differences: variance between seeds, and between clusters of
-    cases."""
+def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters: np.ndarray) -> Effect:
+    """The mean of (seeds, cases) differences: variance between seeds, and between clusters of cases."""
     sums, counts = sums_by_game(differences, clusters)
-    seeds = len(differences)
     if len(counts) < 2:
-        return None
-    noise = evaluation_noise([(1.0, sums)], counts)
-    mean_spread = (
-        Spread(float(np.sqrt(noise.total)), len(counts) - 1)
-        if seeds == 1
-        else spread(float(differences.mean(1).var(ddof=1)) / seeds, seeds - 1, noise)
-    )
-    return mean_spread.interval(float(differences.mean()), 0.95)
+        known = mean_effect(card, by_seed_alone(dict(zip(seeds, differences.mean(1), strict=True))))
+        return replace(known, se_seed=None, se=None, df=None, interval95=None, interval90=None, own_interval95=None, p=None)
+    effect = mean_effect(card, ArmResult(seeds, sums, counts))
+    if len(seeds) > 1:
+        return effect
+    over_cases = Spread(float(np.sqrt(evaluation_noise([(1.0, sums)], counts).total)), len(counts) - 1)
+    return replace(effect, interval95=over_cases.interval(effect.delta, 0.95))
+
+
+def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffect]]:
+    """Card -> its effects on the groups' scores, judged. All of them stand in one table and are a family: p is adjusted
+    over cards and groups."""
+    thresholds = study_thresholds(results.study)
+    found = {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
+    tests = {
+        (card, each.group): Test(each.effect.p, each.effect.df)
+        for card, groups in found.items()
+        for each in groups
+        if each.effect.p is not None and each.effect.df is not None and each.effect.n >= thresholds.min_seeds
+    }
+    adjusted = dict(zip(tests, step_down(list(tests.values())), strict=True))
+    return {
+        card: [_judged(each, adjusted.get((card, each.group)), thresholds) for each in groups]
+        for card, groups in found.items()
+    }
+
+
+def _judged(each: GroupEffect, p: float | None, thresholds: Thresholds) -> GroupEffect:
+    effect = replace(each.effect, p_adjusted=p)
+    several = effect.n < thresholds.min_seeds or effect.p is not None
+    verdict = judge_effect(effect, "higher", thresholds.smallest("probe"), thresholds) if several else None
+    return replace(each, effect=effect, verdict=verdict)
 
 
 def probability_effect(
@@ -125,9 +156,9 @@ def probability_effect(
     seeds = tuple(sorted(sides[0].keys() & sides[1].keys()))
     if not seeds:
         return None, ()
-    deltas = np.array([sides[0][seed][0] - sides[1][seed][0] for seed in seeds])
+    deltas = {seed: sides[0][seed][0] - sides[1][seed][0] for seed in seeds}
     trials = tuple(dict.fromkeys(trial for seed in seeds for side in sides for trial in side[seed][1]))
-    return paired_effect(contrast.card, seeds, deltas), trials
+    return mean_effect(contrast.card, by_seed_alone(deltas)), trials
 
 
 def _probabilities(
@@ -141,42 +172,11 @@ def _probabilities(
     return probabilities
 
 
-def paired_effect(name: str, seeds: tuple[int, ...], deltas: np.ndarray) -> Effect:
-    """The effect of paired differences by seed, with no other noise; without intervals for a single seed."""
-    n, delta = len(deltas), float(deltas.mean())
-    noise = Spread(float(deltas.std(ddof=1) / np.sqrt(n)), n - 1) if n > 1 else None
-    p = noise.p_value(delta) if noise else None
-    intervals = [noise.interval(delta, level) if noise else None for level in (0.95, 0.90)]
-    return Effect(
-        name=name,
-        n=n,
-        seeds=seeds,
-        delta=delta,
-        deltas=tuple(map(float, deltas)),
-        paired=True,
-        pooled=False,
-        se_seed=noise.se if noise else None,
-        se_eval=0.0,
-        se=noise.se if noise else None,
-        df=noise.df if noise else None,
-        interval95=intervals[0],
-        interval90=intervals[1],
-        own_interval95=intervals[0],
-        p=p,
-        p_adjusted=p,
-        p_sign_flip=sign_flip_p(deltas),
-        correlation=None,
-        weights={},
-        control_seeds=n,
-    )
-
-
 def level(
     results: StudyResults, arms: tuple[str, ...], case: str, move: int, head: str = "policy"
-) -> tuple[list[float], tuple[str, ...]]:
-    """Probability of a move by seed, as a mean over arms, and the trials behind it; head: as in
+) -> tuple[dict[int, float], tuple[str, ...]]:
+    """Seed -> probability of a move, as a mean over arms, by rising seed, and the trials behind it; head: as in
     `ablations.schema.Probe`."""
-    probabilities = _probabilities(by_seed(results, arms), case, move, head)
-    return [probabilities[seed][0] for seed in sorted(probabilities)], tuple(
-        trial for seed in sorted(probabilities) for trial in probabilities[seed][1]
-    )
+    probabilities = sorted(_probabilities(by_seed(results, arms), case, move, head).items())
+    trials = tuple(trial for _, (_, each) in probabilities for trial in each)
+    return {seed: value for seed, (value, _) in probabilities}, trials

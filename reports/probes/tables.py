@@ -8,7 +8,7 @@ from gonn_core.evaluation.probes.published import PublishedPosition
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.go.points import point_name
-from reports.probes.effects import GroupEffect, common_suite, group_effects
+from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95
@@ -106,11 +106,7 @@ def study_table(results: StudyResults) -> Table | None:
     A shared control may have been probed for another study: that alone is no comparison.
     """
     suite = common_suite(results)
-    effects = (
-        {}
-        if suite is None
-        else {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
-    )
+    effects = {} if suite is None else study_effects(results, suite)
     return effects_table(effects) if any(effects.values()) else None
 
 
@@ -125,28 +121,38 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
                 "card": Cell(card, card),
                 "group": Cell(each.group.replace("_", " "), each.group),
                 "cases": Cell(f"{each.cases:,}", each.cases),
-            }
-            cells |= {
                 "off": Cell(_percent(each.off), each.off),
                 "on": Cell(_percent(each.on), each.on),
                 "delta": Cell(delta, [each.delta, *ends]),
+                "p": Cell(formats.p_value(each.effect.p_adjusted), each.effect.p_adjusted),
+                "verdict": _verdict(each),
                 "n": Cell(str(len(each.seeds)), len(each.seeds)),
             }
             rows.append(Row(f"{card} {each.group}", cells))
-    columns = [
+    columns = (
         Column("card", "enhancement", "left"),
         Column("group", "probes", "left"),
         Column("cases", "cases"),
         Column("off", "score without"),
-    ]
-    columns += [
         Column("on", "with"),
         Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
+        Column("p", "p (adjusted)"),
+        Column("verdict", "verdict", "left"),
         Column("n", "seeds"),
-    ]
-    alone = any(len(each.seeds) == 1 for groups in effects.values() for each in groups)
-    notes = ("An interval of one seed is over cases alone.",) if alone else ()
-    return Table("probe_effects", "Probe scores", tuple(columns), tuple(rows), notes)
+    )
+    count = sum(each.effect.p_adjusted is not None for groups in effects.values() for each in groups)
+    notes = [_SCORE]
+    if count > 1:
+        notes.append(f"p is adjusted over the {count} effects of this table (Holm); an interval is of one by itself.")
+    if any(len(each.seeds) == 1 for groups in effects.values() for each in groups):
+        notes.append("An interval of one seed is over cases alone.")
+    return Table("probe_effects", "Probe scores", columns, tuple(rows), tuple(notes))
+
+
+def _verdict(each: GroupEffect) -> Cell:
+    if each.verdict is None:
+        return Cell(formats.NONE)
+    return formats_verdict(each)
 
 
 def _percent(share: float) -> str:

@@ -30,6 +30,19 @@ class Interval:
         """True when the interval lies in [-margin, margin]."""
         return -margin <= self.low and self.high <= margin
 
+    def inside(self, zone: "Interval") -> bool:
+        """True when the interval lies within another."""
+        return zone.low <= self.low and self.high <= zone.high
+
+    def meets(self, zone: "Interval") -> bool:
+        """True when the two have a point in common."""
+        return self.low <= zone.high and zone.low <= self.high
+
+    @property
+    def mirrored(self) -> "Interval":
+        """That of the difference the other way round."""
+        return Interval(-self.high, -self.low)
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -72,6 +85,12 @@ class Effect:
     def bound(self) -> float | None:
         """What the effect is smaller than in size: the farther end of the 90 % interval."""
         return None if self.interval90 is None else max(abs(self.interval90.low), abs(self.interval90.high))
+
+    def interval(self, level: float) -> Interval | None:
+        """At any level, as `interval95` is at that of 95 %."""
+        if self.se is None or self.df is None:
+            return None
+        return Spread(self.se, self.df).interval(self.delta, level)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from reports.stats.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
+from reports.stats.claim_verdicts import ClaimVerdict, judge_claim
+from reports.stats.claimed_effect import ClaimedEffect
 from tests.error_rates.judged import THRESHOLDS, judge
 from tests.error_rates.made import Noise, make_arms
 from tests.error_rates.rates import Bar, Case, Table
