@@ -129,7 +129,7 @@ def level_answer(
     claimed, values, ends = context.claimed, effect.deltas, effect.interval95
     finite = max((abs(end) for end in context.claim.bounds or () if abs(end) != float("inf")), default=None)
     interval = "" if ends is None else f" [{_percent(ends.low)}, {_percent(ends.high)}]"
-    text = f"{_percent(effect.delta)}{interval} {unit} at {formats.samples(context.samples)} samples"
+    text = f"{_percent(effect.delta)} {unit}{interval} at {formats.samples(context.samples)} samples"
     note = f"{effect.n} seeds, {_percent(min(values))} to {_percent(max(values))} {unit}"
     margin = context.thresholds.margin(context.claim.metric, finite)
     return Answer((effect,), (claimed,), margin, text, note, with_ends(effect), trials, evaluation)

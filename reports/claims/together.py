@@ -25,10 +25,13 @@ def judge_together(contexts: Sequence[ClaimContext], found: Sequence[Measured | 
         if p is not None:
             tests[_number(context)] = p
     adjusted = dict(zip(tests, step_down([Test(p, 1.0) for p in tests.values()]), strict=True))
-    return [
-        _judged(context, each, adjusted.get(_number(context)), len(tests)) if isinstance(each, Answer) else each
-        for context, each in zip(contexts, found, strict=True)
-    ]
+    measured = []
+    for context, each in zip(contexts, found, strict=True):
+        if isinstance(each, Answer):
+            tested = _p(context, each) is not None
+            each = _judged(context, each, adjusted[_number(context)] if tested else None, len(tests))
+        measured.append(each)
+    return measured
 
 
 def _number(context: ClaimContext) -> Hashable:
@@ -58,8 +61,7 @@ def _judged(context: ClaimContext, each: Answer, p: float | None, tests: int) ->
     if judgement.verdict is ClaimVerdict.NOT_SHOWN and difference:
         (effect,) = each.effects
         assert effect.bound is not None, "what is judged has intervals"
-        level = f"{100 * thresholds.equivalence_level:g} %"
-        notes.append(f"smaller than {formats.bound(effect.bound, METRICS[context.claim.metric].unit)} ({level})")
+        notes.append(f"smaller than {formats.bound(effect.bound, METRICS[context.claim.metric].unit)} (90 %)")
     return Measured(
         each.text,
         str(judgement.verdict),

@@ -13,6 +13,7 @@ _COLUMNS = (
     Column("wilson", "of these nets alone", brief=False, under="rate", parts=("wilson95_low", "wilson95_high")),
     Column("games", "games"),
     Column("choice", "moves", "left"),
+    Column("p", "p (adjusted)", under="verdict"),
     Column("verdict", "verdict", "left"),
     Column("seeds", "seeds", under="games"),
 )
@@ -29,7 +30,8 @@ def play_table(results: StudyResults) -> Table | None:
         "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
         "against each other. The interval is over seeds: it is for"
         " nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within "
-        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %. Drawn: from GoNN's distribution over the likeliest moves.",
+        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %. p is adjusted over the enhancements with one choice of moves. "
+        "Drawn: from GoNN's distribution over the likeliest moves.",
     )
     return Table("play", "Play: with against without", _COLUMNS, rows, notes)
 
@@ -51,7 +53,8 @@ def _row(rate: WinRate) -> Row:
         "games": Cell(formats.count(rate.games), rate.games, rate.trials),
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
         "choice": text_cell(rate.choice or USUAL),
-        "verdict": Cell(str(rate.verdict), str(rate.verdict), rate.trials),
+        "p": Cell(formats.p_value(rate.effect.p_adjusted), rate.effect.p_adjusted, rate.trials),
+        "verdict": Cell(formats.verdict(rate.verdict, rate.effect, "share"), str(rate.verdict), rate.trials),
         "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),
     }
     return Row(f"{rate.card} {rate.choice}".strip(), cells)

@@ -111,7 +111,9 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
     sums, counts = sums_by_game(differences, clusters)
     if len(counts) < 2:
         known = mean_effect(card, by_seed_alone(dict(zip(seeds, differences.mean(1), strict=True))))
-        return replace(known, se_seed=None, se=None, df=None, interval95=None, interval90=None, own_interval95=None, p=None)
+        return replace(
+            known, se_seed=None, se=None, df=None, interval95=None, interval90=None, own_interval95=None, p=None
+        )
     effect = mean_effect(card, ArmResult(seeds, sums, counts))
     if len(seeds) > 1:
         return effect

@@ -141,7 +141,7 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
         Column("n", "seeds"),
     )
     count = sum(each.effect.p_adjusted is not None for groups in effects.values() for each in groups)
-    notes = [_SCORE]
+    notes = []
     if count > 1:
         notes.append(f"p is adjusted over the {count} effects of this table (Holm); an interval is of one by itself.")
     if any(len(each.seeds) == 1 for groups in effects.values() for each in groups):
@@ -150,9 +150,10 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
 
 
 def _verdict(each: GroupEffect) -> Cell:
+    """The word alone in CSV."""
     if each.verdict is None:
         return Cell(formats.NONE)
-    return formats_verdict(each)
+    return Cell(formats.verdict(each.verdict, each.effect, "share"), str(each.verdict))
 
 
 def _percent(share: float) -> str:

@@ -189,10 +189,10 @@ def _judge_value(found: _Found, claim: ClaimedEffect, margin: float) -> ClaimJud
     if short and sign * found.delta > 0:
         note = f"{at} wholly short of the claim ± {margin:.4g}"
         return ClaimJudgement(ClaimVerdict.SMALLER, note if same else f"{note}; whether there is any is not shown")
-    if same and interval.inside(zone) and zone.low > 0:
+    if same and interval.inside(zone) and zone.low >= 0:
         return ClaimJudgement(ClaimVerdict.REPLICATED, f"{at} within the claim ± {margin:.4g}")
     if same:
-        note = f"{at} meets the claim ± {margin:.4g}" + ("" if zone.low > 0 else ", which holds 0")
+        note = f"{at} meets the claim ± {margin:.4g}" + ("" if zone.low >= 0 else ", which holds 0")
         return ClaimJudgement(ClaimVerdict.CONSISTENT, note)
     size = "not excluded" if interval.meets(zone) else "excluded"
     return ClaimJudgement(ClaimVerdict.NOT_SHOWN, f"the claimed size is {size}; {_sign_note(found, claim)}")

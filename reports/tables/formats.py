@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from reports.stats.estimates import Interval
+from reports.stats.estimates import Effect, Interval
+from reports.stats.verdicts import EffectVerdict
 
 NONE = "–"
 """What stands where there is no number."""
@@ -37,6 +38,13 @@ def bound(size: float, unit: str = "nats") -> str:
     digits = 1 - math.floor(math.log10(shown)) if shown > 0 else 0
     up = math.ceil(round(shown * 10.0**digits, 6)) / 10.0**digits
     return f"{up:.{max(digits, 0)}f}" + names.get(unit, "")
+
+
+def verdict(word: EffectVerdict, effect: Effect, unit: str = "nats") -> str:
+    """A verdict on an effect; `not shown` with its bound: `not shown: smaller than 0.018 nats (90 %)`."""
+    if word is not EffectVerdict.NOT_SHOWN or effect.bound is None:
+        return str(word)
+    return f"{word}: smaller than {bound(effect.bound, unit)} (90 %)"
 
 
 def p_value(p: float | None) -> str:

@@ -2,8 +2,8 @@
 
 import json
 
-import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from ablations.schema import Claim
 from ablations.wording import claim_text
@@ -87,13 +87,15 @@ def test_two_positions_are_read_off_one_net(made, monkeypatch):
 
     def level(results, arms, case, move, head):
         asked.append((arms, case, move, head))
-        return list(says[case]), ("a", "b", "c")
+        return dict(zip((1, 2, 3), says[case], strict=True)), ("a", "b", "c")
 
     monkeypatch.setattr("reports.claims.probes.level", level)
     measured = findings(study, cards)["answers"]
     assert asked == [(("with-made_up",), name, point("A2"), "policy") for name in says]
-    assert measured.value == pytest.approx(np.mean([0.45, 0.5, 0.37]))
-    assert measured.text == "44.0 points at 5M samples" and "3 seeds, 37.0 to 50.0 points" in measured.note
+    interval = ttest_1samp([0.45, 0.5, 0.37], 0).confidence_interval()
+    assert measured.value == pytest.approx([0.44, interval.low, interval.high])
+    assert measured.text.startswith("44.0 points [27.") and measured.text.endswith("] at 5M samples")
+    assert "3 seeds, 37.0 to 50.0 points" in measured.note
     assert {picture_cases()[name] for name in says} == set(says)
 
 

@@ -1,0 +1,274 @@
+"""Verdicts on claims drawn on a ruler: `[` and `]` the 95 % interval, `|` no difference, the estimate in the middle;
+one character = 0.002 nats."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reports.stats.claim_verdicts import ClaimVerdict, judge_claim, judge_claims
+from reports.stats.claimed_effect import ClaimedEffect
+from reports.stats.clusters import ArmResult
+from reports.stats.estimates import Effect, Spread, quantile
+from reports.stats.levels import mean_effect
+from reports.stats.verdicts import Thresholds
+from tests.reports.stats.checks import made_effect
+
+THRESHOLDS = Thresholds()
+UNIT, DF = 0.002, 9.0
+REPLICATED, CONSISTENT, CONTRADICTED = ClaimVerdict.REPLICATED, ClaimVerdict.CONSISTENT, ClaimVerdict.CONTRADICTED
+SMALLER, LARGER, NOT_SHOWN = ClaimVerdict.SMALLER, ClaimVerdict.LARGER, ClaimVerdict.NOT_SHOWN
+
+
+def drawn(ruler: str, n: int = 5, zero: int | None = None) -> Effect:
+    """The effect drawn on a ruler, with the p that its interval has."""
+    zero = ruler.index("|") if zero is None else zero
+    low, high = ((ruler.index(mark) - zero) * UNIT for mark in "[]")
+    return around((low + high) / 2, (high - low) / 2, n)
+
+
+def around(delta: float, half: float, n: int = 5) -> Effect:
+    """An effect with half a 95 % interval."""
+    noise = Spread(half / quantile(0.975, DF), DF)
+    ends = {f"interval{level}": noise.interval(delta, level / 100) for level in (95, 90)}
+    return made_effect(noise.p_value(delta), n, delta=delta, se=noise.se, df=DF, **ends)
+
+
+def judged(effect: Effect, claim: ClaimedEffect, **options):
+    return judge_claim(effect, claim, THRESHOLDS.margin("nats", claim.size), THRESHOLDS, **options)
+
+
+VALUE = ClaimedEffect("decrease", -0.024, -0.024)
+
+
+@pytest.mark.parametrize(
+    ("ruler", "verdict"),
+    [
+        ("             [ ]          |            ", REPLICATED),
+        ("            [   ]         |            ", REPLICATED),
+        ("          [      ]        |            ", CONSISTENT),
+        ("           [           ]  |            ", CONSISTENT),
+        ("  [                      ]|            ", CONSISTENT),
+        ("  [         ]             |            ", CONSISTENT),
+        ("  [     ]                 |            ", LARGER),
+        ("                  [     ] |            ", SMALLER),
+        ("                  [       | ]          ", SMALLER),
+        ("                     [    |  ]         ", SMALLER),
+        ("                     [    |     ]      ", NOT_SHOWN),
+        ("                     [    |    ]       ", NOT_SHOWN),
+        ("                         [| ]          ", CONTRADICTED),
+        ("                          |    [    ]  ", CONTRADICTED),
+        ("           [              |   ]        ", NOT_SHOWN),
+        ("  [                       |   ]        ", NOT_SHOWN),
+        ("            [             |          ] ", NOT_SHOWN),
+    ],
+)
+def test_claimed_values(ruler, verdict):
+    """The zone is 9 to 15 characters left of the bar."""
+    assert judged(drawn(ruler), VALUE).verdict is verdict
+
+
+def test_the_same_the_other_way_round():
+    claim = ClaimedEffect("increase", 0.024, 0.024)
+    for delta, half, verdict in (
+        (0.024, 0.005, REPLICATED),
+        (0.05, 0.01, LARGER),
+        (0.008, 0.006, SMALLER),
+        (-0.008, 0.004, CONTRADICTED),
+    ):
+        assert judged(around(delta, half), claim).verdict is verdict
+        assert judged(around(-delta, half), VALUE).verdict is verdict
+
+
+def test_an_estimate_of_the_other_sign_is_never_smaller_than_claimed():
+    for delta in np.linspace(-0.08, 0.08, 65):
+        for half in (0.0005, 0.002, 0.01, 0.04):
+            effect = around(float(delta), half)
+            for tests in (1, 7):
+                verdict = judged(effect, VALUE, tests=tests).verdict
+                assert delta < 0 or verdict in (CONTRADICTED, NOT_SHOWN)
+                assert verdict is not REPLICATED or -0.03 < delta < -0.018
+
+
+def test_what_is_not_shown_tells_whether_the_size_is_excluded_and_of_what_sign_it_is():
+    assert judged(around(0.004, 0.012), VALUE).note == (
+        "the claimed size is excluded; the estimate is of the opposite sign"
+    )
+    assert judged(around(-0.012, 0.02), VALUE).note == (
+        "the claimed size is not excluded; the estimate is of the claimed sign"
+    )
+    assert "whether there is any is not shown" in judged(around(-0.004, 0.008), VALUE).note
+    assert judged(around(0.0, 0.012), VALUE).note.endswith("the estimate is 0")
+
+
+def test_significance_that_its_family_takes_away_replicates_nothing():
+    wide = ClaimedEffect("decrease", -0.05, -0.004)
+    effect = around(-0.02, 0.018)
+    assert judged(effect, wide).verdict is CONSISTENT
+    assert judged(replace(effect, p_adjusted=0.2), wide).verdict is NOT_SHOWN
+    assert judged(replace(around(-0.06, 0.02), p_adjusted=0.06), VALUE).verdict is NOT_SHOWN
+
+
+def test_a_zone_that_holds_nothing_is_never_replicated():
+    """A claim below the smallest effect cannot be told from none, however precise the measurement is."""
+    small = ClaimedEffect("decrease", -0.001, -0.001)
+    assert judged(around(-0.001, 0.0005), small).verdict is CONSISTENT
+    assert judged(around(-0.0004, 0.0005), small).verdict is NOT_SHOWN
+
+
+def test_ranges_open_and_closed():
+    closed = ClaimedEffect("decrease", -0.030, -0.010)
+    assert closed.size == pytest.approx(0.020)
+    assert judged(around(-0.020, 0.012), closed).verdict is REPLICATED
+    at_least = ClaimedEffect("decrease", float("-inf"), -0.010)
+    assert at_least.size == 0.010
+    assert judged(around(-0.1, 0.09), at_least).verdict is REPLICATED
+    assert judged(around(-0.1, 0.095), at_least).verdict is CONSISTENT
+    assert judged(around(-0.003, 0.002), at_least).verdict is SMALLER
+    assert judged(around(0.003, 0.004), at_least).verdict is NOT_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("ruler", "direction", "verdict"),
+    [
+        ("[   ]   |        ", "decrease", REPLICATED),
+        ("[   ]   |        ", "increase", CONTRADICTED),
+        ("[   ]   |        ", "no_change", CONTRADICTED),
+        ("        |        [   ]", "increase", REPLICATED),
+        ("   [     |  ]   ", "decrease", NOT_SHOWN),
+        ("   [     |  ]   ", "no_change", NOT_SHOWN),
+    ],
+)
+def test_directions_without_a_value(ruler, direction, verdict):
+    assert judged(drawn(ruler), ClaimedEffect(direction)).verdict is verdict
+
+
+def test_no_effect_decides_claims_of_direction():
+    effect = around(0.0, 0.0012)
+    assert judged(effect, ClaimedEffect("no_change")).verdict is REPLICATED
+    assert judged(effect, ClaimedEffect("decrease")).verdict is CONTRADICTED
+
+
+def test_no_change_is_what_the_document_found_too_little_to_speak_of():
+    """A range of its own that is wider than the margin, such as that of 600 games, is the zone."""
+    wide, narrow = ClaimedEffect("no_change", -0.009, 0.006), ClaimedEffect("no_change", 0.0, 0.001)
+
+    def of(claim, low, high):
+        return judge_claim(around((low + high) / 2, (high - low) / 2), claim, 0.002, THRESHOLDS).verdict
+
+    assert of(wide, -0.0085, 0.0055) is REPLICATED
+    assert of(narrow, -0.0085, 0.0055) is NOT_SHOWN and of(narrow, -0.0018, 0.0018) is REPLICATED
+    assert of(wide, -0.012, -0.004) is NOT_SHOWN
+    assert of(wide, -0.020, -0.010) is CONTRADICTED
+    assert of(narrow, -0.010, -0.004) is CONTRADICTED
+
+
+def test_beside_other_claims_the_interval_is_wider():
+    """What fits into the zone alone does not among seven; the note says at which level."""
+    effect = around(-0.024, 0.0055)
+    alone, among = judged(effect, VALUE), judged(effect, VALUE, tests=7)
+    assert alone.verdict is REPLICATED and alone.note == "95 % interval within the claim ± 0.006"
+    assert among.verdict is CONSISTENT and among.note == "99.29 % interval meets the claim ± 0.006"
+    half = float(quantile(1 - 0.025 / 7, DF) / quantile(0.975, DF)) * 0.0055
+    assert effect.interval(1 - 0.05 / 7).high == pytest.approx(-0.024 + half)
+
+
+def test_at_a_planned_look_its_level_stands_in_place_of_alpha():
+    effect = replace(around(-0.024, 0.0055), level=0.018)
+    assert judged(effect, VALUE).note == "98.2 % interval meets the claim ± 0.006"
+    assert judged(replace(around(-0.02, 0.016), level=0.018), VALUE).verdict is NOT_SHOWN
+
+
+def test_other_conditions_are_never_judged():
+    claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples", "base"))
+    found = judged(drawn("                           |  [   ] "), claim)
+    assert found.verdict is ClaimVerdict.NOT_TESTED
+    assert found.note == "differs from the claim in samples, base; here: increase"
+    assert "same direction" in judged(drawn("[   ] |"), claim).note
+    assert "not shown" in judged(drawn("[    |   ]"), claim).note
+
+
+def test_memory_is_compared_and_never_judged():
+    claim = ClaimedEffect("decrease", -0.024, -0.024, differs=("samples",), from_memory=True)
+    assert judged(drawn("[   ] |"), claim).verdict is ClaimVerdict.COMPARED
+
+
+def test_claims_need_seeds():
+    assert judged(drawn("[   ] |", n=2), VALUE).verdict is ClaimVerdict.UNDERPOWERED
+
+
+def test_claims_that_contradict_themselves_are_refused():
+    with pytest.raises(ValueError, match="is no decrease"):
+        ClaimedEffect("decrease", 0.02, 0.02)
+    with pytest.raises(ValueError, match="low <= high"):
+        ClaimedEffect("decrease", -0.01, -0.02)
+    with pytest.raises(ValueError, match="go together"):
+        ClaimedEffect("decrease", -0.01)
+
+
+# Levels: of one arm, and of several layers
+
+
+@pytest.mark.parametrize(
+    ("level", "half", "verdict"),
+    [
+        (0.40, 0.05, REPLICATED),
+        (0.40, 0.2, CONSISTENT),
+        (0.40, 0.5, NOT_SHOWN),
+        (0.70, 0.1, LARGER),
+        (0.10, 0.05, SMALLER),
+    ],
+)
+def test_levels(level, half, verdict):
+    """0.4 is claimed of an arm, a share: the zone is 0.3 to 0.5. There is no direction to be wrong in."""
+    for direction in ("increase", "decrease"):
+        claim = ClaimedEffect(direction, 0.4, 0.4, of_level=True)
+        assert judge_claim(around(level, half), claim, 0.1, THRESHOLDS).verdict is verdict
+
+
+def test_a_level_of_nothing_can_be_replicated():
+    claim = ClaimedEffect("decrease", 0.0, 0.0, of_level=True)
+    assert judge_claim(around(0.0004, 0.0005), claim, 0.001, THRESHOLDS).verdict is REPLICATED
+    assert judge_claim(around(0.002, 0.0015), claim, 0.001, THRESHOLDS).verdict is NOT_SHOWN
+
+
+def test_layers_have_the_verdict_that_all_of_them_have():
+    claims = [VALUE] * 2
+
+    def of(*pairs):
+        return judge_claims([around(*pair) for pair in pairs], claims, 0.006, THRESHOLDS)
+
+    good, middling, long = (-0.024, 0.005), (-0.02, 0.015), (-0.06, 0.01)
+    assert of(good, good).verdict is REPLICATED and of(good, middling).verdict is CONSISTENT
+    mixed = of(good, long)
+    assert mixed.verdict is NOT_SHOWN
+    assert mixed.note == "1 of 2 layers replicated, 1 of 2 layers larger than claimed"
+    aside = [replace(claim, differs=("samples",)) for claim in claims]
+    found = judge_claims([around(*good)] * 2, aside, 0.006, THRESHOLDS)
+    assert (found.verdict, found.note) == (ClaimVerdict.NOT_TESTED, "differs from the claim in samples")
+
+
+def test_the_mean_of_an_arm_is_one_of_t_over_its_seeds_and_of_its_games():
+    from scipy.stats import ttest_1samp
+
+    values = np.array([0.4, 0.5, 0.45, 0.47])
+    alone = mean_effect("a", ArmResult((1, 2, 3, 4), np.outer(values, np.ones(2)), np.ones(2)), 0.3)
+    theirs = ttest_1samp(values, 0.3)
+    assert (alone.delta, alone.p) == (pytest.approx(values.mean() - 0.3), pytest.approx(theirs.pvalue))
+    ends = theirs.confidence_interval()
+    assert (alone.interval95.low + 0.3, alone.interval95.high + 0.3) == pytest.approx((ends.low, ends.high))
+    assert mean_effect("a", ArmResult((1,), [[0.4, 0.4]], [1, 1])).interval95 is None
+    games = np.random.default_rng(0).normal(0.4, 0.1, 50)
+    with_games = mean_effect("a", ArmResult((1, 2, 3, 4), games + values[:, None] - 0.4, np.ones(50)))
+    assert with_games.se == pytest.approx(math.hypot(values.std(ddof=1) / 2, games.std(ddof=1) / math.sqrt(50)))
+
+
+def test_the_interval_of_a_level_covers_the_truth_of_new_seeds_and_games():
+    generator, covered = np.random.default_rng(3), 0
+    for _ in range(600):
+        nets, games = generator.normal(0.4, 0.01, (4, 1)), generator.normal(0, 0.08, 60)
+        sums = nets + games + generator.normal(0, 0.05, (4, 60))
+        found = mean_effect("a", ArmResult((1, 2, 3, 4), sums, np.ones(60))).interval95
+        covered += found.low <= 0.4 <= found.high
+    assert 0.925 <= covered / 600 <= 0.985
