@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gonn_core.metrics import METRICS
 from reports.claims.context import Answer, ClaimContext, Measured
+from reports.results.decisions import judged_level
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claims
 from reports.stats.estimates import Effect
 from reports.stats.family import Test, step_down
@@ -55,7 +56,9 @@ def _p(context: ClaimContext, each: Answer) -> float | None:
 
 def _judged(context: ClaimContext, each: Answer, p: float | None, tests: int) -> Measured:
     claimed, thresholds = each.claimed, context.thresholds
-    judgement = judge_claims(_adjusted(each.effects, p), claimed, each.margin, thresholds, tests=max(tests, 1))
+    level = judged_level(context.results.study, context.results.looks, context.contrast.card)
+    effects = [_adjusted(effect, p, level) for effect in each.effects]
+    judgement = judge_claims(effects, claimed, each.margin, thresholds, tests=max(tests, 1))
     notes = [judgement.note]
     difference = METRICS[context.claim.metric].source != "weights" and not claimed[0].of_level
     if judgement.verdict is ClaimVerdict.NOT_SHOWN and difference:
@@ -73,9 +76,7 @@ def _judged(context: ClaimContext, each: Answer, p: float | None, tests: int) ->
     )
 
 
-def _adjusted(effects: Sequence[Effect], p: float | None) -> list[Effect]:
-    """The effects with a p of at least the adjusted one of their test."""
-    return [
-        effect if p is None or effect.p_adjusted is None else replace(effect, p_adjusted=max(p, effect.p_adjusted))
-        for effect in effects
-    ]
+def _adjusted(effect: Effect, p: float | None, level: float | None) -> Effect:
+    """With a p of at least the adjusted one of its test, and the level of a planned look if there is none yet."""
+    effect = replace(effect, level=level if effect.level is None else effect.level)
+    return effect if p is None or effect.p_adjusted is None else replace(effect, p_adjusted=max(p, effect.p_adjusted))

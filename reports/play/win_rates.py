@@ -14,6 +14,7 @@ from ablations.study import Contrast
 from gonn_core.rating.matches import SIDES, Match
 from reports.play.players import choice_text, is_net
 from reports.results.compare import study_thresholds
+from reports.results.decisions import judged_level
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect, Spread, quantile
 from reports.stats.family import adjust
@@ -73,7 +74,8 @@ def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> W
     thresholds = study_thresholds(results.study)
     judged = [each for each in alike if each.effect.n >= thresholds.min_seeds]
     adjusted = adjust({each.card: each.effect for each in judged})
-    effect = replace(rate.effect, p_adjusted=adjusted.get(rate.card))
+    level = judged_level(results.study, results.looks, rate.card)
+    effect = replace(rate.effect, p_adjusted=adjusted.get(rate.card), level=level)
     return replace(rate, effect=effect, verdict=judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds))
 
 

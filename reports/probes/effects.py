@@ -10,6 +10,7 @@ from ablations.study import Contrast
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
 from reports.results.compare import by_seed_alone, study_thresholds
+from reports.results.decisions import judged_level
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
 from reports.stats.estimates import Effect, Interval, Spread
@@ -134,13 +135,14 @@ def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffe
     }
     adjusted = dict(zip(tests, step_down(list(tests.values())), strict=True))
     return {
-        card: [_judged(each, adjusted.get((card, each.group)), thresholds) for each in groups]
+        card: [_judged(results, each, adjusted.get((card, each.group)), thresholds) for each in groups]
         for card, groups in found.items()
     }
 
 
-def _judged(each: GroupEffect, p: float | None, thresholds: Thresholds) -> GroupEffect:
-    effect = replace(each.effect, p_adjusted=p)
+def _judged(results: StudyResults, each: GroupEffect, p: float | None, thresholds: Thresholds) -> GroupEffect:
+    level = judged_level(results.study, results.looks, each.effect.name)
+    effect = replace(each.effect, p_adjusted=p, level=level)
     several = effect.n < thresholds.min_seeds or effect.p is not None
     verdict = judge_effect(effect, "higher", thresholds.smallest("probe"), thresholds) if several else None
     return replace(each, effect=effect, verdict=verdict)

@@ -85,6 +85,14 @@ def last_looks(study: Study, looks: Sequence[Look]) -> dict[str, Look]:
     return {contrast.card: at[contrast.card] for contrast in study.contrasts if contrast.card in at}
 
 
+def judged_level(study: Study, looks: Sequence[Look], card: str) -> float | None:
+    """What p is compared with where a card is judged on what no look decides, such as its games; None: alpha."""
+    if study.looks is None:
+        return None
+    at = last_looks(study, looks)
+    return at[card].level if card in at else study.looks.levels[study.looks.spent]
+
+
 def shown_before(looks: Sequence[Look]) -> frozenset[str]:
     """Cards that were shown at any of these looks."""
     return frozenset(card for look in looks for card, entry in look.cards.items() if entry.decision == "shown")

@@ -13,6 +13,7 @@ from reports.tables.cells import Cell, Table
 VERDICT_STYLES = {
     "helps": "green",
     "replicated": "green",
+    "consistent with the claim": "green",
     "hurts": "red",
     "contradicted": "red",
     "underpowered": "yellow",

@@ -15,7 +15,7 @@ from gonn_core.trial.lease import Lease
 from gonn_core.trial.probe_answers import answer_probes, stored_answers
 from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
-from reports.probes.effects import group_effects, probability_effect
+from reports.probes.effects import group_effects, probability_effect, study_effects
 from reports.probes.tables import groups_table, positions_table, study_table
 from reports.results.study_results import load_results
 from reports.study.report import make_report
@@ -101,7 +101,7 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
         "rises": "contradicted",
     }
     assert found["drops"].measured.text.startswith("−54.25 [") and len(found["drops"].trials) == 8
-    assert found["level"].measured.text.startswith("2.0 %")
+    assert found["level"].measured.text.startswith("2.0 % [2.0, 2.0] at")
     effects = {each.group: each for each in group_effects(results, contrast, drawn_suite().digest)}
     assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects[
         "long_chain_eyes"
@@ -109,6 +109,12 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     assert effects["long_chain_eyes"].interval95.low > 0.4 and effects["races"].delta == 0
     row = next(row for row in study_table(results).rows if row.key == "made_up long_chain_eyes")
     assert row.cells["delta"].text.startswith("+") and row.cells["n"].text == "4"
+    assert row.cells["verdict"].text == "helps"
+    judged = {each.group: each for each in study_effects(results, drawn_suite().digest)["made_up"]}
+    tests = [each.effect for each in judged.values() if each.effect.p is not None]
+    assert len(tests) > 3 and all(each.p <= each.p_adjusted <= min(1.0, len(tests) * each.p) for each in tests)
+    assert judged["races"].effect.p_adjusted == 1.0 and judged["races"].verdict == "no effect"
+    assert f"adjusted over the {len(tests)} effects" in study_table(results).notes[0]
     nobody = replace_arms(contrast)
     assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(
         results, nobody, "lastmove", 0

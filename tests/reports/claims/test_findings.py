@@ -136,7 +136,6 @@ def test_p_is_adjusted_over_a_cards_claims(tmp_path):
         made = plan_study(tmp_path / name, "made_up", base="gonn-b4", budget="gpu", cards_of=cards, seeds=(1, 2, 3, 4))
         train(made, {"with-made_up": -0.012})
         found[name] = {each.claim.id: each for each in make_report(load_results(made.study, made.runs), cards).findings}
-    print({k: {c: (f.verdict, f.measured.note, f.measured.text) for c, f in v.items()} for k, v in found.items()})
     assert found["few"]["nats"].verdict == "replicated" and found["many"]["nats"].verdict == "not shown"
     assert "smaller than 0.0" in found["many"]["nats"].measured.note
 

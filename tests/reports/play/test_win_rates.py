@@ -97,6 +97,7 @@ def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
         and len(row["rate"].trials) == 8
         and row["verdict"].text == "helps"
     )
+    assert row["p"].value == win_rates(played)[0].effect.p_adjusted < 0.05
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith(
         "points from 50 % at 100k samples"
@@ -113,3 +114,13 @@ def test_without_games_the_claim_names_the_command(played):
     assert not any(table.name == "play" for table in report_tables(report).printed)
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.verdict == "not measured yet" and "gonn play" in claim.measured.note
+
+
+def test_a_win_rate_that_is_not_shown_has_its_bound_in_points(played):
+    """40 to 46 of 60 for the one, then as many for the other: even, but too few games to say so."""
+    turned = [replace(each, games=each.games[:12]) for each in played.played if len(each.games) == 60]
+    row = report_tables(make_report(replace(played, played=tuple(turned)), registry())).table("play").rows[0].cells
+    rate = win_rates(replace(played, played=tuple(turned)))[0]
+    assert rate.verdict == "not shown"
+    assert row["verdict"].text.startswith("not shown: smaller than") and row["verdict"].text.endswith("points (90 %)")
+    assert row["verdict"].value == "not shown"
