@@ -17,6 +17,8 @@ from scipy.special import ndtr, ndtri
 
 AFTERWARDS = 0.005
 """What all looks together may add to the level of a study that was complete, and whose level was so spent."""
+LEAST = 1e-6
+"""Of a level, when a dozen looks have spent what there was: a hundred more add a ten-thousandth."""
 _DIGITS = 3
 """Significant ones of a level, cut off: levels are part of a study's id, and read by people."""
 
@@ -109,11 +111,13 @@ def later_level(
     seeds: tuple[int, ...], levels: tuple[float, ...], seeds_now: int, alpha: float, cards: int = 1
 ) -> float:
     """The level of one more look, at `seeds_now`, after all that were planned: it spends half of what is left of
-    `alpha` + `AFTERWARDS`."""
+    `alpha` + `AFTERWARDS`, but is never below `LEAST`."""
     before = spent(seeds, levels, cards)
     wanted = before + (alpha + AFTERWARDS - before) / 2
     looks = (*seeds, seeds_now)
-    return _cut(brentq(lambda p: spent(looks, [*levels, p], cards) - wanted, 1e-9, 0.5, xtol=1e-7))
+    if spent(looks, [*levels, LEAST], cards) >= wanted:
+        return LEAST
+    return _cut(brentq(lambda p: spent(looks, [*levels, p], cards) - wanted, LEAST, 0.5, xtol=1e-8))
 
 
 def _cut(level: float) -> float:

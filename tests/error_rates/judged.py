@@ -22,13 +22,15 @@ def judge(
     arms: Mapping[str, ArmResult],
     names: Sequence[str] | None = None,
     prior: Mapping[str, Differences] | None = None,
-    claims: Mapping[str, float] | None = None,
+    *,
     control: str = CONTROL,
+    **options,
 ) -> TableAnalysis:
-    """The project's analysis of treatments (all, or those named) against the control, paired by seed."""
+    """The project's analysis of treatments (all, or those named) against the control, paired by seed; options: the
+    level of a look, and who is decided."""
     names = [arm for arm in arms if arm != control] if names is None else names
     comparisons = {name: Comparison((name,), (control,)) for name in names}
-    return analyse_comparisons(arms, comparisons, THRESHOLDS, "lower", prior=prior, claims=claims)
+    return analyse_comparisons(arms, comparisons, THRESHOLDS, "lower", prior=prior, **options)
 
 
 def covered(effect: Effect, truth: float = 0.0) -> bool:
@@ -40,8 +42,3 @@ def covered(effect: Effect, truth: float = 0.0) -> bool:
 def any_shown(table: TableAnalysis) -> bool:
     """Whether any effect of the table is said to help or hurt."""
     return any(verdict in SHOWN for verdict in table.verdicts.values())
-
-
-def least_p(table: TableAnalysis) -> float:
-    """The smallest adjusted p of a table; 1 where nothing is judged yet."""
-    return min((effect.p_adjusted for effect in table.effects.values() if effect.p_adjusted is not None), default=1.0)

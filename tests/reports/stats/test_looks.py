@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from reports.stats.looks import AFTERWARDS, bound_of, exits, later_level, planned_levels, spent
+from reports.stats.looks import AFTERWARDS, LEAST, bound_of, exits, later_level, planned_levels, spent
 
 
 def test_levels_are_those_of_pocock():
@@ -67,3 +67,11 @@ def test_a_card_among_several_needs_a_larger_z():
 def test_information_must_rise():
     with pytest.raises(ValueError, match="rise"):
         exits((4, 4), (2.0, 2.0))
+
+
+def test_somebody_may_look_after_every_seed():
+    """Half of what is left, again and again, comes to less than a quadrature tells: there is a least level."""
+    levels, seeds = (0.05,), (4,)
+    for now in range(5, 40):
+        levels, seeds = (*levels, later_level(seeds, levels, now, 0.05)), (*seeds, now)
+    assert min(levels) == LEAST == levels[-1] and spent(seeds, levels) < 0.05 + AFTERWARDS + 1e-5
