@@ -59,7 +59,7 @@ def _case(
         shown, stopped = sequence(arms, earlier_differences(generator) if pooled else None, futility)
         return {EVER: "t1" in shown, ANY: bool(shown), OTHERS: bool(shown - {"t1"}), SPENT: stopped["t1"]}
 
-    bars = {}
+    bars: dict[str, Bar] = {}
     if count > 1:
         bars |= {OTHERS: Bar(most=0.05)} if truth else {ANY: Bar(most=0.05)}
     if truth or count == 1:
