@@ -150,16 +150,16 @@ def sign_flip_p(deltas: np.ndarray, seed: int = 0) -> float | None:
     n = len(deltas)
     if n < SIGN_FLIP_SEEDS:
         return None
-    if n <= EXACT_SIGN_FLIPS:
-        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-        extra = 0
-    else:
-        signs = _random_signs(n, seed)
-        extra = 1
     least = abs(deltas.sum()) - 1e-12 * np.abs(deltas).sum()
+    if n <= EXACT_SIGN_FLIPS:
+        sums = np.zeros(1)
+        for delta in deltas:
+            sums = np.concatenate([sums + delta, sums - delta])
+        return int((np.abs(sums) >= least).sum()) / len(sums)
+    signs = _random_signs(n, seed)
     parts = (signs[start : start + _SIGNS_AT_ONCE] for start in range(0, len(signs), _SIGNS_AT_ONCE))
     hits = sum(int((np.abs(part @ deltas) >= least).sum()) for part in parts)
-    return (hits + extra) / (len(signs) + extra)
+    return (hits + 1) / (len(signs) + 1)
 
 
 _SIGNS_AT_ONCE = 2**13

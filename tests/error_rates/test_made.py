@@ -27,7 +27,10 @@ def test_made_trials_use_of_the_project_only_what_the_analysis_reads():
     ]
 
 
-def means(seeds, noise=Noise(), tables=600, truths=(0.0, 0.0)):
+PLAIN = Noise()
+
+
+def means(seeds, noise=PLAIN, tables=600, truths=(0.0, 0.0)):
     """(tables, arms, seeds) mean losses."""
     generator = np.random.default_rng(0)
     arms = {f"arm {number}": truth for number, truth in enumerate(truths)}
