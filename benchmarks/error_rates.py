@@ -30,17 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")
     options = parser.parse_args(arguments)
+    words = "".join(f" '{word}'" for word in options.words)
+    command = f"python -m benchmarks.error_rates --tables {options.tables} --seed {options.seed}{words}"
     rates: list[Rate] = []
     for case in named(CASES, options.words):
         found = run_case(case, max(FEWEST, round(case.share * options.tables)), options.seed)
         rates += found
         for rate in found:
             print("  ".join(cells(rate)) + ("" if rate.keeps() else "  BAR NOT KEPT"), flush=True)
+        if options.markdown:  # after each case: a long run that is cut short leaves what it has
+            options.markdown.write_text(markdown(rates, command), encoding="utf-8")
     missed = [rate for rate in rates if not rate.keeps()]
-    words = "".join(f" {word!r}" for word in options.words)
-    command = f"python -m benchmarks.error_rates --tables {options.tables} --seed {options.seed}{words}"
-    if options.markdown:
-        options.markdown.write_text(markdown(rates, command), encoding="utf-8")
     print(f"{len(rates)} rates, {len(missed)} beyond their bars")
     return 1 if missed else 0
 

@@ -26,7 +26,7 @@ def _quiet(seeds: int, count: int, audit: tuple[str, str], what: str = "seeds do
     # Two seeds have wide intervals and are never judged: their coverage is shown, not kept to a bar.
     least = None if seeds < 3 else 0.94
     bars = {COVERAGE: Bar(audit[0], least=least), ANY_FALSE: Bar(audit[1], most=0.055 if seeds > 2 else 0.0)}
-    return Case("1.1", f"{what}, n={seeds}, T={count}", draw, bars)
+    return Case("1.1", f"{what}, n={seeds}, T={count}", draw, bars, 0.5 if count > 5 else 1.0)
 
 
 def _noisy(
@@ -44,7 +44,7 @@ def _noisy(
 
     bars = {OF_NOISY: Bar(audit[0], least=least)} if odd else {}
     bars |= {OF_OTHERS: Bar(audit[1], least=None if odd else 0.90), ANY_FALSE: Bar(audit[2], most=0.055)}
-    return Case("1.2", f"{what}, n={seeds}, T={count}", draw, bars)
+    return Case("1.2", f"{what}, n={seeds}, T={count}", draw, bars, 0.5 if count > 5 else 1.0)
 
 
 CASES = [
