@@ -1,11 +1,10 @@
 """Every case, in the order of the audit's tables."""
 
-from tests.error_rates import claims, growing, looks, margins, pages, plain, pools, screens, win_rates
+from tests.error_rates import growing, looks, margins, pages, plain, pools, screens, win_rates
 from tests.error_rates.rates import Case
 
 CASES: list[Case] = [
     *plain.CASES,
-    *claims.CASES,
     *margins.CASES,
     *win_rates.CASES,
     *pages.CASES,

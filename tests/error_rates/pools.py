@@ -1,7 +1,7 @@
 """Verdicts of a study whose pool of seed noise grows with later studies (audit, table 2.2): how often the word changes.
 
 The project keeps the pool of a study's first complete report (`noise.json`), so in its reports this does not happen;
-`test_pools` sees to that.
+`tests/orchestration/study/test_frozen_noise.py` sees to that.
 """
 
 import numpy as np
