@@ -1,18 +1,18 @@
 # Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD
+export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
-STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD"
+STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS"
 
 .PHONY: help setup ablation scale match elo rate lr-search plan queue list show data import report status stop clean ui sync lint test test-quick test-system test-cards
 help: ## this text
 	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
 setup: ## make .venv with the pinned versions (every target does this when needed)
 	$(GO) setup
-ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4 SAMPLES=… BASE=… DESIGN=… DEVICE=auto LR=… CLAIM=… RUNS=32 HOLD=… FOLD=… RUNNER=ray|local]
+ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4|4..16 FUTILITY=… CONTROL_SEEDS=… SAMPLES=… BASE=… DESIGN=… DEVICE=auto LR=… CLAIM=… RUNS=32 HOLD=… FOLD=… RUNNER=ray|local]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 scale: ## a base alone over samples, which tells what effects are worth: BASE=gonn-b5 [DATA=… BUDGET=cpu SAMPLES=25k,50k,100k,200k SEEDS=4]
 	$(GO) scale "$$BASE" $(DATA_SETTINGS) --budget "$$BUDGET" --samples "$$SAMPLES" --seeds "$$SEEDS" --device "$$DEVICE" --lr "$$LR" --runner "$$RUNNER"

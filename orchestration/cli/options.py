@@ -27,7 +27,7 @@ data_dir_option = click.option(
 )
 budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
 device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-seeds_option = click.option("--seeds", help="how many, or which: 4, or 1,2,7  [default: the budget's]")
+seeds_option = click.option("--seeds", help="how many, or which: 4, or 1,2,7; 4..16: looks  [default: the budget's]")
 samples_option = click.option(
     "--samples", metavar="N[,N…]", help="of a trial, a study for each: 25k,50k,100k  [default: the budget's]"
 )
@@ -53,6 +53,8 @@ study_options = options(
     click.option("--runs", type=WholeNumber(1), help="of a screen: trials in all  [default: the fewest, at least 32]"),
     click.option("--hold", metavar="NAMES", help="of a screen: enhancements that are on in all arms"),
     click.option("--fold", metavar="NAME", help="of a screen: reverse this one's sign in as many arms again"),
+    click.option("--futility", metavar="NATS", help="at a look an arm also stops when its effect is smaller (90 %)"),
+    click.option("--control-seeds", metavar="N", help="of the control alone, more than --seeds"),
     device_option,
     rate_option,
     click.option(

@@ -24,6 +24,8 @@ from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.samples import budget_at, parse_samples, samples_name
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
+from orchestration.looks.asked import AskedSeeds, asked_seeds, parse_seeds
+from orchestration.looks.levels import with_looks
 from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
 from orchestration.study.screens.asked import Asked, Screened, screen
@@ -61,6 +63,10 @@ class Request:
     """Of a screen: cards that are on in all arms, separated by commas."""
     fold: str | None = None
     """Of a screen: a card whose sign is reversed in a second half of arms."""
+    futility: str | None = None
+    """Nats within which an arm stops at a look."""
+    control_seeds: str | None = None
+    """More seeds for the control alone."""
     samples: str | None = None
     """In place of the budget's. Of several, `at_each_number` makes a request for each."""
 
@@ -70,22 +76,6 @@ def at_each_number(request: Request) -> tuple[Request, ...]:
     if request.samples is None:
         return (request,)
     return tuple(replace(request, samples=str(number)) for number in parse_samples(request.samples))
-
-
-def parse_seeds(text: str | None, default: int) -> tuple[int, ...]:
-    """`4` -> 1, 2, 3, 4; `1,2,7` -> those. Raises SettingError (SEEDS)."""
-    valid = "a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
-    if text is None:
-        return tuple(range(1, default + 1))
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise SettingError("SEEDS", text, "not a number of seeds", valid) from None
-    if len(numbers) == 1 and 1 <= numbers[0] <= 100:
-        return tuple(range(1, numbers[0] + 1))
-    if len(numbers) == 1 or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
-        raise SettingError("SEEDS", text, "not a number of seeds", valid)
-    return tuple(numbers)
 
 
 def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
@@ -161,7 +151,7 @@ class Checked:
     arms: tuple[Arm, ...]
     """Without data view and seeds; the control first."""
     contrasts: tuple[Contrast, ...]
-    seeds: tuple[int, ...]
+    asked: AskedSeeds
     dataset: Dataset
     rate: AdoptedRate | None = None
     """In place of the base's; None: the base's, or searched for each arm."""
@@ -170,9 +160,16 @@ class Checked:
     screen: Screened | None = None
     """Of a screen."""
 
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Those of every arm."""
+        return self.asked.each
+
     def seeds_of(self, arm: str) -> tuple[int, ...]:
-        """Seeds with which an arm is trained: all of them, but in a screen."""
-        return self.seeds if self.screen is None else self.screen.seeds_of[arm]
+        """Seeds with which an arm is trained: all of them, but in a screen; the control may have more."""
+        if self.screen is not None:
+            return self.screen.seeds_of[arm]
+        return (*self.seeds, *self.asked.control) if arm == self.arms[0].id else self.seeds
 
     @property
     def own_samples(self) -> bool:
@@ -187,7 +184,9 @@ class Checked:
             "BASE": self.base_id,
             "DATA": printable(self.request.data),
             "BUDGET": self.budget.id,
-            "SEEDS": ",".join(map(str, self.seeds)),
+            "SEEDS": self.asked.text,
+            **({"FUTILITY": f"{self.asked.futility:g}"} if self.asked.futility else {}),
+            **({"CONTROL_SEEDS": ",".join(map(str, self.seeds_of(self.arms[0].id)))} if self.asked.control else {}),
             "DESIGN": self.request.design,
             "DEVICE": self.request.device,
         }
@@ -207,19 +206,19 @@ class Checked:
 def check(request: Request) -> Checked:
     """Every setting of a request. Raises UserError for the first that is not valid."""
     registry = load_registry()
-    if request.design == SCREEN:
-        return _check_screen(request, registry)
-    for setting in ("runs", "hold", "fold"):
+    of_screens = request.design == SCREEN
+    for setting in ("futility", "control_seeds") if of_screens else ("runs", "hold", "fold"):
         if (value := getattr(request, setting)) is not None:
-            raise SettingError(
-                setting.upper(), value, f"a design {request.design} has no such setting", "DESIGN=screen"
-            )
+            valid = "DESIGN=add-one" if of_screens else "DESIGN=screen"
+            raise SettingError(setting.upper(), value, f"a design {request.design} has no such setting", valid)
+    if of_screens:
+        return _check_screen(request, registry)
     named = () if request.name is None else parse_names(request.name, registry)
     budget = _budget(request, registry, named)
-    seeds = parse_seeds(request.seeds, budget.seeds)
+    asked = asked_seeds(request.seeds, request.futility, request.control_seeds, budget.seeds, request.design, named)
     base, config, cards = _on_base(request, registry, named, budget)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
-    adopter = Adopter(base, budget.id, seeds, cards, Workspace.here())
+    adopter = Adopter(base, budget.id, (*asked.each, *asked.control), cards, Workspace.here())
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()
     arm_rates = {} if request.lr else adopter.of_arms(request.design)
     config = with_values(config, {RATE: rate.rate}) if rate else config
@@ -227,7 +226,7 @@ def check(request: Request) -> Checked:
     _check_filters(request, config, cards)
     arms, contrasts = design_arms(request.design, base.id, config, cards)
     check_device(request.device)
-    return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, seeds, dataset, rate, arm_rates)
+    return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, asked, dataset, rate, arm_rates)
 
 
 def _check_screen(request: Request, registry: Registry) -> Checked:
@@ -247,8 +246,8 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
     place, config, cards, design = found.place, found.choice.flips.base, found.choice.cards, found.design
     return Checked(
-        request, registry, cards, place.budget, place.base.id, config, design.arms, design.contrasts, found.seeds,
-        dataset, rate=found.rate, screen=found,
+        request, registry, cards, place.budget, place.base.id, config, design.arms, design.contrasts,
+        AskedSeeds(found.seeds), dataset, rate=found.rate, screen=found,
     )  # fmt: skip
 
 
@@ -304,7 +303,7 @@ def lay_out(
     references = tuple(_reference(prepared, request) for request in requests)
     trials = tuple(
         TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
-        for seed in checked.seeds
+        for seed in (*checked.seeds, *checked.asked.control)
         for arm in arms
         if seed in checked.seeds_of(arm.id)
     )
@@ -316,8 +315,9 @@ def lay_out(
     settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
     ids = [trial.trial for trial in trials]
     shown_budget = budget if checked.own_samples else f"{budget}-{samples_name(samples)}"
+    named = names or ("control",), base, shown_budget, data, design, ids, thresholds, references
     study = Study(
-        id=study_id(names or ("control",), base, shown_budget, data, design, ids, thresholds, references),
+        id=study_id(*named),
         title=_title(checked) + _other_rates(checked, rates),
         cards=names,
         base=base,
@@ -339,6 +339,7 @@ def lay_out(
         dirty=settings.dirty,
         samples=None if checked.own_samples else samples,
     )
+    study = with_looks(study, checked.asked, workspace, lambda looks: study_id(*named, looks))
     return Plan(checked, study, jobs_of(study, settings), prepared)
 
 

@@ -13,14 +13,17 @@ import pytest
 from orchestration.cli import command as cli
 from tests.paths import ROOT
 
-SEEDS_VALID = "valid: a number from 1 to 100, or different seeds separated by commas such as 1,2,7"
+SEEDS_VALID = (
+    "valid: a number from 1 to 100, different seeds separated by commas such as 1,2,7, or looks at 4, 8, 12 and 16 "
+    "seeds as 4..16"
+)
 SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such as 25k,50k,100k or 1.5M"
 NEAREST = "parametric_relu, "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
-    "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --device, "
-    "--lr, --claim"
+    "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
+    "--control-seeds, --device, --lr, --claim"
 )
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 SYSTEMS_VALID = "valid: cazenave, clark_storkey, go_nn, gonn, lczero"
