@@ -6,7 +6,7 @@ each as a slot comes free, and may give it up. All else is the same.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.experiment.accounting import AccountedRunner
 from orchestration.experiment.stopping import StoppableRunner
-from orchestration.runners.base import RUN_TRIAL, OnEvent, Outcome, Runner
+from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
 from orchestration.runners.choose import make_runner
 from orchestration.tracking.records import StudyInfo, StudyReport
 from reports.workspace import Workspace
@@ -103,9 +103,9 @@ class Experiment(Protocol[R_co]):
         """What must be done before workers start; whether there is any trial to run."""
         ...
 
-    def jobs(self, grown: Callable[[], object]) -> Iterable[Job]:
-        """Its trials that are not done; asked for one by one. `grown` is called when `info` has more trials than it
-        had."""
+    def jobs(self, grown: Callable[[], object]) -> JobSource:
+        """Its trials that are not done, asked for one by one; None where none is due yet. `grown` is called when `info`
+        has more trials than it had."""
         ...
 
     def display(self) -> AbstractContextManager[OnEvent]:

@@ -53,6 +53,10 @@ class StudyProgress:
         self.title = printable(title)
         self.trials = {trial: TrialLine(printable(label), totals[trial]) for trial, label in labels.items()}
 
+    def add(self, labels: Mapping[str, str], totals: Mapping[str, int]) -> None:
+        """More trials."""
+        self.trials |= {trial: TrialLine(printable(label), totals[trial]) for trial, label in labels.items()}
+
     def hear(self, event: Event) -> TrialLine | None:
         """Take an event in; the trial's line, None for a trial that is not shown."""
         line = self.trials.get(event.trial)
@@ -172,6 +176,14 @@ class StudyDisplay:
         self._display.__exit__(*error)
         if not self._display.live:
             self._display.note(self._study.summary())
+
+    def add(self, labels: Mapping[str, str], totals: Mapping[str, int]) -> None:
+        """More trials than it was made for."""
+        self._study.add(labels, totals)
+
+    def note(self, text: str) -> None:
+        """A line of its own."""
+        self._display.note(text)
 
     def __call__(self, event: Event) -> None:
         line = self._study.hear(event)

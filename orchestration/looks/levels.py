@@ -11,7 +11,7 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_mapping
 from orchestration.looks.asked import AskedSeeds
 from reports.results.compare import study_thresholds
-from reports.results.decisions import next_look, read_decisions, wanted_trials
+from reports.results.decisions import due_trials, next_look, read_decisions
 from reports.results.speed_and_looks import LOOKS_FILE
 from reports.stats.looks import later_level, planned_levels
 from reports.workspace import Workspace
@@ -101,5 +101,5 @@ def _was_shown(study: Study, folder: Path) -> bool:
     looks = read_decisions(study, folder)
     if looks and next_look(study, looks) is not None:
         return False
-    wanted = [trial.trial for trial in wanted_trials(study, looks)]
-    return state_of(wanted) in read_mapping(folder / LOOKS_FILE)
+    due = [trial.trial for trial in due_trials(study, looks)]
+    return state_of(due) in read_mapping(folder / LOOKS_FILE)

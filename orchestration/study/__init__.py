@@ -1,4 +1,5 @@
 """Studies: from a request to a plan, its trials and its table; what else is asked of trained trials.
 
-Imports: data, experiment, orchestration, runners, search, study.screens, tracking; reports, ablations, gonn_core.
+Imports: data, experiment, looks, orchestration, runners, search, study.screens, tracking; reports, ablations,
+gonn_core.
 """

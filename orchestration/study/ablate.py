@@ -1,17 +1,20 @@
 """`gonn ablate`: a study from settings to table. Whatever is there already is not done again."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from ablations.study import Study
+from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from gonn_core.trial.twins import plainest_first
 from orchestration.console import notes
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, Say, carry_out, execution, is_complete
-from orchestration.experiment.progress import show
-from orchestration.runners.base import OnEvent, Outcome
+from orchestration.experiment.progress import StudyDisplay, show
+from orchestration.looks.levels import cost_of_looks
+from orchestration.looks.run import LookedAt
+from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
@@ -19,6 +22,7 @@ from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
 from orchestration.study.report import ReportedStudy, report_study
 from orchestration.tracking.records import StudyInfo, study_info
+from reports.results.decisions import is_sequential
 from reports.workspace import Workspace
 
 
@@ -40,11 +44,14 @@ def _run(checked: Checked, how: Execution) -> bool:
     plan = lay_out(checked, prepare_shown(checked.dataset, how.workspace), how.workspace)
     if request.lr == SEARCH:
         plan = lay_out(checked, plan.prepared, how.workspace, search_arms(plan, request.device, how))
+    if cost := cost_of_looks(plan.study):
+        notes().print(cost)
     return carry_out(StudyExperiment(plan, request.device, how.workspace), how).failed
 
 
 class StudyExperiment:
-    """A study: its trials are known beforehand, and each runs to its end."""
+    """A study: its trials are known beforehand, and each runs to its end; those after a planned look only where it
+    leaves their arm."""
 
     def __init__(self, plan: Plan, device: str, workspace: Workspace):
         """Writes the study down, unless that was done before."""
@@ -53,6 +60,18 @@ class StudyExperiment:
         self.id, self.folder, self.size = study.id, study_folder(workspace, study.id), len(study.trials)
         self._names = {trial.trial: f"{study.arm(trial.arm).label} s{trial.seed}" for trial in study.trials}
         self._jobs: list[Job] = []
+        self._looks = LookedAt(workspace, study, plan.jobs, self._say) if is_sequential(study) else None
+        self._display: StudyDisplay | None = None
+
+    def _say(self, line: str) -> None:
+        """Say something beside the display, if there is one."""
+        if self._display is None:
+            notes().print(line)
+        else:
+            self._display.note(line)
+
+    def _due(self) -> Sequence[TrialRef]:
+        return self._looks.due() if self._looks else self.study.trials
 
     def opened(self) -> AbstractContextManager:
         """Trials are leased one by one: several commands may run a study."""
@@ -60,34 +79,58 @@ class StudyExperiment:
 
     def summary(self) -> str:
         """See `Experiment`."""
-        trials = self.study.trials
+        trials = self._due()
         done = sum(TrialDirectory(self._workspace.runs / trial.trial).state() == "done" for trial in trials)
-        return f"study {self.id}: {len(trials)} trials, {done} of them done already; data {self.study.coverage}"
+        until = " until its next look" if len(trials) < len(self.study.trials) else ""
+        return f"study {self.id}: {len(trials)} trials{until}, {done} of them done already; data {self.study.coverage}"
 
     def prepare(self, say: Say) -> bool:
         """Measure each arm's speed while nothing runs."""
-        self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
+        if self._looks:
+            self._jobs = self._looks.missing()
+        else:
+            self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
         measure_speeds(self._workspace, self.study, self._device, say)
         if self._jobs:
             configs = [arm.config for arm in self._plan.study.arms]
             warm_kernels(configs, self._plan.prepared.views["train"], self._device, say)
         return bool(self._jobs)
 
-    def jobs(self, grown: Callable[[], object]) -> Iterable[Job]:
-        """A study never grows."""
-        return self._jobs
+    def jobs(self, grown: Callable[[], object]) -> JobSource:
+        """A study grows from look to look, if it plans any."""
+        if self._looks is None:
+            return self._jobs
 
-    def display(self) -> AbstractContextManager[OnEvent]:
+        def on_begin(jobs: Sequence[Job]) -> None:
+            if self._display is not None:
+                self._display.add(*self._lines(jobs))
+            grown()
+
+        return self._looks.jobs(on_begin)
+
+    @contextmanager
+    def display(self) -> Iterator[OnEvent]:
         """A line per running trial on a terminal, plain lines elsewhere."""
-        return show(
-            self.id,
-            {job.id: self._names[job.id] for job in self._jobs},
-            {job.id: job.config.training.samples for job in self._jobs},
-        )
+        with show(self.id, *self._lines(self._jobs)) as display:
+            self._display, looks = display, self._looks
+
+            def hear(event: Event) -> None:
+                display(event)
+                if looks is not None:
+                    looks(event)
+
+            try:
+                yield hear
+            finally:
+                self._display = None
+
+    def _lines(self, jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, int]]:
+        """What trials are called, and their samples."""
+        return {job.id: self._names[job.id] for job in jobs}, {job.id: job.config.training.samples for job in jobs}
 
     def info(self) -> StudyInfo:
         """See `Experiment`."""
-        return study_info(self.study)
+        return study_info(self.study, self._due())
 
     def report(self) -> ReportedStudy:
         """See `Experiment`."""

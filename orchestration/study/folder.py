@@ -1,7 +1,6 @@
 """`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were
 shown), noise.json (the seed noise of other studies that it is judged with once it is complete)."""
 
-import hashlib
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
 from orchestration.gitinfo import commit_and_dirty
+from orchestration.looks.levels import state_of
 from reports.results.frozen_pool import NOISE_FILE, judged_with, read_pool, write_pool
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_look_counts
@@ -29,7 +29,7 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
     Showing the same results again is no further look.
     """
     path = study_folder(workspace, study.id) / LOOKS_FILE
-    state = hashlib.sha256("\n".join(sorted(finished)).encode()).hexdigest()[:16]
+    state = state_of(finished)
     with _changing(path):
         shown = read_mapping(path)
         if finished and state not in shown:

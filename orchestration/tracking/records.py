@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from ablations.study import Study
+from ablations.study import Study, TrialRef
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.metrics import CHARTS, OF_POSITIONS, SUMMARISED
@@ -54,14 +54,16 @@ class StudyReport:
     """(step, unix milliseconds, metrics) of the parent run itself."""
 
 
-def study_info(study: Study) -> StudyInfo:
-    """A study file as MLflow shows it."""
+def study_info(study: Study, due: Sequence[TrialRef] | None = None) -> StudyInfo:
+    """A study file as MLflow shows it. due: the trials that it needs so far, all unless told."""
     control = study.arms[0].id
     settings = study.model_dump(mode="json", exclude={"arms", "trials", "contrasts", "format", "commit", "dirty"})
     return StudyInfo(
         id=study.id,
         title=study.title,
-        trials=tuple(TrackedTrial(t.trial, arm_name(study, t.arm), t.seed, t.arm == control) for t in study.trials),
+        trials=tuple(
+            TrackedTrial(t.trial, arm_name(study, t.arm), t.seed, t.arm == control) for t in due or study.trials
+        ),
         settings=flatten(settings),
         commit=study.commit,
         dirty=study.dirty,

@@ -17,6 +17,7 @@ from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
 from orchestration.search.folder import search_folder, tried_rates
 from orchestration.study.folder import study_folder
+from reports.results.decisions import due_trials, read_decisions
 from reports.workspace import Workspace
 
 STATES = ("done", "given up", "running", "waiting", "paused", "failed")
@@ -87,11 +88,12 @@ class Reader:
         self._workspace, self._clock = workspace, clock
 
     def study(self, study: Study) -> ExperimentState:
-        """How a study stands."""
-        failures = last_failures(study_folder(self._workspace, study.id))
+        """How a study stands, in the trials that it needs so far."""
+        folder = study_folder(self._workspace, study.id)
+        failures = last_failures(folder)
         arms = {arm.id: arm for arm in study.arms}
         trials = []
-        for each in study.trials:
+        for each in due_trials(study, read_decisions(study, folder)):
             arm = arms[each.arm]
             trials.append(self._trial(each.trial, f"{arm.label} s{each.seed}", arm.config.training.samples, failures))
         return ExperimentState(study.id, "study", tuple(trials))

@@ -104,6 +104,11 @@ def analyse_study(
     return _merged(results.study, tables, at, (metric, evaluation) == ("nats", MAIN))
 
 
+def at_next_look(results: StudyResults, seeds: int, level: float, prior: Mapping[str, Differences]) -> StudyAnalysis:
+    """Effects on the loss on the study's first so many seeds, for a look that is being taken."""
+    return _analyse_metric(results.first(seeds), "nats", MAIN, None, prior, level, shown_before(results.looks))
+
+
 def _merged(study: Study, tables: Mapping[int, StudyAnalysis], at: Mapping[str, Look], decisive: bool) -> StudyAnalysis:
     """Each card from the table of its look, all else from the last one; `decisive`: looks decided on these effects,
     whose adjusted p stand as they were."""

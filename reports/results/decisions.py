@@ -116,20 +116,17 @@ def is_sequential(study: Study) -> bool:
     return study.looks is not None and len(study.looks.to_come) > 1
 
 
-def wanted_trials(study: Study, looks: Sequence[Look]) -> tuple[TrialRef, ...]:
-    """The study's trials but those that looks made unnecessary."""
-    most = {arm.id: len(study.seeds) if not study.contrasts else 0 for arm in study.arms}
-    at = last_looks(study, looks)
-    going = set(undecided(study, looks))
+def due_trials(study: Study, looks: Sequence[Look]) -> tuple[TrialRef, ...]:
+    """Trials that the study needs until its next look, or needed until its end: of arms that are decided those up to
+    their look. All of them in a study whose arms cannot stop."""
+    if not is_sequential(study) or study.looks is None:
+        return study.trials
+    number, at, going = next_look(study, looks), last_looks(study, looks), set(undecided(study, looks))
+    now = len(study.seeds) if number is None else study.looks.seeds[number]
+    most = dict.fromkeys((arm.id for arm in study.arms), 0)
     for contrast in study.contrasts:
-        seeds = len(study.seeds) if contrast.card in going else at[contrast.card].seeds
+        seeds = now if contrast.card in going else at[contrast.card].seeds
         for arm in (*contrast.with_it, *contrast.without):
             most[arm] = max(most[arm], seeds)
-    number = {seed: index for index, seed in enumerate(study.seeds)}
-    return tuple(trial for trial in study.trials if number.get(trial.seed, 0) < most[trial.arm])
-
-
-def given_up(study: Study, study_folder: Path) -> frozenset[str]:
-    """Ids of trials that the study no longer needs."""
-    wanted = {trial.trial for trial in wanted_trials(study, read_decisions(study, study_folder))}
-    return frozenset(trial.trial for trial in study.trials) - wanted
+    index = {seed: place for place, seed in enumerate(study.seeds)}
+    return tuple(trial for trial in study.trials if index[trial.seed] < most[trial.arm])

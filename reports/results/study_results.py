@@ -17,7 +17,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
-from reports.results.decisions import Look, read_decisions, wanted_trials
+from reports.results.decisions import Look, due_trials, read_decisions
 from reports.results.speed_and_looks import ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
@@ -69,7 +69,7 @@ class StudyResults:
     cache: Path | None = None
     """Folder of what reports keep of their work (see reports.cache); None: nothing is kept."""
     looks: tuple[Look, ...] = ()
-    """Looks taken as planned; `trials` are those that they left."""
+    """Looks taken as planned; `trials` are those that are due after them."""
 
     def of_arm(self, arm: str) -> tuple[TrialResult, ...]:
         """Trials of an arm, by the order of the study's seeds."""
@@ -117,8 +117,8 @@ def load_results(
     """
     folder = None if study_folder is None else Path(study_folder)
     looks = read_decisions(study, folder) if folder else ()
-    wanted = wanted_trials(study, looks)
-    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in wanted)
+    due = due_trials(study, looks)
+    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in due)
     if folder is None:
         return StudyResults(study, trials, {}, {}, cache=cache)
     return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache, looks=looks)
