@@ -39,24 +39,6 @@ def planned_looks(study: Study, asked: AskedSeeds, earlier: Study | None) -> Loo
     return Looks(seeds=seeds, levels=levels, futility=asked.futility, spent=spent)
 
 
-def cost_of_looks(study: Study) -> str | None:
-    """What a study pays for looks that it had not planned, in one line; None where it had."""
-    looks = study.looks
-    if looks is None or looks.planned:
-        return None
-    alpha, cards = study_thresholds(study).alpha, max(1, len(study.contrasts))
-    counts = " and ".join(map(str, looks.seeds[: looks.spent]))
-    needed = ", ".join(
-        f"{level:g} at {seeds}" for seeds, level in zip(looks.to_come, looks.levels[looks.spent :], strict=True)
-    )
-    least = study_thresholds(study).min_seeds
-    text = f"{counts} seeds were looked at before: an adjusted p below {needed} seeds is needed"
-    if looks.seeds[0] < least:
-        return text
-    planned = planned_levels(looks.seeds, alpha, cards)[0]
-    return f"{text}; with all of these looks planned it would have been about {planned:g}"
-
-
 def with_looks(study: Study, asked: AskedSeeds, workspace: Workspace, identify: Callable[[Looks | None], str]) -> Study:
     """The study with the looks that it was asked for, or has to have for those that were taken before; `identify`: its
     id with these looks. One that was written down once keeps the looks that it had then."""

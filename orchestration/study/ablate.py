@@ -12,7 +12,6 @@ from orchestration.console import notes
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay, show
-from orchestration.looks.levels import cost_of_looks
 from orchestration.looks.run import LookedAt
 from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
@@ -23,6 +22,7 @@ from orchestration.study.planning import Checked, Plan, Request, at_each_number,
 from orchestration.study.report import ReportedStudy, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential
+from reports.study.looks import cost_of_looks
 from reports.workspace import Workspace
 
 

@@ -37,7 +37,7 @@ def draw_curves(axes, results: StudyResults) -> None:
                 by_samples.setdefault(count, []).append(value)
         full = max(map(len, by_samples.values()), default=0)
         mean = [(count, float(np.mean(values))) for count, values in sorted(by_samples.items()) if len(values) == full]
-        planned = len(results.study.seeds)
+        planned = results.due_seeds(arm.id)
         label = printable(arm.label, 40) + ("" if full == planned else f" ({full} of {planned} seeds)")
         axes.plot(*(zip(*mean, strict=True) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
         shown += [value for count, value in mean if count >= total_samples(results) / 3]

@@ -84,6 +84,10 @@ class StudyResults:
         """Trials that lack a result or an evaluation."""
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
 
+    def due_seeds(self, *arms: str) -> int:
+        """How many seeds all of these arms are to have by now."""
+        return len(set.intersection(*({trial.seed for trial in self.of_arm(arm)} for arm in arms)))
+
     def first(self, seeds: int) -> "StudyResults":
         """These results on the study's first so many seeds."""
         kept = set(self.study.seeds[:seeds])

@@ -10,6 +10,7 @@ from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
 from reports.stats.seed_noise import SeedPool, pool_seed_noise
 from reports.stats.verdicts import GONE
+from reports.study.looks import looks_notes
 from reports.study.tables import describe
 from reports.tables import formats
 
@@ -26,6 +27,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_rules(results),
         *_margins(results, nats),
         *_sign_flips(nats),
+        *looks_notes(results),
         look_counts_text(results.look_counts),
         speed_note(results),
         FLOPS_COUNTED,

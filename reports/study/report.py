@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ablations.registry import Registry
-from ablations.study import Arm, Study
+from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
 from reports.results.compare import MAIN, StudyAnalysis, analyse_study, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
+from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.study.footnotes import table_notes
+from reports.study.looks import look_words
 from reports.tables import formats
 from reports.tables.verdicts import leaves_out_zero, unshown, verdict_text
 
@@ -50,7 +52,7 @@ def make_report(results: StudyResults, registry: Registry, prior: PriorNoise | N
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     return Report(
         results=results,
-        sentences=tuple(_sentence(results, main["nats"], contrast.card) for contrast in study.contrasts)
+        sentences=tuple(_sentence(results, main["nats"], contrast) for contrast in study.contrasts)
         or tuple(_level_sentence(results, arm) for arm in study.arms),
         notes=table_notes(results, main["nats"], prior),
         analyses=analyses,
@@ -82,7 +84,7 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
     measured, evaluation = results.arm_result(arm.id, MAIN, "nats"), results.study.evaluations[MAIN]
     if measured is None:
         return f"{arm.label}: no result yet"
-    means, planned = measured.means, len(results.study.seeds)
+    means, planned = measured.means, results.due_seeds(arm.id)
     spread = f" (sd of seeds {means.std(ddof=1):.4f})" if len(means) > 1 else ""
     return (
         f"{arm.label}: {formats.level(float(means.mean()))} nats{spread} at "
@@ -91,11 +93,12 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
     )
 
 
-def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
+def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
     """`last_move_input: Δ −0.4432 nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`.
 
     With p where the interval leaves 0 out and the effect is not shown all the same.
     """
+    card = contrast.card
     effect, verdict = nats.effect(card), nats.verdict(card)
     if effect is None or verdict is None:
         return f"{card}: no result yet ({nats.left_out[card]})"
@@ -108,6 +111,15 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, card: str) -> str:
     text = verdict_text(verdict, effect, level=study_thresholds(results.study).equivalence_level)
     if unshown(verdict) and leaves_out_zero(effect):
         text += f", p {formats.p_value(effect.p_adjusted)} among {len(nats.table.effects) if nats.table else 1}"
-    planned = len(results.study.seeds)
-    seeds = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
+    seeds = _seeds_words(results, contrast, effect)
     return f"{card}: Δ {change}, {text} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+
+
+def _seeds_words(results: StudyResults, contrast: Contrast, effect: Effect) -> str:
+    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`."""
+    planned = results.due_seeds(*contrast.with_it, *contrast.without)
+    words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
+    if effect.paired and effect.control_seeds > effect.n:
+        words += f", {effect.control_seeds} of the control"
+    look = look_words(results, contrast.card)
+    return f"{words}, {look}" if look else words

@@ -105,7 +105,7 @@ def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
 def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]:
     trials = results.evaluated(arm, evaluation)
     ids = tuple(trial.id for trial in trials.values())
-    cells = {"seeds": _seeds_cell(results, sorted(trials), ids, evaluation)}
+    cells = {"seeds": _seeds_cell(results, [arm], sorted(trials), ids, evaluation)}
     for metric in SUMMARISED:
         result = results.arm_result(arm, evaluation, metric)
         mean = None if result is None else float(result.means.mean())
@@ -118,8 +118,10 @@ def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]
     return cells
 
 
-def _seeds_cell(results: StudyResults, seeds: list[int], trials: tuple[str, ...], evaluation: int) -> Cell:
-    planned = len(results.study.seeds)
+def _seeds_cell(
+    results: StudyResults, arms: Sequence[str], seeds: list[int], trials: tuple[str, ...], evaluation: int
+) -> Cell:
+    planned = results.due_seeds(*arms)
     return Cell(formats.seeds(seeds, planned), seeds, trials, evaluation, short=formats.seed_count(len(seeds), planned))
 
 
@@ -133,9 +135,9 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
             cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, escape=True, short="no result yet")}
         else:
-            trials = used_trials(results, contrast, effect, evaluation)
+            arms, trials = (*contrast.with_it, *contrast.without), used_trials(results, contrast, effect, evaluation)
             cells = _effect_cells(effect, verdict, level, trials, evaluation)
-            cells["seeds"] = _seeds_cell(results, list(effect.seeds), cells["delta"].trials, evaluation)
+            cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
         "effects",
