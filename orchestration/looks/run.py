@@ -10,6 +10,7 @@ from gonn_core.trial.events import Event, Failed, Finished, Paused
 from gonn_core.trial.job import Job
 from gonn_core.trial.twins import plainest_first
 from orchestration.experiment.pipeline import is_complete
+from orchestration.study.folder import keep_noise
 from reports.results.compare import at_next_look
 from reports.results.decisions import CardLook, Decision, Look, due_trials, next_look, read_decisions, write_decisions
 from reports.results.seed_pool import pool_from_studies
@@ -93,7 +94,8 @@ def take_look(workspace: Workspace, study: Study, looks: Sequence[Look], number:
     seeds, level = study.looks.seeds[number], study.looks.levels[number]
     folder: Path = workspace.studies / study.id
     results = load_results(study, workspace.runs, folder, workspace.report_cache)
-    prior = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    today = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    prior = keep_noise(workspace, study, today, complete=True)  # what the first look was judged with, all are
     analysis = at_next_look(results, seeds, level, prior.differences)
     ended = {card for look in looks for card, each in look.cards.items() if each.ends}
     cards = {}

@@ -85,8 +85,9 @@ class StudyResults:
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
 
     def due_seeds(self, *arms: str) -> int:
-        """How many seeds all of these arms are to have by now."""
-        return len(set.intersection(*({trial.seed for trial in self.of_arm(arm)} for arm in arms)))
+        """How many seeds all of these arms are to have by now; any of them, where effects are told from runs."""
+        seeds = [{trial.seed for trial in self.of_arm(arm)} for arm in arms]
+        return len(set.union(*seeds) if self.study.design in ("factorial", "screen") else set.intersection(*seeds))
 
     def first(self, seeds: int) -> "StudyResults":
         """These results on the study's first so many seeds."""

@@ -9,7 +9,7 @@ from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
-from reports.results.compare import MAIN, StudyAnalysis, analyse_study, study_thresholds
+from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, analyse_study, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
@@ -116,7 +116,9 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 
 
 def _seeds_words(results: StudyResults, contrast: Contrast, effect: Effect) -> str:
-    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`."""
+    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`; `16 against 16 runs`."""
+    if results.study.design in OF_RUNS:
+        return f"{effect.n} against {effect.control_seeds} runs"
     planned = results.due_seeds(*contrast.with_it, *contrast.without)
     words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     if effect.paired and effect.control_seeds > effect.n:
