@@ -29,14 +29,6 @@ def _number(text: str) -> int:
     return int(samples) if samples == int(samples) and samples <= 10**12 else 0
 
 
-def samples_name(samples: int) -> str:
-    """`25k` of 24,992: what a number of samples is called where three digits tell it."""
-    for letter in ("M", "k"):
-        if samples >= _SIZES[letter]:
-            return f"{samples / _SIZES[letter]:.3g}{letter}"
-    return str(samples)
-
-
 def budget_at(budget: Budget, base: Base, cards: Sequence[Enhancement], own: int, samples: int) -> Budget:
     """`budget` with `samples`, cut to whole batches, in place of its `own`; the budget as it is where they are those.
 

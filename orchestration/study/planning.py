@@ -22,7 +22,7 @@ from gonn_core.metrics import METRICS
 from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.data.archive_folder import data_folder
-from orchestration.experiment.samples import budget_at, parse_samples, samples_name
+from orchestration.experiment.samples import budget_at, parse_samples
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
 from orchestration.looks.asked import AskedSeeds, asked_seeds, parse_seeds
 from orchestration.looks.levels import with_looks
@@ -30,6 +30,7 @@ from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
 from orchestration.study.screens.asked import Asked, Screened, screen
 from reports.stats.verdicts import Thresholds
+from reports.tables.formats import about
 from reports.workspace import Workspace
 
 EVALUATED: tuple[HistoryMode, ...] = ("full", "as_published")
@@ -314,7 +315,7 @@ def lay_out(
     device, samples = checked.request.device, checked.base.training.samples
     settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
     ids = [trial.trial for trial in trials]
-    shown_budget = budget if checked.own_samples else f"{budget}-{samples_name(samples)}"
+    shown_budget = budget if checked.own_samples else f"{budget}-{about(samples)}"
     named = names or ("control",), base, shown_budget, data, design, ids, thresholds, references
     study = Study(
         id=study_id(*named),

@@ -22,6 +22,7 @@ from reports.study.terminal import print_report
 from reports.tables.formats import interval, p_value, signed
 from reports.tables.verdicts import verdict_text
 from reports.workspace import Workspace
+from reports.worth.controls import Controls
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class Reporter:
     def _played(self) -> tuple[Match, ...]:
         return tuple(load_matches(self._workspace.matches))
 
+    @cached_property
+    def controls(self) -> Controls:
+        """Loss over samples of the controls of all studies."""
+        return Controls(self._shelf.studies, self._for_pool)
+
     def _load(self, study: Study) -> tuple[Unchanged, StudyResults]:
         """Results of a study, and how its files were before they were read."""
         workspace = self._workspace
@@ -83,13 +89,14 @@ class Reporter:
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
         prior = keep_noise(workspace, study, self._shelf.pool(study), not results.unfinished)
-        other = results.look_counts, prior
+        curve = self.controls.of(study)
+        other = results.look_counts, prior, curve
         anew = anew or not unchanged.holds(other)
         if anew:
-            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache)
+            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache, curve)
             unchanged.keep(other)
         else:
-            files = written_report(study, results, workspace.out, self.registry, prior)
+            files = written_report(study, results, workspace.out, self.registry, prior, curve)
         # A run's page shows only the first lines of its description at once: they say what was found.
         sentences = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
         text = sentences + files.markdown.read_text(encoding="utf-8")

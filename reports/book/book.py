@@ -86,7 +86,7 @@ def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
     """Every trial and every effect of every study as CSV, those of the smoke budget too: `frames.trials()` and
     `frames.effects()`."""
     trials = (row for report in reports for row in trial_rows(report.results))
-    effects = (row for report in reports for row in effect_rows(report.results, report.analyses))
+    effects = (row for report in reports for row in effect_rows(report.results, report.analyses, report.worths))
     return {
         "all-trials.csv": csv_bytes(make_frame("trials", trials)),
         "all-effects.csv": csv_bytes(make_frame("effects", effects)),

@@ -4,7 +4,7 @@ Every frame has the columns of `frames.describe(name)`, and an empty workspace g
 `workspace` is a folder, by default $GONN_HOME or the current one; `study` (ids or their beginnings), `base`, `budget`
 and `data` take a name or several. InputError is raised for a damaged file, SettingError for a name that no study has.
 
-Imports: claims, play, reports, results, stats, study, tables; ablations, gonn_core.
+Imports: claims, play, reports, results, stats, study, tables, worth; ablations, gonn_core.
 """
 
 from pathlib import Path
@@ -69,7 +69,8 @@ def effects(
 ) -> pd.DataFrame:
     """A row a study, card, evaluation and metric that has results, with the numbers of the study's report."""
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
-    return make_frame("effects", (row for analysed in source.analysed() for row in rows.effect_rows(*analysed)))
+    analysed = ((results, analyses, source.worths(results, analyses)) for results, analyses in source.analysed())
+    return make_frame("effects", (row for each in analysed for row in rows.effect_rows(*each)))
 
 
 def claims(

@@ -117,6 +117,12 @@ EFFECTS = (
     Field("pooled", "bool", "", "whether se_seeds is pooled over enhancements"),
     Field("positions", "int64", "positions", "positions evaluated"),
     Field("games", "int64", "games", "games that they are of"),
+    Field("worth", "float64", "", "factor of samples that would gain as much; missing without a curve, and beyond it"),
+    Field("worth_low", "float64", "", "lower end of its 95 % interval; missing where it is open"),
+    Field("worth_high", "float64", "", "upper end of it"),
+    Field("worth_time", "float64", "", "the same in time, by the arms' measured speeds"),
+    Field("worth_time_low", "float64", "", "lower end of its 95 % interval; missing where it is open"),
+    Field("worth_time_high", "float64", "", "upper end of it"),
     Field("trials", "str", "", "ids of the trials behind it, separated by spaces"),
 )
 

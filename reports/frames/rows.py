@@ -14,6 +14,7 @@ from reports.results.compare import MAIN, StudyAnalysis, used_trials
 from reports.results.curves import curve_value
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval
+from reports.worth.worth import Worth
 
 Row = dict[str, object]
 _SECONDS = ("training_seconds", "cpu_seconds", "wall_seconds")
@@ -67,12 +68,23 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
             }
 
 
-def effect_rows(results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis]) -> Iterator[Row]:
-    """A row an effect that has results: card, evaluation, metric."""
+def effect_rows(
+    results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis], worths: Mapping[str, Worth]
+) -> Iterator[Row]:
+    """A row an effect that has results: card, evaluation, metric. worths: by card, of the effects on the main loss."""
     for contrast in results.study.contrasts:
         for (number, metric), analysis in analyses.items():
             if (effect := analysis.effect(contrast.card)) is not None:
-                yield _effect(results, contrast, number, metric, analysis, effect)
+                worth = worths.get(contrast.card) if (number, metric) == (MAIN, "nats") else None
+                yield {**_effect(results, contrast, number, metric, analysis, effect), **_worth(worth)}
+
+
+def _worth(worth: Worth | None) -> Row:
+    row: Row = {}
+    for name, ratio in (("worth", worth and worth.samples), ("worth_time", worth and worth.time)):
+        value, low, high = ratio.numbers if ratio else (None, None, None)
+        row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return row
 
 
 def _effect(

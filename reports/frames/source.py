@@ -1,6 +1,6 @@
 """What frames are read from: the studies and matches of a workspace, each read once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +9,15 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
 from gonn_core.errors import InputError, SettingError
 from gonn_core.rating.matches import Match, load_matches
-from reports.results.compare import StudyAnalysis
+from reports.results.compare import MAIN, StudyAnalysis
 from reports.results.frozen_pool import judged_with
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
 from reports.study.report import study_analyses
 from reports.workspace import Workspace
+from reports.worth.controls import Controls
+from reports.worth.effects import study_worths
+from reports.worth.worth import Worth
 
 Wanted = str | Iterable[str] | None
 """A name, several, or all (None)."""
@@ -77,6 +80,14 @@ class Source:
                 study = results.study
                 prior = judged_with(self.workspace.studies / study.id, self._shelf.pool(study))
                 yield results, study_analyses(results, self.registry, prior)
+
+    def worths(self, results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis]) -> Mapping[str, Worth]:
+        """Card -> what its effect on the loss is worth, as the report of the study has it."""
+        return study_worths(results, analyses[MAIN, "nats"], self._controls.of(results.study))
+
+    @cached_property
+    def _controls(self) -> Controls:
+        return Controls(self.all_studies, self._load)
 
     def _load(self, study: Study) -> StudyResults:
         if study.id not in self._results:

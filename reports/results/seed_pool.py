@@ -59,6 +59,11 @@ class StudyShelf:
                 skipped[path] = str(error)
         return studies, skipped
 
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        """All that can be read."""
+        return tuple(self._read[0].values())
+
     def pool(self, study: Study, metric: str = "nats") -> PriorNoise:
         """What the other studies tell of the seed noise of `study`, which need not have begun.
 

@@ -2,7 +2,7 @@
 `reports.study.report_tables`; `reports.study.render` writes it down."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ablations.registry import Registry
 from ablations.study import Arm, Contrast, Study
@@ -18,17 +18,22 @@ from reports.study.footnotes import table_notes
 from reports.study.looks import look_words
 from reports.tables import formats
 from reports.tables.verdicts import leaves_out_zero, unshown, verdict_text
+from reports.worth.curve import ControlCurve
+from reports.worth.effects import study_worths, worth_note
+from reports.worth.worth import Worth
 
 
 @dataclass(frozen=True)
 class Report:
-    """A study's report. `analyses`: (evaluation, metric) -> statistics."""
+    """A study's report. `analyses`: (evaluation, metric) -> statistics; `worths`: card -> worth of its effect on the
+    loss, of those whose control has a curve over samples."""
 
     results: StudyResults
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
     analyses: Mapping[tuple[int, str], StudyAnalysis]
     findings: tuple[ClaimFinding, ...]
+    worths: Mapping[str, Worth] = field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -42,21 +47,27 @@ class Report:
         return dict(table.verdicts) if table else {}
 
 
-def make_report(results: StudyResults, registry: Registry, prior: PriorNoise | None = None) -> Report:
-    """Analyse a study. `prior`: noise of other studies for the pool. Raises SettingError for a study without
-    evaluations."""
+def make_report(
+    results: StudyResults, registry: Registry, prior: PriorNoise | None = None, curve: ControlCurve | None = None
+) -> Report:
+    """Analyse a study. `prior`: noise of other studies for the pool; `curve`: of the control over samples.
+
+    Raises SettingError for a study without evaluations.
+    """
     study = results.study
     if not study.evaluations:
         raise SettingError("STUDY", study.id, "has no evaluation: nothing to report")
     analyses = study_analyses(results, registry, prior)
+    worths = study_worths(results, analyses[MAIN, "nats"], curve)
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     return Report(
         results=results,
         sentences=tuple(_sentence(results, main["nats"], contrast) for contrast in study.contrasts)
         or tuple(_level_sentence(results, arm) for arm in study.arms),
-        notes=table_notes(results, main["nats"], prior),
+        notes=(*table_notes(results, main["nats"], prior), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
         findings=find_claims(results, registry, main),
+        worths=worths,
     )
 
 

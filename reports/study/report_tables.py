@@ -22,7 +22,7 @@ from reports.tables.cells import Table
 
 MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
     "arms": lambda report: arms_table(report.results, MAIN),
-    "effects": lambda report: effects_table(report.results, report.analyses[MAIN, "nats"], MAIN),
+    "effects": lambda report: effects_table(report.results, report.analyses[MAIN, "nats"], MAIN, report.worths),
     "rates": lambda report: rates_table(
         report.results, report.analyses[MAIN, "top1"], report.analyses[MAIN, "top4"], MAIN
     ),

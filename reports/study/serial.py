@@ -74,7 +74,7 @@ def manifest(report: Report, tables: ReportTables) -> dict:
 
 
 def _behind(cell: Cell, trials: dict[str, TrialResult]) -> dict:
-    behind = [trials[trial] for trial in cell.trials]
+    behind = [trials[trial] for trial in cell.trials if trial in trials]  # a control's curve is of other studies too
     tree = {"trials": list(cell.trials), "weights": [trial.result["weights"] for trial in behind if trial.result]}
     if cell.evaluation is not None:
         evaluations = [trial.evaluations[cell.evaluation] for trial in behind]

@@ -15,6 +15,8 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.histories import HISTORY
 from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
+from reports.worth.effects import WORTH_COLUMNS, worth_cells
+from reports.worth.worth import Worth
 
 _ARM_COLUMNS = (
     Column("arm", "arm", "left"),
@@ -125,9 +127,11 @@ def _seeds_cell(
     return Cell(formats.seeds(seeds, planned), seeds, trials, evaluation, short=formats.seed_count(len(seeds), planned))
 
 
-def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: int) -> Table:
+def effects_table(
+    results: StudyResults, analysis: StudyAnalysis, evaluation: int, worths: Mapping[str, Worth] | None = None
+) -> Table:
     """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
-    cost."""
+    cost, and where a curve tells it their worth."""
     rows, level = [], study_thresholds(results.study).equivalence_level
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
@@ -138,11 +142,12 @@ def effects_table(results: StudyResults, analysis: StudyAnalysis, evaluation: in
             arms, trials = (*contrast.with_it, *contrast.without), used_trials(results, contrast, effect, evaluation)
             cells = _effect_cells(effect, verdict, level, trials, evaluation)
             cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
+        cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
         "effects",
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
-        _EFFECT_COLUMNS,
+        (*_EFFECT_COLUMNS, *(WORTH_COLUMNS if worths else ())),
         tuple(rows),
         not_shown_notes(analysis),
     )

@@ -4,6 +4,7 @@ its claim."""
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ablations.registry import Registry
@@ -19,7 +20,9 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
+from reports.worth.effects import EXPLAINED, WORTH_COLUMNS, worth_cells
 
+_WORTH = tuple(replace(column, brief=False) for column in WORTH_COLUMNS)
 _COLUMNS = (
     Column("system", "system", "left", brief=False),
     Column("card", "enhancement", "left"),
@@ -28,6 +31,7 @@ _COLUMNS = (
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("shown", "could show"),
     Column("verdict", "verdict", "left"),
+    *_WORTH,
     Column("top1", "Δ top-1 (points)", brief=False),
     Column("cost", "FLOPs", brief=False, under="top1"),
     Column("seeds", "seeds", brief=False, under="verdict"),
@@ -37,8 +41,11 @@ _COLUMNS = (
 
 
 def summary_table(lines: Sequence[SummaryLine]) -> Table:
-    """The page's table; Δ is with minus without."""
-    return Table("summary", "Effects on the loss", _COLUMNS, tuple(_row(line) for line in lines), _notes(lines))
+    """The page's table; Δ is with minus without. What effects are worth is a column where the worth of any is known."""
+    worths = any(line.report.worths for line in lines)
+    columns = tuple(column for column in _COLUMNS if worths or column not in _WORTH)
+    notes = (*_notes(lines), EXPLAINED) if worths else _notes(lines)
+    return Table("summary", "Effects on the loss", columns, tuple(_row(line) for line in lines), notes)
 
 
 def leading_finding(report: Report, card: str) -> ClaimFinding | None:
@@ -64,6 +71,7 @@ def _row(line: SummaryLine) -> Row:
         "cost": cost_cells(report.results, contrast)["flops"],
         "claimed": text_cell(claimed_text(finding.claim) if finding else formats.NONE),
         "judged": text_cell(finding.verdict if finding else formats.NONE),
+        **worth_cells(report.worths.get(card)),
     }
     if line.effect is None:
         empty = dict.fromkeys(("delta", "interval", "shown", "top1", "seeds"), Cell(formats.NONE))

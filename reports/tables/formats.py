@@ -87,6 +87,14 @@ def samples(value: int) -> str:
     return count(value)
 
 
+def about(number: int) -> str:
+    """`25k` of 24,992: a number of samples in three digits."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return str(number)
+
+
 def seeds(finished: Iterable[int], planned: int | None = None) -> str:
     """`1-4`, `1, 2, 7`; with fewer than planned `1-3 (3 of 4)`."""
     numbers = sorted(finished)

@@ -7,8 +7,9 @@ import pytest
 from ablations.registry import load_registry
 from gonn_core.errors import SettingError
 from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.samples import budget_at, parse_samples, samples_name
+from orchestration.experiment.samples import budget_at, parse_samples
 from orchestration.study.planning import Plan, Request, at_each_number, check, lay_out
+from reports.tables.formats import about
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
@@ -29,7 +30,7 @@ def planned(tmp_path, monkeypatch):
 
 def test_numbers_as_they_are_typed():
     assert parse_samples("100k,25k,0.05M") == (25_000, 50_000, 100_000)
-    assert [samples_name(number) for number in (24_992, 99_840, 200_000, 1_500_000, 512)] == [
+    assert [about(number) for number in (24_992, 99_840, 200_000, 1_500_000, 512)] == [
         "25k", "99.8k", "200k", "1.5M", "512",
     ]  # fmt: skip
     for text in ("", "x", "25k,", "-1", "1e3", "0", "0.3", "50k,50000"):

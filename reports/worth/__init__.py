@@ -1,0 +1,4 @@
+"""What an effect is worth: the loss of a control over samples, and how much more training would gain as much.
+
+Imports: reports, results, stats, tables; ablations, gonn_core.
+"""

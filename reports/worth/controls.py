@@ -1,0 +1,101 @@
+"""The control's loss over samples, from all studies of a workspace that trained it on some number of them."""
+
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+
+from ablations.designs import COMPRESSIBLE
+from ablations.study import Arm, Study
+from gonn_core.config import TrialConfig
+from gonn_core.errors import UserError
+from reports.cache import digest
+from reports.results.compare import MAIN
+from reports.results.study_results import StudyResults
+from reports.worth.curve import ControlCurve, CurvePoint
+
+Key = tuple[str, str, str]
+"""Digest of a net whatever its samples, test games, history mode."""
+
+
+@cache
+def net_key(config: TrialConfig) -> str:
+    """What a configuration is but for the number of samples. A schedule that is run through in them is the same one;
+    one that would need more samples to end than there are is another."""
+    tree = config.model_dump(mode="json")
+    training = tree["training"]
+    if training["schedule"]["kind"] in COMPRESSIBLE:
+        training["schedule"]["compression"] = f"{training['schedule']['compression'] * training['samples']:.3g}"
+    del training["samples"]
+    return digest(tree)
+
+
+def samples_of(arm: Arm) -> int:
+    """Of each of its trials."""
+    return arm.config.training.samples
+
+
+class Controls:
+    """Curves of the controls of some studies; whatever arm of whichever study is the same net gives points to them."""
+
+    def __init__(self, studies: Sequence[Study], load: Callable[[Study], StudyResults]):
+        """`load`: the results of a study."""
+        self._studies, self._load = [study for study in studies if study.evaluations], load
+        self._curves: dict[Key, ControlCurve] = {}
+
+    @cached_property
+    def _arms(self) -> dict[Key, list[tuple[Study, Arm]]]:
+        arms: dict[Key, list[tuple[Study, Arm]]] = {}
+        for study in self._studies:
+            for arm in study.arms:
+                arms.setdefault(_key(study, arm), []).append((study, arm))
+        return arms
+
+    def of(self, study: Study) -> ControlCurve:
+        """The curve of the study's control: its points are the numbers of samples of which a trial is done, perhaps
+        none."""
+        key = _key(study, study.arms[0])
+        if key not in self._curves:
+            label = f"{study.base} ({study.budget}, {study.data})"
+            if study.arms[0].values:
+                label = f"{study.base} {study.arms[0].label} ({study.budget}, {study.data})"
+            self._curves[key] = ControlCurve(label, self._points(self._arms.get(key, [])))
+        return self._curves[key]
+
+    def _points(self, arms: Sequence[tuple[Study, Arm]]) -> tuple[CurvePoint, ...]:
+        if len({samples_of(arm) for _, arm in arms}) < 2:
+            return ()  # a single number: nothing to read its trials for
+        by_samples: dict[int, dict[int, tuple[str, float, float]]] = {}
+        for study, arm in arms:
+            try:
+                seeds = _measured(self._load(study), arm)
+            except UserError:
+                continue  # the study's own report says what is wrong with its files
+            if seeds:
+                by_samples.setdefault(samples_of(arm), {}).update(seeds)
+        return tuple(
+            CurvePoint(
+                samples,
+                {seed: nats for seed, (_, nats, _) in sorted(seeds.items())},
+                tuple(trial for _, (trial, _, _) in sorted(seeds.items())),
+                {seed: top1 for seed, (_, _, top1) in sorted(seeds.items())},
+            )
+            for samples, seeds in sorted(by_samples.items())
+        )
+
+    def all(self) -> list[ControlCurve]:
+        """Curves of all controls with at least two points, by label."""
+        curves = {id(curve): curve for curve in map(self.of, self._studies) if len(curve.points) > 1}
+        return sorted(curves.values(), key=lambda curve: curve.label)
+
+
+def _key(study: Study, arm: Arm) -> Key:
+    return net_key(arm.config), study.evaluations[MAIN].subset, study.evaluations[MAIN].history
+
+
+def _measured(results: StudyResults, arm: Arm) -> dict[int, tuple[str, float, float]]:
+    """Seed -> trial, nats, top-1 on the main evaluation."""
+    nats, top1 = (results.arm_result(arm.id, MAIN, metric) for metric in ("nats", "top1"))
+    if nats is None or top1 is None:
+        return {}
+    trials = results.evaluated(arm.id, MAIN)
+    values = zip(nats.seeds, nats.means.tolist(), top1.means.tolist(), strict=True)
+    return {seed: (trials[seed].id, loss, share) for seed, loss, share in values}

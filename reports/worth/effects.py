@@ -1,0 +1,71 @@
+"""The worth of a study's effects, and the columns of tables that tell it."""
+
+from collections.abc import Mapping
+
+from ablations.study import Contrast
+from reports.results.compare import StudyAnalysis
+from reports.results.costs import mean_cost
+from reports.results.study_results import StudyResults
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, interval95
+from reports.worth.controls import samples_of
+from reports.worth.curve import FEWEST_POINTS, ControlCurve
+from reports.worth.worth import Ratio, Worth, worth_in_samples
+
+WORTH_COLUMNS = (
+    Column("worth", "worth: samples", parts=("worth", *interval95("worth"))),
+    Column("worth_time", "time", under="worth", parts=("worth_time", *interval95("worth_time"))),
+)
+EXPLAINED = (
+    "Worth: by what factor more samples, or time, the net without the enhancement would have to be trained to be as "
+    "good as the one with it, read off the control's loss over samples; time is that times the ratio of samples/s. "
+    "The interval holds the noise of the effect and of the curve. Beyond the most samples the curve is followed along "
+    "its last segment, though curves flatten: a worth from there is rather too small."
+)
+
+
+def study_worths(results: StudyResults, nats: StudyAnalysis, curve: ControlCurve | None) -> dict[str, Worth]:
+    """Card -> worth of its effect on the loss, of those whose control has a curve."""
+    if curve is None or not curve.ready:
+        return {}
+    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in results.study.contrasts}
+    return {card: worth for card, worth in worths.items() if worth is not None}
+
+
+def _worth(results: StudyResults, contrast: Contrast, nats: StudyAnalysis, curve: ControlCurve) -> Worth | None:
+    effect, control = nats.effect(contrast.card), results.study.arms[0]
+    if effect is None:
+        return None
+    ratio = worth_in_samples(curve, effect, samples_of(control), control.id in contrast.with_it)
+    if ratio is None:
+        return None
+    on, off = (mean_cost(results, side).samples_per_s for side in (contrast.with_it, contrast.without))
+    time = ratio.scaled(on / off) if on is not None and off is not None else None
+    return Worth(ratio, time, tuple(trial for point in curve.points for trial in point.trials))
+
+
+def worth_cells(worth: Worth | None) -> dict[str, Cell]:
+    """Cells of WORTH_COLUMNS; of a bound no number."""
+    if worth is None:
+        return dict.fromkeys((column.key for column in WORTH_COLUMNS), Cell(formats.NONE))
+    return {"worth": _cell(worth.samples, worth), "worth_time": _cell(worth.time, worth)}
+
+
+def _cell(ratio: Ratio | None, worth: Worth) -> Cell:
+    return Cell(formats.NONE) if ratio is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
+
+
+def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mapping[str, Worth]) -> str:
+    """What the worth is, or what is missing for it; nothing of a study that compares nothing."""
+    study = results.study
+    if not study.contrasts or curve is None:
+        return ""
+    if worths:
+        numbers = ", ".join(formats.about(point.samples) for point in curve.points)
+        return f"{EXPLAINED} The curve of {curve.label} has {numbers} samples."
+    command = f"make scale BASE={study.base} DATA={study.data} BUDGET={study.budget} SAMPLES=…"
+    count = max(1, len(curve.points))
+    return (
+        f"What effects are worth in samples is not told: the control was trained on {count} "
+        f"number{'s' * (count != 1)} of samples, {FEWEST_POINTS} are needed; {command} trains it on more."
+    )

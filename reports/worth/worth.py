@@ -1,0 +1,114 @@
+"""An effect as training: the ratio of samples by which the control would have to be trained longer to gain as much."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from reports.stats.estimates import Effect
+from reports.worth.curve import ControlCurve, extended, falling, place_of, value_at
+
+DRAWS = 4000
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio with its 95 % interval. What is at `least` or `most`, the ends of the curve, may be beyond: a bound."""
+
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+
+    def scaled(self, factor: float) -> "Ratio":
+        """All of it times a factor."""
+        return Ratio(*(factor * each for each in (self.value, self.low, self.high, self.least, self.most)))
+
+    @property
+    def text(self) -> str:
+        """`× 1.31 [1.12, 1.55]`; `more than × 8 [3.10, more than 8]` where the curve ends."""
+        return f"{self._text(self.value, '× ')} [{self._text(self.low)}, {self._text(self.high)}]"
+
+    def _text(self, value: float, sign: str = "") -> str:
+        if words := self._beyond(value):
+            return f"{words}{sign}{value:.2g}"
+        return sign + (f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.2g}")
+
+    def _beyond(self, value: float) -> str:
+        if math.isclose(value, self.least):
+            return "less than "
+        return "more than " if math.isclose(value, self.most) else ""
+
+    @property
+    def numbers(self) -> tuple[float | None, float | None, float | None]:
+        """Value and ends; None for one of which there is but a bound."""
+        value, low, high = (None if self._beyond(each) else each for each in (self.value, self.low, self.high))
+        return value, low, high
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What an effect is worth in samples, and in time where the arms' speeds were measured. trials: behind the
+    curve."""
+
+    samples: Ratio
+    time: Ratio | None
+    trials: tuple[str, ...] = ()
+
+
+def worth_in_samples(curve: ControlCurve, effect: Effect, samples: int, control_has_it: bool) -> Ratio | None:
+    """The worth of an effect on nats at `samples`. control_has_it: the curve is that of the arm with the enhancement.
+
+    Where the control lacks it: the samples at which the control's curve stands where the arm with it does, over these
+    samples. Where it has it: these samples over those at which the control's curve stands where the arm without it
+    does. Either way more than 1 for an effect that helps. None without an interval of the effect, or a curve that is
+    too short.
+
+    The interval is a parametric bootstrap: the curve's means are drawn with the seed noise pooled over its points, the
+    effect with its own standard error, both Student's t; the seeds of the control count in both, which correlates them:
+    in arms alike, by the control's part of the effect's seed variance. The draws are the same for the same seed.
+    """
+    if not curve.ready or effect.se is None or effect.df is None:
+        return None
+    places = np.log2([point.samples for point in curve.points])
+    weights = np.array([len(point.nats) for point in curve.points], dtype=float)
+    means = np.array([point.mean for point in curve.points])
+    here, sign = math.log2(samples), -1.0 if control_has_it else 1.0
+
+    def log_ratio(curves: np.ndarray, deltas: np.ndarray) -> np.ndarray:
+        along, nats = extended(places, falling(curves, weights))
+        wanted = value_at(along, nats, here) + sign * deltas
+        return np.where(deltas == 0.0, 0.0, sign * (place_of(along, nats, wanted) - here))
+
+    drawn_curves, drawn_deltas = _draws(curve, effect, samples, weights, means, sign)
+    drawn = log_ratio(drawn_curves, drawn_deltas)
+    value = float(log_ratio(means, np.array(effect.delta)))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    limits = sorted(sign * (math.log2(end) - here) for end in curve.ends)
+    return Ratio(*(float(2.0**each) for each in (value, low, high, *limits)))
+
+
+def _draws(
+    curve: ControlCurve, effect: Effect, samples: int, weights: np.ndarray, means: np.ndarray, sign: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(DRAWS, points) means of the curve and (DRAWS,) effects."""
+    assert effect.se is not None and effect.df is not None
+    random = np.random.default_rng(SEED)
+    (variance, df), normal = curve.seed_noise, random.standard_normal((DRAWS, len(means) + 1))
+    errors = np.sqrt(variance / weights)
+    own = normal[:, -1]
+    at = next((index for index, point in enumerate(curve.points) if point.samples == samples), None)
+    if at is not None and effect.se_seed and errors[at] > 0 and effect.se > 0:
+        share = effect.n / (effect.n + effect.control_seeds)  # of the effect's seed variance that is the control's
+        shared = min(effect.control_seeds / weights[at], 1.0) * share * effect.se_seed**2
+        correlation = -sign * min(0.95, shared / (errors[at] * effect.se))
+        own = correlation * normal[:, at] + math.sqrt(1 - correlation**2) * own
+    curves = means + errors * normal[:, :-1] * _inflated(random, df)[:, None]
+    return curves, effect.delta + effect.se * own * _inflated(random, effect.df)
+
+
+def _inflated(random: np.random.Generator, df: float) -> np.ndarray:
+    """(DRAWS,) factors that make a normal draw one of Student's t."""
+    return np.sqrt(df / random.chisquare(df, DRAWS))
