@@ -9,7 +9,7 @@ from reports.results.decisions import judged_level
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claims
 from reports.stats.estimates import Effect
 from reports.stats.family import Test, step_down
-from reports.tables import formats
+from reports.tables.verdicts import bound_text
 
 
 def judge_together(contexts: Sequence[ClaimContext], found: Sequence[Measured | Answer]) -> list[Measured]:
@@ -64,7 +64,7 @@ def _judged(context: ClaimContext, each: Answer, p: float | None, tests: int) ->
     if judgement.verdict is ClaimVerdict.NOT_SHOWN and difference:
         (effect,) = each.effects
         assert effect.bound is not None, "what is judged has intervals"
-        notes.append(f"smaller than {formats.bound(effect.bound, METRICS[context.claim.metric].unit)} (90 %)")
+        notes.append(f"smaller than {bound_text(effect.bound, context.claim.metric)} (90 %)")
     return Measured(
         each.text,
         str(judgement.verdict),

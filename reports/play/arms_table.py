@@ -5,6 +5,7 @@ from reports.play.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
@@ -15,6 +16,7 @@ _COLUMNS = (
     Column("choice", "moves", "left"),
     Column("p", "p (adjusted)", under="verdict"),
     Column("verdict", "verdict", "left"),
+    BOUND,
     Column("seeds", "seeds", under="games"),
 )
 USUAL = "drawn, full history"
@@ -54,7 +56,8 @@ def _row(rate: WinRate) -> Row:
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
         "choice": text_cell(rate.choice or USUAL),
         "p": Cell(formats.p_value(rate.effect.p_adjusted), rate.effect.p_adjusted, rate.trials),
-        "verdict": Cell(formats.verdict(rate.verdict, rate.effect, "share"), str(rate.verdict), rate.trials),
+        "bound": Cell("", verdict_bound(rate.verdict, rate.effect), rate.trials),
+        "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), str(rate.verdict), rate.trials),
         "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),
     }
     return Row(f"{rate.card} {rate.choice}".strip(), cells)

@@ -12,6 +12,7 @@ from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95
+from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
@@ -126,6 +127,7 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
                 "delta": Cell(delta, [each.delta, *ends]),
                 "p": Cell(formats.p_value(each.effect.p_adjusted), each.effect.p_adjusted),
                 "verdict": _verdict(each),
+                "bound": _bound(each),
                 "n": Cell(str(len(each.seeds)), len(each.seeds)),
             }
             rows.append(Row(f"{card} {each.group}", cells))
@@ -138,6 +140,7 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
         Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
         Column("p", "p (adjusted)"),
         Column("verdict", "verdict", "left"),
+        BOUND,
         Column("n", "seeds"),
     )
     count = sum(each.effect.p_adjusted is not None for groups in effects.values() for each in groups)
@@ -153,7 +156,12 @@ def _verdict(each: GroupEffect) -> Cell:
     """The word alone in CSV."""
     if each.verdict is None:
         return Cell(formats.NONE)
-    return Cell(formats.verdict(each.verdict, each.effect, "share"), str(each.verdict))
+    return Cell(verdict_text(each.verdict, each.effect, "probe"), str(each.verdict))
+
+
+def _bound(each: GroupEffect) -> Cell:
+    bound = None if each.verdict is None else verdict_bound(each.verdict, each.effect)
+    return Cell("", bound)
 
 
 def _percent(share: float) -> str:

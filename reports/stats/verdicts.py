@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, Better
@@ -43,7 +43,8 @@ class Thresholds:
         known = {name: value for name, value in stored.items() if name not in GONE}
         if unknown := known.keys() - {field.name for field in fields(cls)}:
             raise ValueError(f"unknown thresholds: {', '.join(sorted(unknown))}")
-        return cls(**{**known, "min_seeds": int(stored["min_seeds"])})
+        values: dict[str, Any] = {**known, "min_seeds": int(stored["min_seeds"])}
+        return cls(**values)
 
     def smallest(self, metric: str) -> float:
         """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without

@@ -1,10 +1,8 @@
 """Numbers as the reports write them: nats with 4 decimals, differences with their sign, shares in per cent."""
 
-import math
 from collections.abc import Iterable
 
-from reports.stats.estimates import Effect, Interval
-from reports.stats.verdicts import EffectVerdict
+from reports.stats.estimates import Interval
 
 NONE = "–"
 """What stands where there is no number."""
@@ -29,22 +27,6 @@ def interval(ends: Interval | None, unit: str = "nats") -> str:
 def with_interval(value: float, ends: Interval | None, unit: str = "nats") -> str:
     """`−0.0123 [−0.0200, −0.0046]`."""
     return signed(value, unit) if ends is None else f"{signed(value, unit)} {interval(ends, unit)}"
-
-
-def bound(size: float, unit: str = "nats") -> str:
-    """What an effect is smaller than, rounded up to two digits: `0.018 nats`, `3.2 points`."""
-    shown = 100 * size if unit == "share" else size
-    names = {"share": " points", "nats": " nats", "places": " places"}
-    digits = 1 - math.floor(math.log10(shown)) if shown > 0 else 0
-    up = math.ceil(round(shown * 10.0**digits, 6)) / 10.0**digits
-    return f"{up:.{max(digits, 0)}f}" + names.get(unit, "")
-
-
-def verdict(word: EffectVerdict, effect: Effect, unit: str = "nats") -> str:
-    """A verdict on an effect; `not shown` with its bound: `not shown: smaller than 0.018 nats (90 %)`."""
-    if word is not EffectVerdict.NOT_SHOWN or effect.bound is None:
-        return str(word)
-    return f"{word}: smaller than {bound(effect.bound, unit)} (90 %)"
 
 
 def p_value(p: float | None) -> str:

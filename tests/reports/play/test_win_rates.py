@@ -123,4 +123,4 @@ def test_a_win_rate_that_is_not_shown_has_its_bound_in_points(played):
     rate = win_rates(replace(played, played=tuple(turned)))[0]
     assert rate.verdict == "not shown"
     assert row["verdict"].text.startswith("not shown: smaller than") and row["verdict"].text.endswith("points (90 %)")
-    assert row["verdict"].value == "not shown"
+    assert row["verdict"].value == "not shown" and row["bound"].value == rate.effect.bound
