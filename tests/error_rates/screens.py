@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 
 from ablations.screens.fractions import make_screen
-from reports.stats.analysis import Comparison, TableAnalysis
+from reports.stats.analysis import Comparison
+from reports.stats.clusters import ArmResult
 from reports.stats.linear import analyse_runs
 from tests.error_rates.judged import SHOWN, THRESHOLDS, covered
-from tests.error_rates.made import Noise, make_arms
+from tests.error_rates.made import SHARED, Noise, make_arms
 from tests.error_rates.rates import Bar, Case, Table
 
 CARDS = tuple("abcdefgh")
@@ -25,9 +26,11 @@ COVERAGE, ANY_FALSE, SHOWN_TRUE = "coverage", "any false verdict", "the true eff
 SEEDS = (1, 2)
 
 
-def screened(generator: np.random.Generator, runs: int, tau: float, first: float, noise: Noise) -> TableAnalysis:
-    """The analysis of a screen whose first card has an effect and all pairs have interactions of sd `tau`, on the scale
-    of effects; none of the others has an effect, as a mean over the others on and off."""
+def screen_runs(
+    generator: np.random.Generator, runs: int, tau: float, first: float = 0.0, shared: float = SHARED
+) -> dict[str, ArmResult]:
+    """The arms of a screen whose first card has an effect and all pairs have interactions of sd `tau`, on the scale of
+    effects; none of the others has an effect, as a mean over the others on and off."""
     pairs = list(itertools.combinations(range(len(CARDS)), 2))
     sizes = tau * generator.standard_normal(len(pairs))
     signs = np.array([[1.0 if card in changed else -1.0 for card in CARDS] for changed in SCREEN.changed])
@@ -35,13 +38,13 @@ def screened(generator: np.random.Generator, runs: int, tau: float, first: float
     for size, (one, other) in zip(sizes, pairs, strict=True):
         levels = levels + size * signs[:, one] * signs[:, other] / 2
     seeds = {arm: SCREEN.seeds_of(number, SEEDS, runs) for number, arm in enumerate(ARMS)}
-    arms = make_arms(generator, dict(zip(ARMS, levels.tolist(), strict=True)), seeds, noise)
-    return analyse_runs(arms, COMPARISONS, THRESHOLDS, "lower")
+    return make_arms(generator, dict(zip(ARMS, levels.tolist(), strict=True)), seeds, Noise(shared=shared))
 
 
-def _case(runs: int, tau: float, first: float, audit: tuple[str, str], shared: float = 0.02, **bars) -> Case:
+def _case(runs: int, tau: float, first: float, audit: tuple[str, str], shared: float = SHARED) -> Case:
     def draw(generator: np.random.Generator) -> Table:
-        table = screened(generator, runs, tau, first, Noise(shared=shared))
+        arms = screen_runs(generator, runs, tau, first, shared)
+        table = analyse_runs(arms, COMPARISONS, THRESHOLDS, "lower")
         hits = [covered(effect, first if card == "a" else 0.0) for card, effect in table.effects.items()]
         shown = {card for card, verdict in table.verdicts.items() if verdict in SHOWN}
         return {
@@ -53,7 +56,7 @@ def _case(runs: int, tau: float, first: float, audit: tuple[str, str], shared: f
     questions = {COVERAGE: Bar(audit[0], least=0.94), ANY_FALSE: Bar("" if first else audit[1], most=0.055)}
     if first:
         questions[SHOWN_TRUE] = Bar(audit[1])
-    blocks = f", seeds share {100 * shared:g} %" if shared != 0.02 else ""
+    blocks = f", seeds share {100 * shared:g} %" if shared != SHARED else ""
     return Case("3.5", f"8 cards in {runs} runs, interactions {tau:g}, one effect {first:g}{blocks}", draw, questions)
 
 
