@@ -20,7 +20,9 @@ CLAIMS = 6
 def _context(number: int) -> SimpleNamespace:
     """What `judge_together` looks at of a claim and its study: the numbers of history planes tell the claims apart."""
     claim = SimpleNamespace(metric="nats", history=number, quantity="difference", statistic=None, probe=None)
-    return SimpleNamespace(claim=claim, thresholds=THRESHOLDS)
+    results = SimpleNamespace(study=SimpleNamespace(looks=None), looks=())
+    contrast = SimpleNamespace(card="card")
+    return SimpleNamespace(claim=claim, thresholds=THRESHOLDS, results=results, contrast=contrast)
 
 
 def _case(truth: float, what: str, claim: ClaimedEffect, wrong: set[ClaimVerdict]) -> Case:
