@@ -1,10 +1,12 @@
 """Every case, in the order of the audit's tables."""
 
-from tests.error_rates import growing, looks, margins, pages, plain, pools, screens, win_rates
+from tests.error_rates import cards, claims, growing, looks, margins, pages, plain, pools, screens, win_rates
 from tests.error_rates.rates import Case
 
 CASES: list[Case] = [
     *plain.CASES,
+    *claims.CASES,
+    *cards.CASES,
     *margins.CASES,
     *win_rates.CASES,
     *pages.CASES,

@@ -42,8 +42,11 @@ def _case(
         wrong = sized and (effect.delta > 0) != (claim.direction == "increase")
         return {**{each.value: word is each for each in WORDS}, WRONG_SIGN: wrong}
 
-    questions = {word.value: Bar(audit.get(word, ""), most=bars.get(word)) for word in WORDS}
-    return Case("1.3", f"truth {truth:+g}, claim {what}, n={seeds}", draw, {**questions, WRONG_SIGN: Bar(most=0.0)})
+    of_a_size = claim.size is not None  # without one, only three words can be said
+    words = WORDS if of_a_size else (ClaimVerdict.REPLICATED, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SHOWN)
+    questions = {word.value: Bar(audit.get(word, ""), most=bars.get(word)) for word in words}
+    questions |= {WRONG_SIGN: Bar(most=0.0)} if of_a_size else {}
+    return Case("1.3", f"truth {truth:+g}, claim {what}, n={seeds}", draw, questions)
 
 
 def _old(replicated: str, smaller: str, larger: str, contradicted: str, inconclusive: str) -> dict[ClaimVerdict, str]:
