@@ -71,7 +71,20 @@ def arm_key(arm: Arm) -> str:
 def comparison(study: Study, contrast: Contrast) -> Comparison:
     """A contrast of the study over keys of arms."""
     with_it, without = ([arm_key(study.arm(arm)) for arm in side] for side in (contrast.with_it, contrast.without))
-    return Comparison(with_it, without, study.pairing == "by_position")
+    lone, more = _extra_seeds(study, contrast)
+    return Comparison(with_it, without, study.pairing == "by_position", lone, more)
+
+
+def _extra_seeds(study: Study, contrast: Contrast) -> tuple[str | None, tuple[int, ...]]:
+    """The arm of a pair that the study trains on more seeds than the other, its key, and those seeds."""
+    if len(contrast.with_it) + len(contrast.without) > 2 or study.design in OF_RUNS:
+        return None, ()
+    sides = contrast.with_it[0], contrast.without[0]
+    for lone, other in (sides, sides[::-1]):
+        own, theirs = study.trials_of(lone), study.trials_of(other)
+        if own.keys() > theirs.keys():
+            return arm_key(study.arm(lone)), tuple(seed for seed in own if seed not in theirs)
+    return None, ()
 
 
 def analyse_study(

@@ -8,6 +8,7 @@ import numpy as np
 from gonn_core.metrics import Better
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
 from reports.stats.estimates import Effect, sign_flip_p, spread, welch
+from reports.stats.extra_seeds import ExtraSeeds, extra_seeds
 from reports.stats.family import adjust
 from reports.stats.seed_noise import Differences, RunNoise, SeedPool, moderated, pair_correlation, pool_seed_noise
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
@@ -39,12 +40,15 @@ class TableAnalysis:
 class Comparison:
     """An effect: the mean of the arms that have the enhancement minus the mean of those that have not.
 
-    paired: seeds of all these arms saw the same data and started alike (False: the card says `pairing: none`).
+    paired: seeds of all these arms saw the same data and started alike (False: the card says `pairing: none`). lone,
+    more: of a plain pair, the arm that was given more seeds than the other, and these.
     """
 
     with_it: Sequence[str]
     without: Sequence[str]
     paired: bool = True
+    lone: str | None = None
+    more: Sequence[int] = ()
 
     @property
     def weights(self) -> dict[str, float]:
@@ -67,7 +71,8 @@ def analyse_comparisons(
 ) -> TableAnalysis:
     """Estimates and judges each comparison, named by its toggle.
 
-    Paired arms are compared on the seeds that all of them have; without pairs all seeds count, each arm with its own
+    Paired arms are compared on the seeds that all of them have, and on more of one of them where a comparison says so
+    (`reports.stats.extra_seeds`); without pairs all seeds count, each arm with its own
     variance (Welch).
     claims: the claimed size by toggle, for the margins. prior: differences of toggles of earlier tables on the same
     base, budget, metric and evaluation subset; they join the pool of seed noise, not the table (a toggle of this table
@@ -108,8 +113,9 @@ def _estimate(arms, comparisons, thresholds: Thresholds, prior, judged: bool = T
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
     differences = {name: pairs.differences for name, pairs in paired.items()}
     pool = pool_seed_noise({**(prior or {}), **differences})
+    share = pair_correlation([pairs.means for pairs in paired.values()])
     effects = [
-        paired[name].effect(name, pool, thresholds, judged)
+        paired[name].effect(name, pool, thresholds, judged, share)
         if name in paired
         else _unpaired_effect(name, arms, comparison, thresholds)
         for name, comparison in comparisons.items()
@@ -137,6 +143,7 @@ class _Pairs:
 
     def __init__(self, arms: Mapping[str, ArmResult], comparison: Comparison):
         weights = comparison.weights
+        self._arms, self._comparison = arms, comparison
         self.seeds = tuple(sorted(set.intersection(*(set(arms[arm].seeds) for arm in weights))))
         self.counts = arms[comparison.without[0]].counts
         without = np.mean([arms[arm].of_seeds(self.seeds) for arm in comparison.without], axis=0)
@@ -146,35 +153,51 @@ class _Pairs:
         self.deltas = self.means[1] - self.means[0]
         self.differences = Differences(dict(zip(self.seeds, self.deltas.tolist(), strict=True)), weights)
 
-    def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool) -> Effect:
-        n = len(self.seeds)
-        variance = float(self.deltas.var(ddof=1)) if n > 1 else None
+    def _extra(self, share: float | None) -> ExtraSeeds | None:
+        """What more seeds of one of the two arms tell, if it has any."""
+        lone = self._comparison.lone
+        if lone is None:
+            return None
+        other = next(arm for arm in self._comparison.weights if arm != lone)
+        sign = self._comparison.weights[other]
+        return extra_seeds(self._arms[other], self._arms[lone], sign, self.seeds, self._comparison.more, share)
+
+    def effect(
+        self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool, share: float | None
+    ) -> Effect:
+        n, extra, positions = len(self.seeds), self._extra(share), float(self.counts.sum())
+        per_seed = self.deltas if extra is None else extra.per_seed.sum(1) / positions
+        variance = float(per_seed.var(ddof=1)) if n > 1 else None
         own = (variance / n, n - 1.0) if variance is not None else None
         # Arms that compute the same thing have no noise to moderate.
         used = pool if pool is not None and name not in pool.own else None
         borrowed = used.without(name, n - 1.0) if used else 0.0
         seed_part = own
         if used is not None and borrowed:
-            scaled = used.variance * self.differences.scale
+            scaled = used.variance * self.differences.scale * (extra.ratio if extra else 1.0)
             moderate = moderated(variance, n - 1.0, scaled, borrowed, thresholds.noise_weight)
             assert moderate is not None, "the pool has degrees of freedom"
             seed_part = moderate[0] / n, moderate[1]
+        groups = [(1.0, self.sums)]
+        if extra is not None and own is not None and seed_part is not None:
+            own, seed_part = extra.joined(*own), extra.joined(*seed_part)
+            groups = [(1.0, extra.per_seed), (extra.weight, extra.extra)]
         return joined_effect(
             seed_part,
             own,
-            evaluation_noise([(1.0, self.sums)], self.counts),
+            evaluation_noise(groups, self.counts),
             thresholds,
             name=name,
             n=n,
             seeds=self.seeds,
-            delta=float(self.deltas.mean()),
+            delta=float(self.deltas.mean()) if extra is None else extra.delta(positions),
             deltas=tuple(self.deltas.tolist()),
             paired=True,
             pooled=bool(borrowed),
             p_sign_flip=sign_flip_p(self.deltas) if judged else None,
             correlation=pair_correlation([self.means]),
             weights=self.differences.weights,
-            control_seeds=n,
+            control_seeds=n if extra is None else len(extra.control),
         )
 
 
