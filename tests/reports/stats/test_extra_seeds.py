@@ -33,13 +33,13 @@ def analysed(arms, n, m, toggles, reverse=False):
 
 
 @pytest.mark.parametrize("toggles, n, m, correlation, gain", [
-    (8, 4, 12, 0.0, (0.80, 0.85)),
-    (8, 4, 12, 0.2, (0.82, 0.89)),
+    (8, 4, 12, 0.0, (0.76, 0.89)),
+    (8, 4, 12, 0.2, (0.78, 0.92)),
     (1, 4, 12, 0.2, None),
     (3, 3, 9, 0.7, None),
 ])  # fmt: skip
 def test_intervals_cover_and_are_narrower(toggles, n, m, correlation, gain):
-    generator, reps = np.random.default_rng([toggles, n]), 600 if toggles > 1 else 1500
+    generator, reps = np.random.default_rng([toggles, n]), 150 if toggles > 1 else 500
     covered, errors, plain = [], [], []
     for _ in range(reps):
         arms = arms_of(generator, toggles, n, m, correlation)
@@ -48,7 +48,7 @@ def test_intervals_cover_and_are_narrower(toggles, n, m, correlation, gain):
             covered.append(effect.interval95.low <= 0.01 <= effect.interval95.high)
             errors.append(effect.delta - 0.01)
             plain.append(np.mean(effect.deltas) - 0.01)
-    assert 0.935 < np.mean(covered) < 0.985
+    assert 0.93 < np.mean(covered) < 0.985
     ratio = np.std(errors) / np.std(plain)
     assert ratio < 1.0 if gain is None else gain[0] < ratio < gain[1]
 
