@@ -12,6 +12,7 @@ import numpy as np
 
 from reports.stats.analysis import Comparison
 from reports.stats.clusters import ArmResult, EvaluationNoise, noise_of_runs
+from reports.stats.estimates import Interval, spread
 from reports.stats.seed_noise import RunNoise, SeedPool, moderated
 from reports.stats.verdicts import Thresholds
 
@@ -51,6 +52,19 @@ class Model:
     def coefficient(self, index: int) -> np.ndarray | None:
         """(runs,) the weights of one coefficient, from the left or, below 0, from the right."""
         return self.weights(np.eye(self.columns.shape[1])[index])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A sum of coefficients, in the metric's unit. size: its variance in units of a run's; se, df, interval95, p: None
+    where nothing tells the noise of a run."""
+
+    value: float
+    size: float
+    se: float | None = None
+    df: float | None = None
+    interval95: Interval | None = None
+    p: float | None = None
 
 
 class Runs:
@@ -123,6 +137,28 @@ class Runs:
         both = moderated(own[0] if own else None, own[1] if own else 0.0, *borrowed, thresholds.noise_weight)
         assert both is not None, "the pool has degrees of freedom"
         return RunNoise(*both, self.replicated, own, borrowed)
+
+    def estimate(
+        self, model: Model, contrast: np.ndarray, thresholds: Thresholds, prior: SeedPool | None = None
+    ) -> Estimate | None:
+        """Of a sum of the model's coefficients, `contrast` (columns,); None where these runs cannot tell it."""
+        weights = model.weights(contrast)
+        if weights is None:
+            return None
+        value, size = float(weights @ self.values), float(weights @ weights)
+        noise = self.noise(model, thresholds, prior)
+        if noise is None:
+            return Estimate(value, size)
+        found = spread(size * noise.variance, noise.df, self.games_noise(model, weights))
+        return Estimate(value, size, found.se, found.df, found.interval(value, 0.95), found.p_value(value))
+
+    def sign(self, card: str) -> np.ndarray:
+        """(runs,) of a card: see `signs`."""
+        return 2 * self.changes[:, self.cards.index(card)]
+
+    def interaction(self, one: str, other: str) -> np.ndarray:
+        """(runs,) ±1/2, the column of two cards' interaction; 0 where they are not both varied."""
+        return self.sign(one) * self.sign(other) / 2
 
     def games_noise(self, model: Model, weights: np.ndarray) -> EvaluationNoise:
         """Of an estimate with these run weights: the noise that the games put on it."""
