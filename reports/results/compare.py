@@ -204,6 +204,22 @@ def _comparisons(results: StudyResults, read: Callable[[str], ArmResult | None])
     return {arm_key(study.arm(arm)): result for arm, result in arms.items()}, comparisons, left_out
 
 
+def study_runs(results: StudyResults, metric: str, evaluation: int) -> Runs | None:
+    """The runs of a study on a metric of positions, for designs in which they count for many effects; None while there
+    are none."""
+    by_key, comparisons, _ = _comparisons(results, lambda arm: results.arm_result(arm, evaluation, metric))
+    return Runs(by_key, comparisons) if by_key else None
+
+
+def run_counts(results: StudyResults, contrast: Contrast, evaluation: int) -> tuple[int, int, int]:
+    """Runs with and without a card that have an evaluation, and how many were planned in all."""
+    sides = [
+        sum(len(results.evaluated(arm, evaluation)) for arm in side) for side in (contrast.with_it, contrast.without)
+    ]
+    arms = {*contrast.with_it, *contrast.without}
+    return sides[0], sides[1], sum(trial.arm in arms for trial in results.study.trials)
+
+
 def runs_lacking(arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison]) -> dict[str, str]:
     """Card -> why runs do not tell its effect, of the cards whose effect they do not."""
     return Runs(arms, comparisons).lacking() if arms else dict.fromkeys(comparisons, "no finished run")

@@ -177,6 +177,15 @@ class Runs:
         found = {card: self.main.coefficient(first + index) for index, card in enumerate(self.cards)}
         return {card: weights for card, weights in found.items() if weights is not None}
 
+    def main_estimates(self, thresholds: Thresholds, prior: SeedPool | None = None) -> dict[str, Estimate]:
+        """Card -> its main effect, of the cards whose effect these runs can tell."""
+        unit, first = np.eye(self.main.columns.shape[1]), self.levels.shape[1]
+        found = {
+            card: self.estimate(self.main, unit[first + index], thresholds, prior)
+            for index, card in enumerate(self.cards)
+        }
+        return {card: estimate for card, estimate in found.items() if estimate is not None}
+
     def lacking(self) -> dict[str, str]:
         """Card -> why its effect cannot be told from the runs that there are."""
         known = self.main_weights()

@@ -11,6 +11,8 @@ from ablations.arms import budget_config
 from ablations.designs import design_arms
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
+from ablations.screens.arms import screen_arms
+from ablations.screens.flips import Flips
 from ablations.study import EvaluationRef, Study, TrialRef, seeded, study_id
 from gonn_core.config import canonical, parse_model, trial_id, with_values
 from gonn_core.evaluation.identity import evaluation_id
@@ -81,19 +83,29 @@ def plan_study(
     base="gonn-b5",
     cards_of=None,
     reading=None,
+    runs=None,
     **values,
 ) -> Made:
     """A study of these cards, written down with nothing trained. cards_of: a registry; reading: settings of evaluation;
-    other keywords: fields of the study to replace."""
+    runs: of a screen; other keywords: fields of the study to replace."""
     declared = cards_of or registry()
     stand = declared.base(base)
     config = with_values(
         budget_config(stand, declared.budget(budget), 5_000_000), {"data.view": VIEW, **(reading or {})}
     )
     formed = [declared.card(card).on_base(base) for card in cards]
-    arms, contrasts = design_arms(design, base, config, formed)
+    if design == "screen":
+        screen = screen_arms(Flips(base, config, formed), formed)
+        arms, contrasts = screen.arms, screen.contrasts
+        own = screen.seeds_of(screen.runs_of(runs), seeds)
+    else:
+        arms, contrasts = design_arms(design, base, config, formed)
+        own = dict.fromkeys((arm.id for arm in arms), tuple(seeds))
     trials = tuple(
-        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed) for seed in seeds for arm in arms
+        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
+        for seed in seeds
+        for arm in arms
+        if seed in own[arm.id]
     )
     counts = _games()
     references = tuple(
