@@ -31,14 +31,11 @@ def draw_runs(found: RunsFindings) -> dict[str, bytes]:
     rows = math.ceil(len(pairs) / A_ROW)
 
     def paint(figure: Figure) -> None:
-        parts = figure.subfigures(2, 1, height_ratios=(3.4, 2.6 * rows)) if rows else [figure]
-        _half_normal(parts[0].subplots(), found, points, typical)
-        if rows:
-            panels = parts[-1].subplots(rows, A_ROW, squeeze=False, sharey=True).flat
-            for axes, pair in zip(panels, pairs, strict=False):
-                _draw_pair(axes, pair)
-            for axes in list(panels)[len(pairs) :]:
-                axes.set_axis_off()
+        grid = figure.add_gridspec(1 + rows, A_ROW, height_ratios=(3.4, *[2.6] * rows))
+        _half_normal(figure.add_subplot(grid[0, :]), found, points, typical)
+        first = None
+        for index, pair in enumerate(pairs):
+            first = _draw_pair(figure.add_subplot(grid[1 + index // A_ROW, index % A_ROW], sharey=first), pair)
 
     return figure_bytes(NAME, (WIDTH, 3.4 + 2.6 * rows), paint, salt=found.study.id)
 
@@ -104,8 +101,8 @@ def _half_normal(axes, found: RunsFindings, points: list[_Point], typical: float
     axes.legend(handles=handles, loc="lower right")
 
 
-def _draw_pair(axes, pair: PairTable) -> None:
-    """Lines that are not parallel are an interaction."""
+def _draw_pair(axes, pair: PairTable):
+    """Lines that are not parallel are an interaction. Returns the axes."""
     for index, other in enumerate((False, True)):
         values = [pair.cells[one, other] for one in (False, True)]
         label = f"{'with' if other else 'without'} {printable(pair.other, 28)}"
@@ -116,6 +113,7 @@ def _draw_pair(axes, pair: PairTable) -> None:
     axes.tick_params(labelsize=8)
     nats_axis(axes.yaxis)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=7.5, ncols=1)
+    return axes
 
 
 def _handle(marker: str, colour: str, label: str) -> Line2D:

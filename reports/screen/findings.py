@@ -20,8 +20,8 @@ class RunsFindings:
     """Beside the main effects of a study, `nats`.
 
     main: the same effects as coefficients; pairs: of a factorial all, of a screen the likely ones of strings that stand
-    out, by falling size of their interaction; alone: in a factorial of three cards or more, effects with all others off,
-    and with all others on.
+    out, by falling size of their interaction; alone: in a factorial of three cards or more, effects with all others
+    off, and with all others on.
     """
 
     results: StudyResults

@@ -9,7 +9,7 @@ from reports.stats.runs import Estimate
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
-_SHOWN, _NOT_SHOWN = "shown", "not shown"
+_SHOWN, _NOT_SHOWN, _OVERLAPS = "shown", "not shown", "holds a part of one that is shown"
 _STRING_COLUMNS = (
     Column("pairs", "interactions of two", "left"),
     Column("value", "Δ nats"),
@@ -24,7 +24,7 @@ _PAIR_COLUMNS = (
     Column("without", "Δ nats without it", parts=("without", *interval95("without"))),
     Column("beside_it", "Δ nats with it", parts=("with", *interval95("with"))),
     Column("interaction", "half the difference", parts=("interaction", *interval95("interaction"))),
-    Column("p", "p of it"),
+    Column("p", "p of it", under="interaction"),
 )
 _MEAN_COLUMNS = (
     Column("one", "one", "left"),
@@ -75,6 +75,8 @@ def strings_table(found: RunsFindings) -> Table:
         cells = {"pairs": text_cell(text), "verdict": Cell(string.reason or _NOT_SHOWN)}
         if string in shown:
             cells["verdict"] = Cell(_SHOWN, _SHOWN)
+        elif any(larger.first in string.overlaps for larger in shown):
+            cells["verdict"] = Cell(_OVERLAPS, _OVERLAPS)
         if string.estimate is None:
             cells |= {key: Cell(formats.NONE) for key in ("value", "interval", "p", "p_adjusted")}
         else:
@@ -93,7 +95,8 @@ _STRING_NOTES = (
     "An interaction is half of what the effect of one enhancement differs by with and without the other: with it the "
     "effect is the main effect plus the interaction, without it the main effect minus the interaction. Interactions in "
     "one row cannot be told apart here: their sum is estimated, with the signs given; those of enhancements with large "
-    "main effects come first. p is adjusted over the rows. Where enhancements exclude each other, rows may overlap.",
+    "main effects come first. p is adjusted over the rows. Where enhancements exclude each other, rows overlap: one of "
+    "a part of the arms holds a part of one of all of them.",
 )
 
 

@@ -25,13 +25,20 @@ class AliasString:
     """Interactions of two cards that these arms cannot tell apart: (one, other) -> its sign in the sum that is
     estimated, the likeliest first.
 
-    estimate: None where there is none, for `reason`.
+    estimate: None where there is none, for `reason`. overlaps: the first pairs of other strings that hold a part of it:
+    where cards exclude each other, of a string that is of a fraction of the arms only.
     """
 
     pairs: Mapping[Pair, int]
     estimate: Estimate | None
     reason: str | None = None
     p_adjusted: float | None = None
+    overlaps: frozenset[Pair] = frozenset()
+
+    @property
+    def first(self) -> Pair:
+        """The likeliest pair."""
+        return next(iter(self.pairs))
 
 
 @dataclass(frozen=True)
@@ -60,8 +67,13 @@ class Interactions:
     higher: MeanSquareTest | None
 
     def shown(self, alpha: float) -> tuple[AliasString, ...]:
-        """The strings that stand out among all."""
-        return tuple(each for each in self.strings if each.p_adjusted is not None and each.p_adjusted < alpha)
+        """The strings that stand out among all, without those that overlap with a larger one that does."""
+        found: list[AliasString] = []
+        for each in self.strings:
+            small = each.p_adjusted is not None and each.p_adjusted < alpha
+            if small and not any(larger.first in each.overlaps for larger in found):
+                found.append(each)
+        return tuple(found)
 
 
 def find_interactions(
@@ -73,9 +85,12 @@ def find_interactions(
     it out of the noise. Its p is adjusted over the strings. effects: main effects by card: cards with large effects are
     those that interact, so pairs with a large product of theirs come first.
     """
-    strings, of_fractions = _alias_strings(runs, effects)
+    strings, overlaps, of_fractions = _alias_strings(runs, effects)
     columns = [runs.interaction(*next(iter(pairs))) for pairs in strings]
-    found = [_estimated(runs, pairs, column, thresholds, prior) for pairs, column in zip(strings, columns, strict=True)]
+    found = [
+        replace(_estimated(runs, pairs, column, thresholds, prior), overlaps=others)
+        for pairs, column, others in zip(strings, columns, overlaps, strict=True)
+    ]
     told = [each for each in found if each.estimate is not None]
     tests = [_test(each) for each in told]
     adjusted = iter(step_down([test for test in tests if test]))
@@ -105,14 +120,17 @@ def _estimated(
     return AliasString(pairs, None, "the runs that there are do not tell it")
 
 
-def _alias_strings(runs: Runs, effects: Mapping[str, float]) -> tuple[list[dict[Pair, int]], list[dict[Pair, int]]]:
-    """Pairs whose columns over the arms of the whole design are the same but for the sign, finished or not; then those
-    that the fractions' levels hide."""
+def _alias_strings(
+    runs: Runs, effects: Mapping[str, float]
+) -> tuple[list[dict[Pair, int]], list[frozenset[Pair]], list[dict[Pair, int]]]:
+    """Pairs whose columns over the arms of the whole design are the same but for the sign, finished or not; what
+    overlaps with each; then those that the fractions' levels hide."""
     signs = np.array(list(runs.signs.values()), dtype=float)
     fractions = {pattern: number for number, pattern in enumerate(dict.fromkeys(map(tuple, np.abs(signs))))}
     levels = np.eye(len(fractions))[[fractions[pattern] for pattern in map(tuple, np.abs(signs))]]
     main = Model(np.hstack([levels, signs]))
     strings: dict[bytes, dict[Pair, int]] = {}
+    columns: dict[bytes, np.ndarray] = {}
     hidden: dict[Pair, int] = {}
     likeliest = sorted(
         itertools.combinations(range(len(runs.cards)), 2),
@@ -129,10 +147,15 @@ def _alias_strings(runs: Runs, effects: Mapping[str, float]) -> tuple[list[dict[
             hidden[pair] = 1
             continue
         sign = 1 if nonzero[0] > 0 else -1
-        string = strings.setdefault((column * sign + 0.0).tobytes(), {})
-        string[pair] = sign
+        key = (column * sign + 0.0).tobytes()
+        columns.setdefault(key, column)
+        strings.setdefault(key, {})[pair] = sign
+    firsts = [next(iter(string)) for string in strings.values()]
+    every = np.array([columns[key] for key in strings]).reshape(len(strings), -1)
+    meets = (np.abs(every @ every.T) > TOLERANCE) & ~np.eye(len(strings), dtype=bool)
+    overlaps = [frozenset(firsts[index] for index in np.flatnonzero(row)) for row in meets]
     found = [{pair: sign * next(iter(string.values())) for pair, sign in string.items()} for string in strings.values()]
-    return found, [hidden] if hidden else []
+    return found, overlaps, [hidden] if hidden else []
 
 
 def _tests(
