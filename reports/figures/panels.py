@@ -22,16 +22,18 @@ def _style(index: int) -> dict:
 
 
 def draw_curves(axes, results: StudyResults) -> None:
-    """A thin line per seed, a thick one for the mean of the seeds that got that far."""
-    shown = []
+    """A thin line per seed, a thick one for the mean of the seeds that got that far. Of a screen's many arms the base
+    alone has a name."""
+    shown, many = [], results.study.design == "screen"
     for index, arm in enumerate(results.study.arms):
+        style = {"color": "0.75", "linewidth": 0.6} if many and index else _style(index) | {"linewidth": 2.0}
         lines = [
             [(line["samples"], line["nats"]) for line in trial.curve if "nats" in line]
             for trial in results.of_arm(arm.id)
         ]
         by_samples: dict[int, list[float]] = {}
         for points in lines:
-            if points:
+            if points and not many:
                 axes.plot(*zip(*points, strict=True), linewidth=0.6, alpha=0.45, **_style(index))
             for count, value in points:
                 by_samples.setdefault(count, []).append(value)
@@ -39,11 +41,14 @@ def draw_curves(axes, results: StudyResults) -> None:
         mean = [(count, float(np.mean(values))) for count, values in sorted(by_samples.items()) if len(values) == full]
         planned = results.due_seeds(arm.id)
         label = printable(arm.label, 40) + ("" if full == planned else f" ({full} of {planned} seeds)")
-        axes.plot(*(zip(*mean, strict=True) if mean else ((), ())), linewidth=2.0, label=label, **_style(index))
+        if many and index:
+            label = "the screen's other arms" if index == 1 else ""
+        place = {"zorder": 3} if not (many and index) else {}
+        axes.plot(*(zip(*mean, strict=True) if mean else ((), ())), label=label or None, **style, **place)
         shown += [value for count, value in mean if count >= total_samples(results) / 3]
     axes.set(ylabel="nats (validation games)", xlabel="samples")
     _fit(axes, shown, below=0.1, above=0.6)
-    if len(results.study.arms) > 4:  # too many to find room beside the curves
+    if len(results.study.arms) > 4 and not many:  # too many to find room beside the curves
         axes.legend(
             loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2
         )

@@ -45,7 +45,8 @@ def _lower_height(results: StudyResults) -> float:
 
 def _legend_height(results: StudyResults, claims: Sequence[ClaimFinding]) -> float:
     differences = 0 if _is_forest(results) else len(results.study.contrasts) + len(claims)
-    return 0.1 * len(results.study.arms) + 0.1 * differences
+    arms = 2 if results.study.design == "screen" else len(results.study.arms)
+    return 0.1 * arms + 0.1 * differences
 
 
 def _paint(figure: Figure, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> None:

@@ -45,7 +45,7 @@ def _question(found: RunsFindings) -> str:
             f"A factorial: each Δ is the mean over the other enhancement{'s' * (others != 1)} on and off; what an "
             "enhancement does alone stands with the interactions."
         )
-    held = f", {len(study.held)} held as they are" if study.held else ""
+    held = f", {len(study.held)} held" if study.held else ""
     left = f", {len(study.left_out)} left out" if study.left_out else ""
     return (
         f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{held}{left}. It answers another "
@@ -158,7 +158,11 @@ def _next(found: RunsFindings, registry: Registry) -> list[Said]:
     if study.design != "screen":
         return []
     if not cards:
-        return [Said("Nothing is shown, so nothing is to be confirmed at the base: more runs, or nothing to find.")]
+        text = "No effect is shown, so none is to be confirmed at the base"
+        table = found.nats.table
+        if found.shown and table is not None and table.noise is not None and not table.noise.replicated:
+            text += "; what stands out of the interactions is noise to the effects until each arm is run twice"
+        return [Said(f"{text}.")]
     reasons = {card: _unfit(registry, card, study.base) for card in cards}
     fit = [card for card in cards if reasons[card] is None]
     told = [Said(f"{card} cannot be confirmed at {study.base}: {reasons[card]}.") for card in cards if reasons[card]]

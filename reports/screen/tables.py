@@ -72,7 +72,7 @@ def strings_table(found: RunsFindings) -> Table:
     rows = []
     for string in found.interactions.strings:
         text = pairs_text(string)
-        cells = {"pairs": text_cell(text), "verdict": Cell(string.reason or _NOT_SHOWN)}
+        cells = {"pairs": text_cell(text), "verdict": text_cell(string.reason or _NOT_SHOWN)}
         if string in shown:
             cells["verdict"] = Cell(_SHOWN, _SHOWN)
         elif any(larger.first in string.overlaps for larger in shown):

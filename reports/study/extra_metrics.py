@@ -37,10 +37,11 @@ _NO_VERDICTS = (
 
 
 def extra_tables(results: StudyResults) -> tuple[Table, ...]:
-    """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a
-    note."""
+    """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a note.
+    Of a screen's many arms the base alone is in them."""
     title = describe(results.study.evaluations[MAIN])
-    arms = [arm.id for arm in results.study.arms if results.evaluated(arm.id, MAIN)]
+    named = results.study.arms[:1] if results.study.design == "screen" else results.study.arms
+    arms = [arm.id for arm in named if results.evaluated(arm.id, MAIN)]
     if not arms:
         return ()
     known = [metric for metric in EXTRA_METRICS if any(results.arm_result(arm, MAIN, metric) for arm in arms)]

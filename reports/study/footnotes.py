@@ -3,16 +3,19 @@
 import math
 
 from gonn_core.errors import printable
-from reports.results.compare import MAIN, StudyAnalysis, study_thresholds
+from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, study_thresholds
 from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
+from reports.screen.sentences import noise_sentence
 from reports.stats.seed_noise import SeedPool, pool_seed_noise
 from reports.stats.verdicts import GONE
 from reports.study.looks import looks_notes
 from reports.study.tables import describe
 from reports.tables import formats
+
+_PAIRED = "paired effects use the seeds that both sides have"
 
 
 def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | None) -> tuple[str, ...]:
@@ -23,7 +26,8 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         f"Data: {study.coverage}. Evaluated on: {describe(study.evaluations[MAIN])}.",
         *_readings(results),
         *_pairing(results, nats),
-        *_pool(nats, prior),
+        *(_pool(nats) if nats.table is None or nats.table.noise is None else [noise_sentence(nats.table.noise)]),
+        *_earlier(prior),
         *_rules(results),
         *_margins(results, nats),
         *_sign_flips(nats),
@@ -42,7 +46,8 @@ def unfinished_notes(results: StudyResults) -> list[str]:
         return []
     total = len(results.trials)
     done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
-    notes = [f"Unfinished: {done}; paired effects use the seeds that both sides have."]
+    used = "effects use all runs that there are" if results.study.design in OF_RUNS else _PAIRED
+    notes = [f"Unfinished: {done}; {used}."]
     for trial in results.unfinished:
         state: str = "not started" if trial.state == "new" else trial.state
         if trial.result:
@@ -78,6 +83,8 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         ]
     if nats.table is None:
         return []
+    if results.study.design in OF_RUNS:
+        return ["Runs of one seed see the same positions and start alike: a level for each seed is taken off."]
     correlation = nats.table.correlation
     if correlation is None:
         return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
@@ -88,7 +95,7 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     ]
 
 
-def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
+def _pool(nats: StudyAnalysis) -> list[str]:
     notes = []
     pool = nats.table.pool if nats.table else None
     if pool is not None:
@@ -100,6 +107,11 @@ def _pool(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
         ]
     elif nats.table is not None:
         notes.append("No seed noise could be pooled.")
+    return notes
+
+
+def _earlier(prior: PriorNoise | None) -> list[str]:
+    notes = []
     if prior is not None and prior.studies:
         notes.append(
             f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."

@@ -3,7 +3,7 @@
 Nothing here depends on when or where it is written: the same trials give the same bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from reports.cache import cached_files, digest
 from reports.figures.picture import drawing_code
 from reports.files import write_files
 from reports.pages import page_text
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import MAIN, OF_RUNS, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.study import serial
@@ -25,7 +25,7 @@ from reports.tables.serial import csv_text, json_bytes
 from reports.worth.curve import ControlCurve
 
 _RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
-_FIGURES = ("figure.png", "figure.svg")
+_FIGURES = ("figure.png", "figure.svg", "screen.png", "screen.svg")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def write_report(
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
     contents = {
-        "report.md": markdown(report, tables, bool(pictures)).encode(),
+        "report.md": markdown(report, tables, tuple(pictures)).encode(),
         "report.json": numbers,
         "manifest.json": json_bytes(serial.manifest(report, tables)),
         **{f"{table.name}.csv": csv_text(table).encode() for table in tables.all},
@@ -112,16 +112,18 @@ def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str
 
     def draw() -> Mapping[str, bytes]:
         from reports.figures.study import draw  # matplotlib, only where a figure is made
+        from reports.screen.figure import draw_runs
 
-        return draw(report.results, report.analyses[MAIN, "nats"], report.findings) or {}
+        drawn = draw(report.results, report.analyses[MAIN, "nats"], report.findings) or {}
+        return {**drawn, **(draw_runs(report.of_runs) if report.of_runs else {})}
 
     curves = [(trial.id, trial.state, trial.curve) for trial in report.results.trials]
     shown = digest(numbers), report.study.model_dump_json(), curves
     return cached_files(cache / f"{report.study.id}.figure" if cache else None, (drawing_code(), shown), draw)
 
 
-def markdown(report: Report, tables: ReportTables, figure: bool = False) -> str:
-    """The text of report.md; `figure`: figure.png lies beside it."""
+def markdown(report: Report, tables: ReportTables, pictures: Collection[str] = ()) -> str:
+    """The text of report.md; `pictures`: names of the figures' files that lie beside it."""
     trials = tables.table("trials")
     columns = tuple(column for column in trials.columns if column.key in _RUN_COLUMNS)
     unfinished = len(report.results.unfinished)
@@ -133,7 +135,10 @@ def markdown(report: Report, tables: ReportTables, figure: bool = False) -> str:
         folded=tables.folded,
         notes=report.notes,
         runs=Table("runs", "Runs", columns, trials.rows),
-        figure=figure,
+        said=report.said,
+        figure="figure.png" in pictures,
+        screen_figure="screen.png" in pictures,
+        of_runs=report.study.design in OF_RUNS,
         unfinished=bool(unfinished),
         finished=len(report.results.trials) - unfinished,
         trials=len(report.results.trials),

@@ -9,9 +9,11 @@ from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
-from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, analyse_study, study_thresholds
+from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, analyse_study, run_counts, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
+from reports.screen.findings import RunsFindings, find_in_runs
+from reports.screen.sentences import Said, what_runs_say
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.study.footnotes import table_notes
@@ -34,6 +36,10 @@ class Report:
     analyses: Mapping[tuple[int, str], StudyAnalysis]
     findings: tuple[ClaimFinding, ...]
     worths: Mapping[str, Worth] = field(default_factory=dict)
+    of_runs: RunsFindings | None = None
+    """Interactions, of a factorial or a screen that has results."""
+    said: tuple[Said, ...] = ()
+    """What is said of them, and of what to do next."""
 
     @property
     def study(self) -> Study:
@@ -60,6 +66,7 @@ def make_report(
     analyses = study_analyses(results, registry, prior)
     worths = study_worths(results, analyses[MAIN, "nats"], curve)
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
+    of_runs = find_in_runs(results, main["nats"])
     return Report(
         results=results,
         sentences=tuple(_sentence(results, main["nats"], contrast) for contrast in study.contrasts)
@@ -68,6 +75,8 @@ def make_report(
         analyses=analyses,
         findings=find_claims(results, registry, main),
         worths=worths,
+        of_runs=of_runs,
+        said=what_runs_say(of_runs, registry) if of_runs else (),
     )
 
 
@@ -127,9 +136,9 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 
 
 def _seeds_words(results: StudyResults, contrast: Contrast, effect: Effect) -> str:
-    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`; `16 against 16 runs`."""
+    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`; `16 and 16 runs`."""
     if results.study.design in OF_RUNS:
-        return f"{effect.n} against {effect.control_seeds} runs"
+        return f"{formats.run_count(*run_counts(results, contrast, MAIN), ' and ')} runs"
     planned = results.due_seeds(*contrast.with_it, *contrast.without)
     words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     if effect.paired and effect.control_seeds > effect.n:

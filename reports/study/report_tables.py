@@ -8,6 +8,7 @@ from reports.claims.findings import claims_table
 from reports.play.arms_table import play_table
 from reports.probes.tables import study_table
 from reports.results.compare import MAIN
+from reports.screen.tables import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report
 from reports.study.tables import (
@@ -76,4 +77,12 @@ def report_tables(report: Report) -> ReportTables:
             tables.append(scores_table(results, number, f"arms-{suffix}"))
             if report.study.contrasts:
                 tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
-    return ReportTables(tuple(printed), extra_tables(results), tuple(files))
+    folded = extra_tables(results)
+    if report.of_runs is not None:
+        first = next(index for index, table in enumerate(printed) if table.name == "effects") + 1
+        printed[first:first] = printed_tables(report.of_runs)
+        folded = (*folded_tables(report.of_runs), *folded)
+    if report.study.design == "screen":  # its arms are many, and no single one is looked at
+        folded = (*(table for table in printed if table.name.startswith("arms")), *folded)
+        printed = [table for table in printed if not table.name.startswith("arms")]
+    return ReportTables(tuple(printed), folded, tuple(files))

@@ -36,6 +36,7 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
             for table in tables.all
         },
         "notes": report.notes,
+        **({"said": [each.plain for each in report.said]} if report.said else {}),
     }
 
 
@@ -52,6 +53,7 @@ def _table_tree(table: TableAnalysis | None) -> dict:
         "pool": pool,
         "correlation": table.correlation,
         "evaluation_variance": table.evaluation_variance,
+        **({"noise": asdict(table.noise)} if table.noise else {}),
     }
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ablations.study import Contrast, EvaluationRef
 from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
-from reports.results.compare import StudyAnalysis, study_thresholds, used_trials
+from reports.results.compare import OF_RUNS, StudyAnalysis, run_counts, study_thresholds, used_trials
 from reports.results.costs import arm_cost, mean_cost
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
@@ -36,6 +37,12 @@ _COST_COLUMNS = (
     Column("flops", "FLOPs", under="parameters"),
     Column("speed", "samples/s", under="parameters"),
 )
+_RUN_TITLES: Mapping[str, dict[str, Any]] = {
+    "own": {"title": "from its own runs"},
+    "parts": {"title": "s.e.: runs, games"},
+    "seeds": {"title": "runs", "parts": ("runs_with", "runs_without")},
+}
+"""Titles where runs count, not seeds."""
 _EFFECT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("delta", "Δ nats"),
@@ -47,6 +54,9 @@ _EFFECT_COLUMNS = (
     BOUND,
     Column("seeds", "seeds", "left", under="verdict"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
+)
+_OF_RUNS_COLUMNS = tuple(
+    replace(column, **_RUN_TITLES[column.key]) if column.key in _RUN_TITLES else column for column in _EFFECT_COLUMNS
 )
 _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
@@ -141,13 +151,20 @@ def effects_table(
         else:
             arms, trials = (*contrast.with_it, *contrast.without), used_trials(results, contrast, effect, evaluation)
             cells = _effect_cells(effect, verdict, level, trials, evaluation)
-            cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
+            if results.study.design in OF_RUNS:
+                counts = run_counts(results, contrast, evaluation)
+                cells["seeds"] = Cell(formats.run_count(*counts), list(counts[:2]), trials, evaluation)
+            else:
+                cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
         "effects",
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
-        (*_EFFECT_COLUMNS, *(WORTH_COLUMNS if worths else ())),
+        (
+            *(_OF_RUNS_COLUMNS if results.study.design in OF_RUNS else _EFFECT_COLUMNS),
+            *(WORTH_COLUMNS if worths else ()),
+        ),
         tuple(rows),
         not_shown_notes(analysis),
     )

@@ -18,7 +18,7 @@ SHOWN = ("arms", "effects", "rates", "play", "claims")
 def terminal_tables(report: Report) -> Iterator[RenderableType]:
     """The main tables with their narrow columns, what is unfinished, then what each effect says in one sentence."""
     for name in SHOWN:
-        table = main_table(report, name)
+        table = None if name == "arms" and report.study.design == "screen" else main_table(report, name)
         if table is not None and table.rows:
             yield Text(printable(table.title, 300), style="bold")
             yield rich_table(table)
@@ -29,6 +29,10 @@ def terminal_tables(report: Report) -> Iterator[RenderableType]:
         yield Text(printable(note, 400), style="yellow")
     for sentence in report.sentences:
         yield Text(printable(sentence, 400))
+    for said in report.said:
+        yield Text(printable(said.text + (":" if said.command else ""), 1000))
+        if said.command:
+            yield Text(f"  {printable(said.command, 4000)}", no_wrap=True)  # a command is copied in one piece
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
@@ -37,4 +41,4 @@ def print_report(report: Report, console: Console | None = None) -> None:
         plain = Console()
         console = plain if plain.is_terminal else Console(width=WIDTH)
     for part in terminal_tables(report):
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
