@@ -27,7 +27,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_readings(results),
         *_pairing(results, nats),
         *(_pool(nats) if nats.table is None or nats.table.noise is None else [noise_sentence(nats.table.noise)]),
-        *_earlier(prior),
+        *_earlier(nats, prior),
         *_rules(results),
         *_margins(results, nats),
         *_sign_flips(nats),
@@ -110,8 +110,8 @@ def _pool(nats: StudyAnalysis) -> list[str]:
     return notes
 
 
-def _earlier(prior: PriorNoise | None) -> list[str]:
-    notes = []
+def _earlier(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
+    notes, pool = [], nats.table.pool if nats.table else None
     if prior is not None and prior.studies:
         notes.append(
             f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."
