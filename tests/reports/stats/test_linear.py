@@ -112,8 +112,8 @@ def test_effects_that_runs_cannot_tell_have_a_reason():
 def test_cards_that_exclude_each_other_are_told_in_their_fractions():
     """`p` and `q` are never changed in one arm: each has half of the runs, so twice the variance; neither's large
     effect, by which the fractions differ, gets into the other's."""
-    screen, arms, comparisons = screened(["a", "b", "p", "q", "c"], exclusive="pq")
-    effects = {"a": 0.01, "b": 0.0, "p": -0.2, "q": 0.1, "c": -0.02}
+    screen, arms, comparisons = screened("abpqcd", exclusive="pq")
+    effects = {"a": 0.01, "b": 0.0, "p": -0.2, "q": 0.1, "c": -0.02, "d": 0.0}
     for seeds, runs in (((1, 2), screen.arms), ((1,), screen.arms), ((1, 2), 2 * screen.arms)):
         made = trained(arms, seeds_of(screen, seeds, runs), effects, number=5)
         found = analyse_runs(made, comparisons, THRESHOLDS, "lower").effects
