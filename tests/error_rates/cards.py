@@ -1,6 +1,7 @@
 """Cards with several claims, each about a number of its own (audit, 1.3: "six claims have six chances")."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ ANY_WRONG, RIGHT = "any verdict against the truth", "replicated or consistent, o
 CLAIMS = 6
 
 
-def _context(number: int) -> SimpleNamespace:
+def _context(number: int) -> Any:
     """What `judge_together` looks at of a claim and its study: the numbers of history planes tell the claims apart."""
     claim = SimpleNamespace(metric="nats", history=number, quantity="difference", statistic=None, probe=None)
     results = SimpleNamespace(study=SimpleNamespace(looks=None), looks=())

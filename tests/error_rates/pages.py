@@ -15,7 +15,8 @@ from tests.error_rates.judged import THRESHOLDS, judge
 from tests.error_rates.made import Noise, make_arms
 from tests.error_rates.rates import Bar, Case, Table
 
-OWN, OF_A_BASE, OF_ALL = "any false, study by study", "any false of a base", "any false on the page"
+OWN, ON_PAGE = "any false, study by study", "any false on the page"
+OF_A_BASE, AT_ONCE = "any false of a base", "any false on the page, were all bases one family"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def page_effects(generator: np.random.Generator, base: Base, name: str = "base")
     any_own, rest = False, iter(names)
     for size in base.studies:
         table = judge(arms, [next(rest) for _ in range(size)], prior, control=control)
-        any_own |= any(_shown(table.effects[each], p) for each, p in adjust(table.effects).items())
+        any_own |= _any_false(table.effects)
         effects |= table.effects
         prior |= table.differences
     return effects, any_own
@@ -51,13 +52,24 @@ def _shown(effect: Effect, p: float) -> bool:
 def _case(name: str, audit: str, *bases: Base) -> Case:
     def draw(generator: np.random.Generator) -> Table:
         made = [page_effects(generator, base, f"base {index}") for index, base in enumerate(bases)]
-        of_base = [any(_shown(effects[each], p) for each, p in adjust(effects).items()) for effects, _ in made]
+        of_base = [_any_false(effects) for effects, _ in made]
         page = {each: effect for effects, _ in made for each, effect in effects.items()}
-        on_page = any(_shown(page[each], p) for each, p in adjust(page).items()) if len(bases) > 1 else of_base[0]
-        return {OWN: any(own for _, own in made), OF_A_BASE: np.mean(of_base), OF_ALL: on_page}
+        return {
+            OWN: any(own for _, own in made),
+            OF_A_BASE: np.mean(of_base),
+            ON_PAGE: any(of_base),
+            AT_ONCE: _any_false(page),
+        }
 
-    bars = {OWN: Bar(audit), OF_A_BASE: Bar(most=0.055), OF_ALL: Bar(audit, most=0.055)}
+    bars = {OWN: Bar(audit), ON_PAGE: Bar(audit, most=0.055)}
+    if len(bases) > 1:
+        bars |= {OF_A_BASE: Bar(most=0.055), AT_ONCE: Bar(most=0.055)}
     return Case("2.1", name, draw, bars)
+
+
+def _any_false(effects: Mapping[str, Effect]) -> bool:
+    """Whether the page says of any effect of a family that it helps or hurts."""
+    return any(_shown(effects[each], p) for each, p in adjust(effects).items())
 
 
 SINGLES_AND_TRIPLE = (3, 1, 1, 1, 1, 1)
@@ -79,4 +91,5 @@ CASES = [
     _case("5 singles and a triple, a treatment 4x as noisy", "", Base(SINGLES_AND_TRIPLE, scale={"t5": 4.0})),
     _case("5 singles and a triple, control 3x as noisy", "", Base(SINGLES_AND_TRIPLE, scale={"control": 3.0})),
 ]
-"""The pages of the audit: that of results/report (one base, 9 toggles), and that of results/kgs-cpu."""
+"""The pages of the audit: that of results/report (one base, 9 toggles), and that of results/kgs-cpu. A page's families
+are its bases: with several of them each keeps to its bar, but all together do not."""

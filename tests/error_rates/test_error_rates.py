@@ -27,7 +27,6 @@ TABLES = {
     "bound of a truth of 0.02, n=4, T=1": 400,
     "win rate 0.5, sd between seeds 0.15, n=3": 1000,
     "5 singles and a triple": 120,
-    "17 toggles in 10 studies on 5 bases": 50,
     "4 to 8 seeds by 1, T=1": 400,
     "4 to 8 seeds by 1, T=5": 50,
     "a toggle of 0, futility 0.02, with a pool": 120,
@@ -48,6 +47,13 @@ def test_cases_have_names_of_their_own_and_tell_what_they_ask():
     assert len({(case.group, case.name) for case in CASES}) == len(CASES)
     for case in named(CASES, ["n=2, T=1", "sd between seeds 0, n=3"]):
         assert case.draw(np.random.default_rng(0)).keys() >= case.bars.keys()
+
+
+def test_each_base_of_a_page_keeps_its_bar():
+    """And all of them would if they were one family."""
+    (case,) = (case for case in CASES if case.name == "17 toggles in 10 studies on 5 bases")
+    rates = {rate.question: rate for rate in run_case(case, 50, seed=0)}
+    assert rates[pages.OF_A_BASE].keeps(errors=4.0) and rates[pages.AT_ONCE].keeps(errors=4.0)
 
 
 @pytest.mark.parametrize(
