@@ -4,6 +4,7 @@ Of enhancements that are named one by one each must fit, as in other designs. Of
 out.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,16 +58,27 @@ class Choice:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
+def base_of_most(registry: Registry, named: Named) -> str:
+    """The base on which most of the cards are compared when none is named; of those that can be screened, if any."""
+    cards = [registry.cards[name] for name in named.ids]
+    paired = [card for card in cards if _own_reason(card) is None]
+    return Counter(card.base for card in paired or cards).most_common(1)[0][0]
+
+
 def choose(place: Place, named: Named, refused: Reason, large: Reason) -> Choice:
-    """The screen of what was named. refused: why a card cannot be here for reasons of its learning rate and the like;
-    large: that a card's effect is known to be large. Raises SettingError (NAME, HOLD)."""
+    """The screen of what was named; those named singly first, then those of the base's own system.
+
+    refused: why a card cannot be here for reasons of its learning rate and the like; large: that a card's effect is
+    known to be large. Raises SettingError (NAME, HOLD).
+    """
+    declared = place.registry.cards
     for card in place.hold:
-        if problem := misfit(place.registry, place.registry.cards[card.id], place.whole_base):
+        if problem := misfit(place.registry, declared[card.id], place.whole_base):
             raise SettingError("HOLD", card.id, problem, f"enhancements that {place.base.id} can have")
     held = {card.id: _held_as(place, card) for card in place.hold}
-    own_first = sorted(named.ids, key=lambda name: place.registry.cards[name].system != place.base.system)
-    names = named.ids if len(named.singly) == len(named.ids) else own_first
-    cards = tuple(place.formed(place.registry.cards[name]) for name in names)
+    system = place.base.system
+    names = sorted(named.ids, key=lambda name: name not in named.singly and 1 + (declared[name].system != system))
+    cards = tuple(place.formed(declared[name]) for name in names)
     flips = Flips(place.base.id, place.config, cards, place.hold)
     sieve = _Sieve(named.singly)
     fitting: list[Enhancement] = []

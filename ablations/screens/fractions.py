@@ -82,6 +82,9 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
     half = least_arms(sum(group_width(group) for group in groups)) // 2
     if len(cards) < LEAST or half > LARGEST:
         raise SettingError("NAME", "+".join(cards), f"{len(cards)} enhancements", f"{LEAST} to {LARGEST} for a screen")
+    # The widest groups come first, else the order given counts, each in the first free columns that the block strings
+    # map onto each other: the effect of a card within its fraction is then clear of the other main effects. Where an
+    # arm would come up twice, cards that go with all others get the columns that tell most arms apart.
     screens = (_screen(cards, groups, half, fractions, spread) for spread in (False, True))
     for screen in screens:
         if len(set(screen.changed)) == screen.arms:
@@ -93,18 +96,45 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
 
 def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, fractions: int, spread: bool) -> Screen:
     blocks = (half - 1, half - 2)
-    columns = _columns(groups, blocks, fractions, half if spread else 0)
     rows = _rows(half)
     fraction_of = tuple(_block(arm, half, blocks[: fractions.bit_length() - 1]) for arm in range(2 * half))
-    changed = tuple(
-        frozenset(
-            card
-            for card, column in columns.items()
-            if rows[arm][column.index] < 0 and fraction_of[arm] in column.fractions
+    changed: list[frozenset[str]] = [frozenset()] * (2 * half)
+
+    def with_group(group: Mapping[str, Column]) -> list[frozenset[str]]:
+        """The arms' changed cards with a group's."""
+        return [
+            before | {
+                card for card, column in group.items()
+                if rows[arm][column.index] < 0 and fraction_of[arm] in column.fractions
+            }
+            for arm, before in enumerate(changed)
+        ]  # fmt: skip
+
+    columns: dict[str, Column] = {}
+    taken: set[int] = set()
+    for group in sorted(groups, key=group_width, reverse=True):
+        width = group_width(group)
+        span = [0, blocks[0], blocks[1], blocks[0] ^ blocks[1]][:width]
+        free = [index for index in range(half) if not taken & {index ^ string for string in span}]
+        places = [_placed(group, index, fractions) for index in (free if spread and width == 1 else free[:1])]
+        best = max(places, key=lambda place: len(set(with_group(place))))
+        changed = with_group(best)
+        columns |= best
+        taken |= {best[group[0]].index ^ string for string in span}
+    return Screen({card: columns[card] for card in cards}, tuple(changed), fraction_of, fractions, blocks)
+
+
+def _placed(group: Sequence[str], index: int, fractions: int) -> dict[str, Column]:
+    """A group's columns at an index, each card varied in fractions of its own."""
+    width = group_width(group)
+    return {
+        card: Column(
+            index,
+            tuple(group),
+            frozenset(part for part in range(fractions) if part % width % len(group) == place),
         )
-        for arm in range(2 * half)
-    )
-    return Screen({card: columns[card] for card in cards}, changed, fraction_of, fractions, blocks)
+        for place, card in enumerate(group)
+    }
 
 
 def _rows(half: int) -> list[list[int]]:
@@ -135,31 +165,3 @@ def exclusive_groups(cards: Sequence[str], conflict: Callable[[str, str], bool])
             for card in group_of[other]:
                 group_of[card] = group_of[one]
     return list(dict.fromkeys(tuple(card for card in cards if card in group_of[each]) for each in cards))
-
-
-def _columns(
-    groups: Sequence[tuple[str, ...]], blocks: tuple[int, int], fractions: int, spread: int
-) -> dict[str, Column]:
-    """The widest groups first, else in the order given, each in the first free columns that the block strings map onto
-    each other: the effect of a card within its fraction is then clear of the other main effects.
-
-    spread: None of it where 0; else the number of columns, and cards that go with all others get independent ones
-    first, so that they alone tell as many arms apart as they can.
-    """
-    taken: set[int] = set()
-    columns = {}
-    reached = {0}  # sums of the rows (column, 1) of cards that go with all others
-    for group in sorted(groups, key=group_width, reverse=True):
-        width = group_width(group)
-        span = [0, blocks[0], blocks[1], blocks[0] ^ blocks[1]][:width]
-        free = (index for index in itertools.count() if not taken & {index ^ string for string in span})
-        first = next(free)
-        if spread and width == 1:
-            others = itertools.chain([first], itertools.takewhile(lambda index: index < spread, free))
-            first = next((index for index in others if index | spread not in reached), first)
-            reached |= {each ^ (first | spread) for each in reached}
-        taken |= {first ^ string for string in span}
-        for place, card in enumerate(group):
-            varied = frozenset(part for part in range(fractions) if part % width % len(group) == place)
-            columns[card] = Column(first, group, varied)
-    return columns

@@ -1,6 +1,5 @@
 """`DESIGN=screen`: from what NAME, HOLD, RUNS and FOLD say to the arms of a screen and the seeds of each."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from ablations.designs import SCREEN, budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.arms import ScreenArms, screen_arms
-from ablations.screens.choice import LARGE, Choice, Place, choose, large_claim
+from ablations.screens.choice import LARGE, Choice, Place, base_of_most, choose, large_claim
 from ablations.screens.names import Named, parse
 from ablations.search import RATE
 from gonn_core.config import with_values
@@ -104,6 +103,5 @@ def _base(asked: Asked, named: Named, registry: Registry, budget: Budget) -> tup
         return base, samples
     if asked.claim is not None:
         raise SettingError("CLAIM", asked.claim, "a group of enhancements has no claim of its own", "no CLAIM")
-    usual = Counter(registry.cards[name].base for name in named.ids).most_common(1)[0][0]
-    base = registry.base(asked.base or usual)
+    base = registry.base(asked.base or base_of_most(registry, named))
     return base, base.schedule_end if budget.samples == "claim" else budget.samples

@@ -1,0 +1,124 @@
+"""Which enhancements are screened, held, left out, and why."""
+
+import pytest
+
+from ablations.designs import budget_config
+from ablations.schema import Claim
+from ablations.screens.arms import screen_arms
+from ablations.screens.choice import Place, base_of_most, choose, large_claim
+from ablations.screens.names import groups, parse
+from gonn_core.errors import SettingError
+from tests.ablations.screened import REGISTRY
+
+
+def nothing(card) -> None:
+    return None
+
+
+def place(base: str = "gonn-b5", hold: tuple[str, ...] = ()) -> Place:
+    whole, budget = REGISTRY.base(base), REGISTRY.budget("cpu")
+    held = tuple(REGISTRY.card(name).on_base(base, "cpu") for name in hold)
+    return Place(REGISTRY, whole, budget, budget_config(whole, budget), held)
+
+
+def chosen(text: str, where: Place | None = None, refused=nothing, large=nothing):
+    return choose(where or place(), parse(REGISTRY, text), refused, large)
+
+
+def ids(choice) -> list[str]:
+    return [card.id for card in choice.cards]
+
+
+def test_a_group_leaves_out_what_does_not_fit():
+    choice = chosen("features,net.stem,net.head,data")
+    assert {"ladder_input", "ko_plane", "stem_kernel_5x5"} < set(ids(choice)) and not choice.held
+    told = {
+        "liberty_encoding": "has liberty_encoding neither off nor on",  # other values than gonn-b5's
+        "zeros_plane": "zeros_plane needs features.set = cazenave",
+        "clark_ko_plane": "computes the same as ko_plane here",
+        "pooled_head_channels": "its arms compute the same; net.head.pooled_share makes no difference here",
+        "last_move_input": "cannot be changed together with board_history, board_history_copy, five_moves_of_history",
+    }
+    for card, reason in told.items():
+        assert choice.left_out[card].startswith(reason)
+    assert not set(ids(choice)) & set(choice.left_out)
+    screen_arms(choice.flips, choice.cards)
+
+
+def test_cards_named_singly_have_to_fit():
+    fitting = "ko_plane,ladder_input,center_init"
+    assert ids(chosen(fitting)) == fitting.split(",")
+    for card, reason in {
+        "zeros_plane": "cannot be screened here: zeros_plane needs features.set = cazenave",
+        "mover_rank_filter": "cannot be screened here: its arms see different positions",
+        "clark_ko_plane": "cannot be screened here: computes the same as ko_plane here",
+    }.items():
+        with pytest.raises(SettingError, match=f"^NAME={card}: {reason}"):
+            chosen(f"{fitting},{card}")
+    with pytest.raises(SettingError, match="2 enhancements can be screened on gonn-b5; valid: at least 3"):
+        chosen("ko_plane,ladder_input")
+    too_many = "board_history,board_history_copy,five_moves_of_history,last_move_input,history_dropping"
+    with pytest.raises(SettingError, match="^NAME=last_move_input: cannot be screened here: cannot be changed tog"):
+        chosen(f"{fitting},{too_many}")
+    one_singly = chosen("last_move_input,features,data,net.stem")
+    assert one_singly.cards[0].id == "last_move_input" and "board_history_copy" in one_singly.left_out
+
+
+def test_what_a_card_needs_can_be_held():
+    where = place("gonn-b4")
+    lacking = chosen("net", where).left_out["prelu_init"]
+    assert lacking == "prelu_init needs parametric_relu, which gonn-b4 lacks: HOLD=parametric_relu puts it in"
+    held = place("gonn-b4", ("parametric_relu",))
+    choice = chosen("net", held)
+    assert "prelu_init" in ids(choice) and choice.held == {"parametric_relu": "HOLD: on in all arms"}
+    design = screen_arms(choice.flips, choice.cards)
+    assert all(arm.config.net.activation == "prelu" for arm in design.arms)
+    assert design.arms[0].label == "gonn-b4 with parametric_relu"
+    assert design.arms[0].values == {"net.activation": '"prelu"'}
+    with pytest.raises(SettingError, match="^NAME=parametric_relu: cannot be screened here: HOLD has it already"):
+        chosen("parametric_relu,net", held)
+
+
+def test_what_is_held_stays():
+    choice = chosen("net", place(hold=("global_pooling_head",)))
+    assert choice.held == {"global_pooling_head": "HOLD: on in all arms, as in gonn-b5"}
+    assert choice.left_out["stdev_pooling"] == "changes what HOLD=global_pooling_head keeps"
+    with pytest.raises(SettingError, match="^HOLD=zeros_plane: set gonn takes zeros false"):
+        chosen("net.stem", place(hold=("zeros_plane",)))
+    with pytest.raises(SettingError, match="^HOLD=frozen_history: frozen_history needs history_dropping; valid: "):
+        chosen("net.stem", place("gonn-b4", ("frozen_history",)))
+
+
+def test_large_effects_are_held_in_groups():
+    def large(card):
+        return "known" if card.id == "ladder_input" else None
+
+    assert chosen("features,net.stem,net.head", large=large).held == {"ladder_input": "as in gonn-b5: known"}
+    assert not chosen("ko_plane,ladder_input,center_init", large=large).held
+
+
+def test_claims_of_large_effects():
+    claim = REGISTRY.card("ladder_input").claims[0]
+    made = claim.model_dump() | {"metric": "nats", "quantity": "difference", "direction": "decrease", "range": None}
+    for value, told in ((-0.25, True), (-0.05, False)):
+        card = REGISTRY.card("ladder_input").model_copy(update={"claims": (Claim(**made | {"value": value}),)})
+        assert (large_claim(card) is not None) == told
+
+
+def test_the_base_of_a_group():
+    bases = {group: base_of_most(REGISTRY, parse(REGISTRY, group)) for group in ("all", "gonn", "go_nn", "data")}
+    assert bases == {"all": "gonn-b5", "gonn": "gonn-b5", "go_nn": "go-nn", "data": "gonn-b5"}
+
+
+@pytest.mark.parametrize("group", ["cazenave", "go_nn", "net.trunk"])
+def test_groups_make_screens(group):
+    where = place(base_of_most(REGISTRY, parse(REGISTRY, group)))
+    choice = chosen(group, where)
+    design = screen_arms(choice.flips, choice.cards)
+    assert len({arm.config for arm in design.arms}) == len(design.arms)
+    assert set(ids(choice)) | set(choice.left_out) == set(parse(REGISTRY, group).ids)
+
+
+def test_every_group_has_two_members():
+    for group in groups(REGISTRY):
+        assert len(parse(REGISTRY, group).ids) > 1

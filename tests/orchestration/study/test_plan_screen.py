@@ -1,0 +1,98 @@
+"""`gonn plan … --design screen`: what is refused, what is shown, which trials it shares with other studies."""
+
+import re
+
+import pytest
+
+from orchestration.cli import command as cli
+from tests.orchestration.commands import gonn, workspace
+
+CARDS = "ko_plane,ladder_input,center_init,global_pooling_head,stdev_pooling"
+SMOKE = ("--budget", "smoke")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return workspace(tmp_path_factory.mktemp("screens"))
+
+
+@pytest.fixture
+def plan(home, monkeypatch):
+    """Runs `gonn plan` on the budget smoke; returns what it says on a terminal of 100 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: str) -> str:
+        code, out, err = gonn(home, "plan", *arguments, *SMOKE)
+        assert code == 0, err
+        return out
+
+    return run
+
+
+def trials(out: str) -> list[str]:
+    return re.findall(r"\b[0-9a-f]{16}\b", out)
+
+
+def test_what_it_says(plan):
+    out = plan(CARDS, "--design", "screen", "--runs", "16")
+    assert all(len(line) <= 100 for line in out.splitlines()) and len(set(trials(out))) == 16
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    for line in (
+        "1 ko_plane has it 8 8",
+        "5 stdev_pooling lacks it 4 4",
+        "each in a part of the arms of its own: global_pooling_head, stdev_pooling (both change net.head.pooling)",
+        "16 runs: 16 arms, each with one of the seeds 1, 2; effects are means over the others on and off",
+        "no main effect is aliased with an interaction of two enhancements",
+        "interactions that cannot be told apart, a line each:",
+        "standard error: unknown, no seed noise measured yet on this base, budget and data",
+        "to train: 16 of 16 trials of 5,120 samples, 81,920 in all",
+    ):
+        assert line in " ".join(lines)
+    assert [line for line in lines if "×" in line and "(also seeds or parts of the arms)" in line]
+    assert "first one" not in out and "start equal" not in out
+
+
+def test_a_group_is_told_what_it_lacks(plan):
+    out = plan("net.head,net.stem,data", "--design", "screen")
+    assert "left out" in out and "its arms see different positions (pairing none)" in out
+
+
+def test_folding_over_keeps_the_trials(plan):
+    whole = trials(plan(CARDS, "--design", "screen", "--runs", "16"))
+    out = plan(CARDS, "--design", "screen", "--runs", "32", "--fold", "ko_plane")
+    assert "32 runs: 32 arms, half of them with the sign of ko_plane reversed" in out
+    assert set(whole) < set(trials(out)) and len(set(trials(out))) == 32
+
+
+def test_one_at_a_time_afterwards_shares_the_base(plan):
+    screen = plan(CARDS, "--design", "screen", "--runs", "32")
+    alone = plan("ko_plane,ladder_input", "--seeds", "2")
+    control = trials(alone)[:2]
+    assert set(control) <= set(trials(screen))
+
+
+def test_held_cards_are_in_the_line_and_the_study(plan, home, capsys):
+    out = plan("ladder_input,center_init,stem_kernel_5x5", "--design", "screen", "--hold", "ko_plane", "--runs", "8")
+    assert "HOLD: on in all arms, as in gonn-b5" in out
+
+
+@pytest.mark.parametrize(("settings", "line"), [
+    (["--runs", "32"], "RUNS=32: DESIGN=add-one has no such setting; valid: DESIGN=screen"),
+    (["--fold", "ko_plane"], "FOLD=ko_plane: DESIGN=add-one has no such setting; valid: DESIGN=screen"),
+    (["--design", "screen", "--runs", "20"], "RUNS=20: the screen has 16 arms; valid: 16, 32, 64, 128, …"),
+    (["--design", "screen", "--runs", "16", "--seeds", "3"],
+     "SEEDS=1,2,3: 16 runs are 1 of each of the 16 arms; valid: 1, 2 or 4 seeds, or other RUNS"),
+    (["--design", "screen", "--hold", "elu"], "HOLD=elu: "),
+    (["--design", "screen", "--lr", "search"], "LR=search: a screen combines enhancements in every arm"),
+])  # fmt: skip
+def test_what_is_refused(home, settings, line):
+    code, out, err = gonn(home, "plan", CARDS, *settings, *SMOKE)
+    assert (code, out) == (2, "") and err.startswith(line) and len(err.splitlines()) == 1
+
+
+def test_groups_are_for_screens(home, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(home))
+    for group in ("all", "gonn", "net.head"):
+        assert cli.run(["plan", group]) == 2
+        line = f"NAME={group}: a group of enhancements; valid: single ones, or DESIGN=screen\n"
+        assert capsys.readouterr().err == line
