@@ -1,6 +1,6 @@
 """From a screen's design to the arms that are trained, the contrasts that are taken, and the seeds of each arm."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ablations.designs import ImpossibleDesign, refuse_equal
@@ -72,11 +72,11 @@ def screen_arms(flips: Flips, cards: Sequence[Enhancement], folded: str | None =
     screen = make_screen(
         [card.id for card in cards], lambda one, other: flips.conflict(by_id[one], by_id[other]) is not None
     )
-    changed: list[Collection[str]] = list(screen.changed)
+    changed = list(screen.changed)
     fraction_of = list(screen.fraction_of)
     if folded is not None:
         _refuse_fold(screen, folded)
-        changed += [cards_changed ^ {folded} for cards_changed in screen.changed]
+        changed += _folded(screen, folded)
         fraction_of *= 2
     cells = [flips.cell(number, each) for number, each in enumerate(changed, 1)]
     if any(cell.reason for cell in cells):
@@ -95,10 +95,23 @@ def screen_arms(flips: Flips, cards: Sequence[Enhancement], folded: str | None =
     return ScreenArms(screen, arms, tuple(contrasts), folded)
 
 
+def _folded(screen: Screen, card: str) -> list[frozenset[str]]:
+    """What is changed in the second half of arms."""
+    return [changed ^ {card} for changed in screen.changed]
+
+
 def _refuse_fold(screen: Screen, folded: str) -> None:
-    """Raises SettingError (FOLD) for a card that is not varied in every arm: a half without it would repeat arms."""
-    valid = [card for card, column in screen.columns.items() if len(column.fractions) == screen.fractions]
+    """Raises SettingError (FOLD) for a card of which a second half would repeat arms: one that is not varied in every
+    arm, or whose interactions are aliased with none of the others' (where removing its column would leave arms that are
+    equal, no sum of other columns is its own)."""
+    whole = [card for card, column in screen.columns.items() if len(column.fractions) == screen.fractions]
+    valid = [card for card in whole if not set(_folded(screen, card)) & set(screen.changed)]
+    if folded in valid:
+        return
     if folded not in screen.columns:
-        raise SettingError("FOLD", folded, "is not screened", valid)
-    if folded not in valid:
-        raise SettingError("FOLD", folded, "is varied in a part of the arms only", valid)
+        problem = "is not screened"
+    elif folded not in whole:
+        problem = "is varied in a part of the arms only"
+    else:
+        problem = "its interactions can be told from all others already"
+    raise SettingError("FOLD", folded, problem, valid or "none of these")

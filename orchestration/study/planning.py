@@ -211,7 +211,7 @@ def check(request: Request) -> Checked:
     for setting in ("futility", "control_seeds") if of_screens else ("runs", "hold", "fold"):
         if (value := getattr(request, setting)) is not None:
             valid = "DESIGN=add-one" if of_screens else "DESIGN=screen"
-            raise SettingError(setting.upper(), value, f"a design {request.design} has no such setting", valid)
+            raise SettingError(setting.upper(), value, f"DESIGN={request.design} has no such setting", valid)
     if of_screens:
         return _check_screen(request, registry)
     named = () if request.name is None else parse_names(request.name, registry)
