@@ -8,7 +8,7 @@ from ablations.study import Study
 from gonn_core.errors import printable
 from orchestration.console import output
 from orchestration.study.folder import all_studies, find_study
-from orchestration.study.report import Reporter
+from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
 from reports.workspace import Workspace
 
@@ -37,8 +37,9 @@ def write_reports(studies: tuple[str, ...]) -> None:
         return
     registry = reporter.registry
     if not studies:
-        from reports.book.book import write_book  # with pandas
+        from reports.book.book import worth_showing, write_book  # with pandas
         from reports.play.all_games import load_played
+        from reports.scaling.page import write_samples
 
         played = load_played(workspace.matches, workspace.elo)
         index = write_book(
@@ -50,6 +51,11 @@ def write_reports(studies: tuple[str, ...]) -> None:
             workspace.report_cache,
         )
         output().print(f"over all studies: {index}")
+        shown, _ = worth_showing([reported.files.report for reported in written])
+        curves = (reporter.controls.of(report.study) for report in shown)
+        samples = write_samples(shown, curves, workspace.out / SAMPLES, workspace.report_cache)
+        if samples is not None:
+            output().print(f"losses and effects over samples: {samples[0]}")
     if len(written) > 1:
         from reports.summary.page import write_summary
 

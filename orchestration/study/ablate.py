@@ -8,9 +8,9 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from gonn_core.trial.twins import plainest_first
-from orchestration.console import notes
+from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.pipeline import Execution, Say, carry_out, execution, is_complete
+from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay, show
 from orchestration.looks.run import LookedAt
 from orchestration.runners.base import JobSource, OnEvent, Outcome
@@ -19,7 +19,7 @@ from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
-from orchestration.study.report import ReportedStudy, report_study
+from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential
 from reports.study.looks import cost_of_looks
@@ -31,22 +31,26 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     otherwise. Raises UserError before any work."""
     each = [check(one) for one in at_each_number(request)]
     how = execution(runner, slots, track, address)
-    failed = False
+    failed, studies = False, []
     for checked in each:
         notes().print(f"{checked.line} RUNNER={runner}")
-        failed |= _run(checked, how)
+        result = _run(checked, how)
+        failed |= result.failed
+        studies.append(result.report.files.report.study)
+    if len(studies) > 1:
+        report_samples(how.workspace, studies, output())
     return 1 if failed else 0
 
 
-def _run(checked: Checked, how: Execution) -> bool:
-    """Run one study and show what it found; whether a trial failed."""
+def _run(checked: Checked, how: Execution) -> Result[ReportedStudy]:
+    """Run one study and show what it found."""
     request = checked.request
     plan = lay_out(checked, prepare_shown(checked.dataset, how.workspace), how.workspace)
     if request.lr == SEARCH:
         plan = lay_out(checked, plan.prepared, how.workspace, search_arms(plan, request.device, how))
     if cost := cost_of_looks(plan.study):
         notes().print(cost)
-    return carry_out(StudyExperiment(plan, request.device, how.workspace), how).failed
+    return carry_out(StudyExperiment(plan, request.device, how.workspace), how)
 
 
 class StudyExperiment:

@@ -1,5 +1,6 @@
 """One study's report: written to out/<study>/, shown on the terminal, handed to MLflow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -101,6 +102,29 @@ class Reporter:
         sentences = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
         text = sentences + files.markdown.read_text(encoding="utf-8")
         return ReportedStudy(files, StudyReport(text, files.figures, _tags(files)), anew)
+
+
+SAMPLES = "samples"
+"""Folder of the page on losses and effects over samples, below out/."""
+
+
+def report_samples(workspace: Workspace, studies: Sequence[Study], console: Console) -> None:
+    """Reports of studies at several numbers of samples, which they now all have, and the page over them; its tables are
+    shown."""
+    from reports.scaling.page import write_samples  # with matplotlib
+    from reports.tables.terminal import rich_table
+
+    reporter = Reporter(workspace)
+    reports = [reporter.report(study, "samples", look=False).files.report for study in studies]
+    curves = (reporter.controls.of(study) for study in studies)
+    written = write_samples(reports, curves, workspace.out / SAMPLES, workspace.report_cache)
+    if written is None:
+        return
+    path, tables = written
+    for table in tables:
+        console.print(Text(printable(table.title, 300), style="bold"))
+        console.print(rich_table(table))
+    console.print(f"losses and effects over samples: {_near(path)}")
 
 
 def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:

@@ -48,7 +48,7 @@ def all_reports(workspace: Workspace) -> Unchanged:
     """The reports of all studies, that over everything, and the summary. What they say of looks, and the seed noise
     that they go by, is as they left it."""
     studies = sorted(path.parent for path in workspace.studies.glob("*/study.json"))
-    made = [workspace.out / name for name in (*(study.name for study in studies), "report", "summary")]
+    made = [workspace.out / name for name in (*(study.name for study in studies), "report", "samples", "summary")]
     kept = [study / name for study in studies for name in _BY_REPORTS]
     sources = [workspace.root / name for name in _SOURCES]
     return Unchanged(workspace.report_cache / "all.report", sources, [*made, *kept])

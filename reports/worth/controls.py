@@ -81,11 +81,6 @@ class Controls:
             for samples, seeds in sorted(by_samples.items())
         )
 
-    def all(self) -> list[ControlCurve]:
-        """Curves of all controls with at least two points, by label."""
-        curves = {id(curve): curve for curve in map(self.of, self._studies) if len(curve.points) > 1}
-        return sorted(curves.values(), key=lambda curve: curve.label)
-
 
 def _key(study: Study, arm: Arm) -> Key:
     return net_key(arm.config), study.evaluations[MAIN].subset, study.evaluations[MAIN].history

@@ -1,0 +1,52 @@
+"""The page on samples: loss of controls, effects, their trends, and the range beyond. Written to out/samples."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reports.files import write_files
+from reports.pages import page_text
+from reports.scaling.courses import courses
+from reports.scaling.figure import curve_picture
+from reports.scaling.tables import beyond_table, curve_table, effects_over_samples, trends_table
+from reports.study.report import Report
+from reports.tables.cells import Table
+from reports.tables.serial import csv_text
+from reports.worth.curve import ControlCurve
+
+
+def samples_tables(reports: Sequence[Report], curves: Sequence[ControlCurve]) -> list[Table]:
+    """All tables of the page; none where nothing was trained on more than one number of samples."""
+    found = courses(reports)
+    of_effects = (effects_over_samples(found), trends_table(found), beyond_table(found))
+    of_curves = [curve_table(curve, number) for number, curve in enumerate(curves, 1)]
+    return [*of_curves, *(table for table in of_effects if table is not None)]
+
+
+def distinct(curves: Iterable[ControlCurve]) -> list[ControlCurve]:
+    """Each curve once, of those with more than one point."""
+    kept: list[ControlCurve] = []
+    for curve in curves:
+        if len(curve.points) > 1 and curve not in kept:
+            kept.append(curve)
+    return kept
+
+
+def write_samples(
+    reports: Sequence[Report], curves: Iterable[ControlCurve], folder: Path, cache: Path | None = None
+) -> tuple[Path, list[Table]] | None:
+    """Write the page into `folder`: its path and tables; None, and nothing written, where nothing was trained on more
+    than one number of samples. `cache`: as of `reports.book.book.write_book`. Raises InputError."""
+    shown = distinct(curves)
+    tables = samples_tables(reports, shown)
+    if not tables:
+        return None
+    pictures = {f"curve-{number}": curve_picture(curve, number) for number, curve in enumerate(shown, 1)}
+    contents = {f"{table.name}.csv": csv_text(table).encode() for table in tables}
+    contents["samples.md"] = page_text("samples.md.j2", tables=tables, pictures=pictures).encode()
+    for picture in pictures.values():
+        contents |= picture.files(cache)
+    write_files(folder, contents)
+    for path in folder.iterdir():  # of an earlier page with more curves
+        if path.suffix in (".csv", ".png", ".svg") and path.name not in contents:
+            path.unlink()
+    return folder / "samples.md", tables
