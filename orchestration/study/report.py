@@ -24,6 +24,7 @@ from reports.tables.formats import interval, p_value, signed
 from reports.tables.verdicts import verdict_text
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
+from reports.worth.elsewhere import OverSamples, effects_elsewhere
 
 
 @dataclass(frozen=True)
@@ -90,14 +91,15 @@ class Reporter:
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
         prior = keep_noise(workspace, study, self._shelf.pool(study), not results.unfinished)
-        curve = self.controls.of(study)
-        other = results.look_counts, prior, curve
+        elsewhere = effects_elsewhere(study, self._shelf.studies, self._shelf.table)
+        scaled = OverSamples(self.controls.of(study), elsewhere)
+        other = results.look_counts, prior, scaled
         anew = anew or not unchanged.holds(other)
         if anew:
-            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache, curve)
+            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache, scaled)
             unchanged.keep(other)
         else:
-            files = written_report(study, results, workspace.out, self.registry, prior, curve)
+            files = written_report(study, results, workspace.out, self.registry, prior, scaled)
         # A run's page shows only the first lines of its description at once: they say what was found.
         sentences = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
         text = sentences + files.markdown.read_text(encoding="utf-8")

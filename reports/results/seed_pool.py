@@ -78,7 +78,7 @@ class StudyShelf:
             if other.id == study.id or not other.evaluations or not other.arms or not alike(other, study):
                 continue
             try:
-                table = self._table(other, metric)
+                table = self.table(other, metric)
             except UserError as error:
                 skipped[path] = str(error)
                 continue
@@ -96,7 +96,8 @@ class StudyShelf:
         reasons = tuple(skipped[path] for path in sorted(skipped))
         return PriorNoise(dict(comparisons.values()), median, tuple(dict.fromkeys(used)), reasons)
 
-    def _table(self, study: Study, metric: str) -> TableAnalysis | None:
+    def table(self, study: Study, metric: str = "nats") -> TableAnalysis | None:
+        """A study's effects, with no noise of other studies in the pool; None while it has none."""
         if (study.id, metric) not in self._tables:
             self._tables[study.id, metric] = analyse_study(self._load(study), metric).table
         return self._tables[study.id, metric]

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ablations.study import Contrast, Study
+from ablations.study import Contrast
 from reports.results.compare import MAIN, study_thresholds
 from reports.stats.estimates import Effect
 from reports.stats.family import adjust
 from reports.stats.verdicts import EffectVerdict, judge_effect
 from reports.study.report import Report
-from reports.worth.controls import net_key
+from reports.worth.controls import comparison_key
 from reports.worth.trend import Trend, trend
 
 
@@ -50,7 +50,7 @@ def courses(reports: Sequence[Report]) -> list[Course]:
     most seeds."""
     found: dict[tuple, dict[int, Measured]] = {}
     for each in _measured(reports):
-        by_samples = found.setdefault(_key(each.report.study, each.contrast), {})
+        by_samples = found.setdefault(comparison_key(each.report.study, each.contrast), {})
         known = by_samples.get(each.samples)
         if known is None or each.effect.n > known.effect.n:
             by_samples[each.samples] = each
@@ -95,15 +95,6 @@ def _course(measured: tuple[Measured, ...]) -> Course:
     thresholds = study_thresholds(study)
     found = trend({each.samples: each.effect for each in measured}, thresholds.alpha, thresholds.smallest("nats"))
     return Course(card, f"{study.base} ({study.budget}, {study.data})", measured, found)
-
-
-def _key(study: Study, contrast: Contrast) -> tuple:
-    """What a comparison is but for the number of samples."""
-    sides = tuple(
-        tuple(sorted(net_key(study.arm(arm).config) for arm in side)) for side in (contrast.with_it, contrast.without)
-    )
-    main = study.evaluations[MAIN]
-    return contrast.card, sides, study.pairing, study.budget, main.subset, main.history
 
 
 def _family(each: Measured) -> tuple:

@@ -49,8 +49,8 @@ _BEYOND = (
 )
 _TREND_NOTE = (
     "With samples: growing or fading where the slope of Δ over log2 samples, by weighted least squares, differs from 0 "
-    "(p below 0.05), steady where its 90 % interval lies within the smallest effect that counts. The studies share no "
-    "trial; they share their test games, which makes the interval a little too wide."
+    "at the level of the verdicts, steady where its 90 % interval lies within the smallest effect that counts. The "
+    "studies share no trial; they share their test games, which makes the interval a little too wide."
 )
 _PAGE_NOTE = "p (this page) is adjusted over all effects of this page on one base at one number of samples."
 _RATE_NOTE = (

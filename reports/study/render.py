@@ -22,7 +22,7 @@ from reports.study.report import Report, make_report
 from reports.study.report_tables import ReportTables, report_tables
 from reports.tables.cells import Table
 from reports.tables.serial import csv_text, json_bytes
-from reports.worth.curve import ControlCurve
+from reports.worth.elsewhere import OverSamples
 
 _RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
 _FIGURES = ("figure.png", "figure.svg", "screen.png", "screen.svg")
@@ -48,17 +48,17 @@ def write_report(
     registry: Registry | None = None,
     prior: PriorNoise | None = None,
     cache: Path | None = None,
-    curve: ControlCurve | None = None,
+    scaled: OverSamples | None = None,
 ) -> ReportFiles:
     """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `prior`,
-    `curve`: see `make_report`; `cache`: folder of what reports keep of their work, None: the figure is drawn anew.
+    `scaled`: see `make_report`; `cache`: folder of what reports keep of their work, None: the figure is drawn anew.
 
     Raises UserError.
     """
     if results.study != study:
         raise ValueError("these are the results of another study")
     folder = _folder(out_folder, study)
-    report = make_report(results, registry or load_registry(), prior, curve)
+    report = make_report(results, registry or load_registry(), prior, scaled)
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
@@ -81,10 +81,10 @@ def written_report(
     out_folder: Path | str,
     registry: Registry,
     prior: PriorNoise | None = None,
-    curve: ControlCurve | None = None,
+    scaled: OverSamples | None = None,
 ) -> ReportFiles:
     """As `write_report`, of a report whose files are there already, as they would be written."""
-    return _files(_folder(out_folder, study), make_report(results, registry, prior, curve))
+    return _files(_folder(out_folder, study), make_report(results, registry, prior, scaled))
 
 
 def _files(folder: Path, report: Report) -> ReportFiles:

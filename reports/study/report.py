@@ -20,8 +20,8 @@ from reports.study.footnotes import table_notes
 from reports.study.looks import look_words
 from reports.tables import formats
 from reports.tables.verdicts import leaves_out_zero, unshown, verdict_text
-from reports.worth.curve import ControlCurve
 from reports.worth.effects import study_worths, worth_note
+from reports.worth.elsewhere import OverSamples, trends_here, with_trends
 from reports.worth.worth import Worth
 
 
@@ -54,9 +54,10 @@ class Report:
 
 
 def make_report(
-    results: StudyResults, registry: Registry, prior: PriorNoise | None = None, curve: ControlCurve | None = None
+    results: StudyResults, registry: Registry, prior: PriorNoise | None = None, scaled: OverSamples | None = None
 ) -> Report:
-    """Analyse a study. `prior`: noise of other studies for the pool; `curve`: of the control over samples.
+    """Analyse a study. `prior`: noise of other studies for the pool; `scaled`: what they tell over numbers of
+    samples.
 
     Raises SettingError for a study without evaluations.
     """
@@ -64,7 +65,9 @@ def make_report(
     if not study.evaluations:
         raise SettingError("STUDY", study.id, "has no evaluation: nothing to report")
     analyses = study_analyses(results, registry, prior)
+    curve = scaled.curve if scaled else None
     worths = study_worths(results, analyses[MAIN, "nats"], curve)
+    trends = trends_here(study, analyses[MAIN, "nats"], scaled.effects if scaled else {})
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     of_runs = find_in_runs(results, main["nats"])
     return Report(
@@ -73,7 +76,7 @@ def make_report(
         or tuple(_level_sentence(results, arm) for arm in study.arms),
         notes=(*table_notes(results, main["nats"], prior), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
-        findings=find_claims(results, registry, main),
+        findings=with_trends(find_claims(results, registry, main), trends),
         worths=worths,
         of_runs=of_runs,
         said=what_runs_say(of_runs, registry) if of_runs else (),

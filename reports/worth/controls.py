@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 
 from ablations.designs import COMPRESSIBLE
-from ablations.study import Arm, Study
+from ablations.study import Arm, Contrast, Study
 from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
 from reports.cache import digest
@@ -94,3 +94,12 @@ def _measured(results: StudyResults, arm: Arm) -> dict[int, tuple[str, float, fl
     trials = results.evaluated(arm.id, MAIN)
     values = zip(nats.seeds, nats.means.tolist(), top1.means.tolist(), strict=True)
     return {seed: (trials[seed].id, loss, share) for seed, loss, share in values}
+
+
+def comparison_key(study: Study, contrast: Contrast) -> tuple:
+    """What a comparison is but for the number of samples."""
+    sides = tuple(
+        tuple(sorted(net_key(study.arm(arm).config) for arm in side)) for side in (contrast.with_it, contrast.without)
+    )
+    main = study.evaluations[MAIN]
+    return contrast.card, sides, study.pairing, study.budget, main.subset, main.history
