@@ -26,6 +26,7 @@ from reports.pages import page_text
 from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
+from reports.results.page_family import judge_page
 from reports.search.report import SearchReport
 from reports.study.render import ReportFiles
 from reports.study.report import Report
@@ -86,7 +87,10 @@ def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
     """Every trial and every effect of every study as CSV, those of the smoke budget too: `frames.trials()` and
     `frames.effects()`."""
     trials = (row for report in reports for row in trial_rows(report.results))
-    effects = (row for report in reports for row in effect_rows(report.results, report.analyses, report.worths))
+    on_page = judge_page((report.study, report.analyses) for report in reports)
+    effects = (
+        row for report in reports for row in effect_rows(report.results, report.analyses, report.worths, on_page)
+    )
     return {
         "all-trials.csv": csv_bytes(make_frame("trials", trials)),
         "all-effects.csv": csv_bytes(make_frame("effects", effects)),

@@ -10,18 +10,23 @@ from reports.book.section import Section
 from reports.figures.panels import nats_axis
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
-from reports.results.compare import MAIN, used_trials
+from reports.results.compare import MAIN, study_thresholds, used_trials
 from reports.results.costs import mean_cost
-from reports.stats.estimates import Interval
+from reports.results.page_family import PAGE_NOTE, EffectKey, OnPage, judge_page
+from reports.stats.estimates import Effect, Interval
 from reports.study.report import Report
 from reports.summary.figure import TICKS
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", under="card"),
     Column("delta", "Δ nats", parts=("delta", *interval95())),
+    Column("p", "p (page)", under="delta"),
+    Column("verdict", "verdict", "left"),
+    BOUND,
     Column("flops", "FLOPs"),
     Column("time", "time per sample", under="flops"),
     Column("parameters", "Δ parameters", under="flops"),
@@ -45,6 +50,8 @@ class Gain:
     time: float | None
     parameters: float
     trials: tuple[str, ...]
+    effect: Effect
+    page: OnPage
 
     @property
     def group(self) -> tuple:
@@ -69,6 +76,7 @@ def cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Sectio
 def gains(reports: Sequence[Report]) -> list[Gain]:
     """Every effect on the loss; of a card that several studies measured on one base, the one with most seeds."""
     best: dict[tuple, tuple[int, Gain]] = {}
+    on_page = judge_page([(report.study, report.analyses) for report in reports], [(MAIN, "nats")])
     for report in reports:
         for contrast in report.study.contrasts:
             effect = report.analyses[MAIN, "nats"].effect(contrast.card)
@@ -88,6 +96,8 @@ def gains(reports: Sequence[Report]) -> list[Gain]:
                 time,
                 on.parameters - off.parameters,
                 trials,
+                effect,
+                on_page[EffectKey(report.study.id, MAIN, "nats", contrast.card)],
             )
             key = (*gain.group, gain.card)
             if key not in best or effect.n > best[key][0]:
@@ -121,6 +131,9 @@ def cost_table(all_gains: Sequence[Gain]) -> Table:
             "card": text_cell(gain.card),
             "base": text_cell(f"{gain.report.study.base}, {gain.report.study.budget}"),
             "delta": Cell(formats.with_interval(gain.delta, gain.interval95), [gain.delta, *ends], gain.trials, MAIN),
+            "p": Cell(formats.p_value(gain.page.p), gain.page.p, gain.trials, MAIN),
+            "verdict": Cell(_verdict(gain), str(gain.page.verdict), gain.trials),
+            "bound": Cell("", verdict_bound(gain.page.verdict, gain.effect), gain.trials),
             "flops": Cell(formats.ratio(gain.flops), gain.flops),
             "time": Cell(formats.ratio(gain.time), gain.time),
             "parameters": Cell(formats.signed_count(gain.parameters), gain.parameters),
@@ -133,7 +146,12 @@ def cost_table(all_gains: Sequence[Gain]) -> Table:
         "little or less lowers it more (noise is not"
         " weighed here). Time is that of training steps, each arm measured alone; ratios are with : without."
     )
-    return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note,))
+    return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note, PAGE_NOTE))
+
+
+def _verdict(gain: Gain) -> str:
+    level = study_thresholds(gain.report.study).equivalence_level
+    return verdict_text(gain.page.verdict, gain.effect, level=level)
 
 
 def _of(all_gains: Sequence[Gain], group: tuple) -> list[Gain]:

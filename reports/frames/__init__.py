@@ -16,6 +16,7 @@ from reports.frames import rows
 from reports.frames.build import describe, make_frame
 from reports.frames.source import Source, Wanted
 from reports.results.compare import MAIN
+from reports.results.page_family import judge_page
 
 __all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]
 
@@ -67,10 +68,13 @@ def effects(
     data: Wanted = None,
     workspace: Path | str | None = None,
 ) -> pd.DataFrame:
-    """A row a study, card, evaluation and metric that has results, with the numbers of the study's report."""
+    """A row a study, card, evaluation and metric that has results, with the numbers of the study's report; p and
+    verdicts also among all effects of the frame that are of one kind (`reports.results.page_family`)."""
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
-    analysed = ((results, analyses, source.worths(results, analyses)) for results, analyses in source.analysed())
-    return make_frame("effects", (row for each in analysed for row in rows.effect_rows(*each)))
+    analysed = list(source.analysed())
+    on_page = judge_page((results.study, analyses) for results, analyses in analysed)
+    told = ((results, analyses, source.worths(results, analyses)) for results, analyses in analysed)
+    return make_frame("effects", (row for each in told for row in rows.effect_rows(*each, on_page)))
 
 
 def claims(

@@ -107,11 +107,14 @@ EFFECTS = (
     Field("own_interval95_high", "float64", "see unit", "upper end of it"),
     Field("p", "float64", "", "two-sided p of no difference"),
     Field("p_adjusted", "float64", "", "p adjusted over the effects of the study on this metric and evaluation"),
+    Field(
+        "p_page", "float64", "", "p adjusted over all effects of the frame of one base, budget, data, samples and games"
+    ),
     Field("p_sign_flip", "float64", "", "p of the sign-flip test over seeds, from 6 seeds"),
     Field("margin", "float64", "see unit", "differences within ± margin count as none"),
-    Field(
-        "verdict", "str", "", "helps, hurts, no effect, inconclusive or underpowered; a study's is that of main nats"
-    ),
+    Field("verdict", "str", "", "helps, hurts, no effect, not shown or underpowered, by p_page"),
+    Field("verdict_study", "str", "", "the same by p_adjusted; a study's is that of main nats"),
+    Field("bound", "float64", "see unit", "what the effect is smaller than in size: farther end of interval90"),
     Field("seeds", "int64", "", "number of seeds"),
     Field("paired", "bool", "", "whether seeds are compared in pairs"),
     Field("pooled", "bool", "", "whether se_seeds is pooled over enhancements"),

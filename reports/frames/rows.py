@@ -12,6 +12,7 @@ from reports.play.all_games import trial_names
 from reports.play.players import player_names
 from reports.results.compare import MAIN, StudyAnalysis, used_trials
 from reports.results.curves import curve_value
+from reports.results.page_family import EffectKey, OnPage
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval
 from reports.worth.worth import Worth
@@ -69,14 +70,19 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
 
 
 def effect_rows(
-    results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis], worths: Mapping[str, Worth]
+    results: StudyResults,
+    analyses: Mapping[tuple[int, str], StudyAnalysis],
+    worths: Mapping[str, Worth],
+    on_page: Mapping[EffectKey, OnPage],
 ) -> Iterator[Row]:
-    """A row an effect that has results: card, evaluation, metric. worths: by card, of the effects on the main loss."""
+    """A row an effect that has results: card, evaluation, metric. worths: by card, of the effects on the main loss;
+    on_page: what an effect is among all rows."""
     for contrast in results.study.contrasts:
         for (number, metric), analysis in analyses.items():
             if (effect := analysis.effect(contrast.card)) is not None:
                 worth = worths.get(contrast.card) if (number, metric) == (MAIN, "nats") else None
-                yield {**_effect(results, contrast, number, metric, analysis, effect), **_worth(worth)}
+                page = on_page[EffectKey(results.study.id, number, metric, contrast.card)]
+                yield {**_effect(results, contrast, number, metric, analysis, effect, page), **_worth(worth)}
 
 
 def _worth(worth: Worth | None) -> Row:
@@ -88,7 +94,13 @@ def _worth(worth: Worth | None) -> Row:
 
 
 def _effect(
-    results: StudyResults, contrast: Contrast, number: int, metric: str, analysis: StudyAnalysis, effect: Effect
+    results: StudyResults,
+    contrast: Contrast,
+    number: int,
+    metric: str,
+    analysis: StudyAnalysis,
+    effect: Effect,
+    page: OnPage,
 ) -> Row:
     assert analysis.table is not None  # it holds the effect
     study, evaluation = results.study, results.study.evaluations[number]
@@ -110,9 +122,12 @@ def _effect(
         **_ends("own_interval95", effect.own_interval95),
         "p": effect.p,
         "p_adjusted": effect.p_adjusted,
+        "p_page": page.p,
         "p_sign_flip": effect.p_sign_flip,
         "margin": analysis.table.margins[contrast.card],
-        "verdict": str(analysis.verdict(contrast.card)),
+        "verdict": str(page.verdict),
+        "verdict_study": str(analysis.verdict(contrast.card)),
+        "bound": effect.bound,
         "seeds": effect.n,
         "paired": effect.paired,
         "pooled": effect.pooled,

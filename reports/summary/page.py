@@ -20,6 +20,7 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
+from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
 from reports.worth.effects import EXPLAINED, WORTH_COLUMNS, worth_cells
 
 _WORTH = tuple(replace(column, brief=False) for column in WORTH_COLUMNS)
@@ -29,8 +30,12 @@ _COLUMNS = (
     Column("base", "base", "left", brief=False, under="card"),
     Column("delta", "Δ nats"),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
+    Column("p", "p (study)"),
+    Column("p_page", "p (page)", under="p"),
     Column("shown", "could show"),
     Column("verdict", "verdict", "left"),
+    BOUND,
+    Column("verdict_study", "verdict in the study", "left", printed=False),
     *_WORTH,
     Column("top1", "Δ top-1 (points)", brief=False),
     Column("cost", "FLOPs", brief=False, under="top1"),
@@ -73,10 +78,11 @@ def _row(line: SummaryLine) -> Row:
         "judged": text_cell(finding.verdict if finding else formats.NONE),
         **worth_cells(report.worths.get(card)),
     }
-    if line.effect is None:
-        empty = dict.fromkeys(("delta", "interval", "shown", "top1", "seeds"), Cell(formats.NONE))
+    if line.effect is None or line.page is None:
+        lacking = ("delta", "interval", "p", "p_page", "shown", "bound", "verdict_study", "top1", "seeds")
+        empty = dict.fromkeys(lacking, Cell(formats.NONE))
         return Row(f"{study.id}:{card}", {**cells, **empty, "verdict": text_cell("no result yet")})
-    effect = line.effect
+    effect, page, own = line.effect, line.page, report.verdicts[card]
     trials = used_trials(report.results, contrast, effect, MAIN)
     accuracy = report.analyses[MAIN, "top1"].effect(card)
     ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else None
@@ -84,7 +90,11 @@ def _row(line: SummaryLine) -> Row:
         "delta": Cell(formats.signed(effect.delta), effect.delta, trials, MAIN),
         "interval": Cell(formats.interval(effect.interval95), ends, trials, MAIN),
         "shown": Cell(formats.NONE if line.shown is None else f"{line.shown:.4f}", line.shown, trials, MAIN),
-        "verdict": text_cell(report.verdicts[card], trials),
+        "p": Cell(formats.p_value(effect.p_adjusted), effect.p_adjusted, trials, MAIN),
+        "p_page": Cell(formats.p_value(page.p), page.p, trials, MAIN),
+        "verdict": Cell(_verdict(line), str(page.verdict), trials, escape=True),
+        "bound": Cell("", verdict_bound(page.verdict, effect), trials, MAIN),
+        "verdict_study": Cell(str(own), str(own), trials, MAIN),
         "top1": Cell(
             formats.NONE if accuracy is None else formats.signed(accuracy.delta, "share"),
             accuracy and accuracy.delta,
@@ -96,6 +106,14 @@ def _row(line: SummaryLine) -> Row:
     return Row(f"{study.id}:{card}", cells)
 
 
+def _verdict(line: SummaryLine) -> str:
+    """The page's, and the study's own where it is another one."""
+    assert line.effect is not None and line.page is not None
+    level = study_thresholds(line.report.study).equivalence_level
+    text, own = verdict_text(line.page.verdict, line.effect, level=level), line.report.verdicts[line.card]
+    return text if own == line.page.verdict else f"{text}; {own} in its study"
+
+
 def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     studies = list({line.report.study.id: line.report for line in lines}.values())
     coverage = sorted({report.study.coverage for report in studies})
@@ -105,13 +123,38 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data "
         f"{'; '.join(coverage)}.",
         "“Could show”: the smallest |Δ| that the comparison would have called with a probability of "
-        f"{', '.join(percents)}, given the noise that was found.",
-        "Effects of one study share a control and are judged together (Holm within each study); bases and their nets "
-        "differ between systems,"
-        " so compare rows of one base with each other.",
+        f"{', '.join(percents)}, given the noise that was found, beside all other effects on its base.",
+        "p (study) is adjusted over the effects of the study alone, p (page) over all effects of this page with the "
+        "same base, budget, data, samples and test games, whatever commands made them; an effect of the same arms in "
+        "two studies counts once. The verdict is that of p (page); an interval is that of one effect by itself. Bases "
+        "and their nets differ between systems, so compare rows of one base with each other.",
+        *_because_of_others(lines),
     ]
     unfinished = [report.study.id for report in studies if report.results.unfinished]
     return (*notes, f"Not finished: {', '.join(unfinished)}.") if unfinished else tuple(notes)
+
+
+def _because_of_others(lines: Sequence[SummaryLine]) -> list[str]:
+    """Which verdicts and which intervals that leave 0 out are to be read with the number of effects on the page."""
+    judged = [
+        (
+            line,
+            line.effect,
+            line.page,
+            f"{line.card} (p {formats.p_value(line.effect.p_adjusted)} in its study, "
+            f"{formats.p_value(line.page.p)} here)",
+        )
+        for line in lines
+        if line.effect is not None and line.page is not None
+    ]
+    other = [name for line, _, page, name in judged if page.verdict != line.report.verdicts[line.card]]
+    apart = [name for _, effect, page, name in judged if unshown(page.verdict) and leaves_out_zero(effect)]
+    notes = (
+        [f"Another verdict than in its study, beside all effects of this page: {', '.join(other)}."] if other else []
+    )
+    if more := [name for name in apart if name not in other]:
+        notes.append(f"Not shown among so many, though its own interval leaves 0 out: {', '.join(more)}.")
+    return notes
 
 
 def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, cache: Path | None = None) -> Path:

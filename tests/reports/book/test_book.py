@@ -23,8 +23,10 @@ from reports.book.inspection import inspection_section
 from reports.play.all_games import Played, against_engine
 from reports.play.correspondence import elo_of_nats, uncertainty
 from reports.results.nets import level, measured_nets, structure
+from reports.results.page_family import OnPage
 from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
+from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.summary.lines import summary_lines
@@ -33,6 +35,7 @@ from reports.tables.latex import latex_table, latex_text
 from reports.tables.serial import csv_text
 from reports.weights import channels
 from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.stats.checks import made_effect
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +184,8 @@ def test_the_study_nearest_to_a_claim_counts(tmp_path):
 
 
 def gain(delta: float, flops: float, name: str = "x") -> Gain:
-    return Gain(name, None, delta, None, flops, None, 0.0, ())
+    page = OnPage(None, EffectVerdict.UNDERPOWERED, 1)
+    return Gain(name, None, delta, None, flops, None, 0.0, (), made_effect(), page)
 
 
 def test_the_front_holds_what_nothing_cheaper_beats():

@@ -2,13 +2,17 @@
 
 import csv
 import io
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from reports import frames
 from reports.results.compare import MAIN, study_thresholds
+from reports.results.frozen_pool import write_pool
+from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import load_results
 from reports.stats.estimates import Effect
 from reports.stats.family import Test as Member
@@ -17,6 +21,8 @@ from reports.stats.verdicts import Thresholds
 from reports.study.report import make_report
 from reports.summary.lines import smallest_shown, summary_lines
 from reports.summary.page import summary_table, write_summary
+from reports.tables.formats import p_value
+from reports.tables.verdicts import bound_text
 from tests.reports.made_studies import plan_study, train
 from tests.reports.stats.checks import made_effect
 
@@ -77,3 +83,41 @@ def test_files_are_the_same_bytes_each_time_and_complete(reports, tmp_path):
     text = (first / "summary.md").read_text()
     assert all(report.study.id in text for report in made) and "stem\\_center\\_kernel" in text
     assert len(list(csv.reader(io.StringIO((first / "summary.csv").read_text())))) == 4
+
+
+def test_what_helps_by_itself_is_judged_beside_all_effects_of_the_page(tmp_path):
+    """Three cards on one base: asked one by one, they are still three chances of a false verdict."""
+    alone = plan_study(tmp_path / "alone", "ko_plane")
+    train(alone, {"without-ko_plane": 0.012})
+    others = plan_study(tmp_path / "others", "parametric_relu", "ladder_input")
+    train(others, {})
+    made = [
+        make_report(load_results(each.study, each.runs, each.study_folder), each.registry) for each in (alone, others)
+    ]
+    effect = made[0].analyses[MAIN, "nats"].effect("ko_plane")
+    assert made[0].verdicts == {"ko_plane": "helps"} and 0.017 < effect.p_adjusted < 0.05  # what the test is made for
+    table = summary_table(summary_lines(made, alone.registry))
+    cells = next(row.cells for row in table.rows if row.cells["card"].text == "ko_plane")
+    assert cells["p"].value == effect.p_adjusted < 0.05 < cells["p_page"].value
+    assert cells["verdict"].value == "not shown" and cells["verdict_study"].value == "helps"
+    assert cells["verdict"].text == f"not shown: smaller than {bound_text(effect.bound)} (90 %); helps in its study"
+    assert cells["bound"].value == effect.bound
+    assert cells["shown"].value == smallest_shown(effect, study_thresholds(alone.study), 3)
+    both = f"ko_plane (p {p_value(effect.p_adjusted)} in its study, {p_value(cells['p_page'].value)} here)"
+    assert sum(both in note for note in table.notes) == 1 and any("p (page) over all" in note for note in table.notes)
+    path = write_summary(made, alone.registry, tmp_path / "summary")
+    assert "helps in its study" in path.read_text() and "p (page)" in path.read_text()
+    frame = frames.effects(workspace=_one_workspace(tmp_path, alone, others))
+    row = frame[frame.main & (frame.metric == "nats") & (frame.card == "ko_plane")].iloc[0]
+    assert (row.p_adjusted, row.p_page) == (effect.p_adjusted, pytest.approx(cells["p_page"].value))
+    assert (row.verdict, row.verdict_study, row.bound) == ("not shown", "helps", effect.bound)
+
+
+def _one_workspace(folder, *made):
+    """The studies in one workspace, each with the pool that it had by itself."""
+    whole = folder / "whole"
+    for each in made:
+        write_pool(each.study_folder, PriorNoise({}, None, ()), "then", "commit")
+        for part in ("runs", "studies"):
+            shutil.copytree(each.folder / part, whole / part, dirs_exist_ok=True)
+    return whole
