@@ -1,6 +1,6 @@
 """Every case, in the order of the audit's tables."""
 
-from tests.error_rates import cards, claims, growing, looks, margins, pages, plain, pools, screens, win_rates
+from tests.error_rates import cards, claims, growing, looks, margins, pages, plain, pools, screens, strings, win_rates
 from tests.error_rates.rates import Case
 
 CASES: list[Case] = [
@@ -14,4 +14,5 @@ CASES: list[Case] = [
     *growing.CASES,
     *looks.CASES,
     *screens.CASES,
+    *strings.CASES,
 ]

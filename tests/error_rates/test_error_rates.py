@@ -33,6 +33,7 @@ TABLES = {
     "a toggle of 0.02 beside 4 of 0": 12,
     "8 cards in 32 runs, interactions 0.004, one effect 0": 120,
     "8 cards in 16 runs, interactions 0, one effect 0": 120,
+    "strings of 8 cards in 32 runs, interactions 0": 100,
 }
 
 
