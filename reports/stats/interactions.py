@@ -161,24 +161,39 @@ def _alias_strings(
 def _tests(
     runs: Runs, columns: Sequence[np.ndarray], prior: SeedPool | None
 ) -> tuple[MeanSquareTest | None, MeanSquareTest | None]:
-    """Of all strings, and of what they and the main effects leave of the arms' means."""
+    """Of all strings, and of what they and the main effects leave of the arms' means. On other games an arm's mean is
+    another one, so the games' part belongs to the noise."""
     if runs.replicates.df > 0:
         variance, df = runs.replicates.variance(runs.values), float(runs.replicates.df)
     elif prior is not None and runs.paired:
         variance, df = prior.variance / 2, prior.df
     else:
         return None, None
-    replicated = runs.replicates.df > 0
+    if variance <= 0.0:
+        return None, None
+    replicated, games = runs.replicates.df > 0, _games_variance(runs, columns)
+    variance, df = variance + games, (variance + games) / (variance / df + games / (len(runs.counts) - 1))
     with_strings = runs.model(*columns)
     squares = [float((model.residuals(runs.values) ** 2).sum()) for model in (runs.main, with_strings, runs.replicates)]
     dfs = [model.df for model in (runs.main, with_strings, runs.replicates)]
 
     def test(larger: int, smaller: int) -> MeanSquareTest | None:
         less = dfs[larger] - dfs[smaller]
-        if less <= 0 or variance <= 0.0:
+        if less <= 0:
             return None
         mean = max(0.0, squares[larger] - squares[smaller]) / less
         f = mean / variance
         return MeanSquareTest(f, (float(less), df), float(fdtrc(less, df, f)), mean, variance, replicated)
 
     return test(0, 1), test(1, 2) if replicated else None
+
+
+def _games_variance(runs: Runs, columns: Sequence[np.ndarray]) -> float:
+    """What the games that all runs of an arm have in common add to the variance of a run, mean over the columns."""
+    found = []
+    for column in columns:
+        model = runs.model(column)
+        weights = model.coefficient(-1)
+        if weights is not None:
+            found.append(runs.games_noise(model, weights).common / float(weights @ weights))
+    return float(np.mean(found)) if found else 0.0

@@ -76,6 +76,10 @@ def _readings(results: StudyResults) -> list[str]:
 
 
 def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
+    if results.study.pairing == "none" and results.study.design in OF_RUNS:
+        return [
+            "The arms are not paired: they do not see the same positions in the same order, so seeds have no level."
+        ]
     if results.study.pairing == "none":
         return [
             "The arms are not paired: they do not see the same positions in the same order, so every arm counts with "
