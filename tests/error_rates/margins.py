@@ -9,7 +9,7 @@ from tests.error_rates.rates import Bar, Case, Table
 
 NO_EFFECT = "no effect"
 ABOVE, BELOW = "truth above the 90 % interval", "truth below the 90 % interval"
-BEYOND, PRINTED = "|truth| beyond the bound", "so, and the bound is printed"
+BEYOND, PRINTED = "truth larger than the bound", "so, and the bound is printed"
 MARGIN = THRESHOLDS.smallest("nats")
 
 
