@@ -26,10 +26,8 @@ _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("screen", "screen: Δ nats", parts=("screen", *interval95("screen"))),
     Column("screen_se", "s.e.", under="screen"),
-    Column("screen_verdict", "verdict", "left", under="screen"),
     Column("alone", "at the base: Δ nats", parts=("alone", *interval95("alone"))),
     Column("alone_se", "s.e.", under="alone"),
-    Column("alone_verdict", "verdict", "left", under="alone"),
     Column("difference", "screen − base", parts=("difference", *interval95("difference"))),
     Column("p", "p", under="difference"),
     Column("study", "study at the base", "left", brief=False),
@@ -139,14 +137,14 @@ def _row(screen: Report, row: Beside) -> Row:
     trials = used_trials(screen.results, contrast, row.effect, MAIN)
     cells = {
         "card": text_cell(row.card),
-        **_effect_cells("screen", row.effect, screen.verdicts[row.card], trials),
+        **_effect_cells("screen", row.effect, trials),
         "study": text_cell(row.report.study.id if row.report else formats.NONE),
     }
     if row.alone is None or row.report is None:
-        empty = ("alone", "alone_se", "alone_verdict", "difference", "p")
+        empty = ("alone", "alone_se", "difference", "p")
         return Row(row.card, cells | dict.fromkeys(empty, Cell(formats.NONE)))
     others = _trials(row)
-    cells |= _effect_cells("alone", row.alone, row.report.verdicts[row.card], others)
+    cells |= _effect_cells("alone", row.alone, others)
     if row.difference is None:
         return Row(row.card, cells | dict.fromkeys(("difference", "p"), Cell(formats.NONE)))
     delta, interval, p = row.difference
@@ -156,14 +154,13 @@ def _row(screen: Report, row: Beside) -> Row:
     return Row(row.card, cells | {"p": Cell(formats.p_value(p), p, both, MAIN)})
 
 
-def _effect_cells(key: str, effect: Effect, verdict: str, trials: tuple[str, ...]) -> dict[str, Cell]:
+def _effect_cells(key: str, effect: Effect, trials: tuple[str, ...]) -> dict[str, Cell]:
     ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
     error = formats.NONE if effect.se is None else f"{effect.se:.4f}"
     text = formats.with_interval(effect.delta, effect.interval95)
     return {
         key: Cell(text, [effect.delta, *ends], trials, MAIN),
         f"{key}_se": Cell(error, effect.se, trials, MAIN),
-        f"{key}_verdict": text_cell(str(verdict), trials),
     }
 
 
