@@ -12,12 +12,14 @@ from ablations.study import Study, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
+from orchestration.looks.plan import looks_lines
 from orchestration.runners.base import places
 from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.folder import study_folder
 from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
 from orchestration.study.screens.view import screen_parts
+from reports.results.decisions import is_sequential
 from reports.results.seed_pool import PriorNoise, planned_effect, pool_from_studies
 from reports.results.speed_and_looks import read_speeds
 from reports.search.report import SearchReport
@@ -120,7 +122,8 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     training = study.arms[0].config.training
     left = [trial for trial in study.trials if TrialDirectory(workspace.runs / trial.trial).state() != "done"]
     in_all = len(left) * training.samples
-    yield f"to train: {len(left)} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
+    number = f"at most {len(left)}" if is_sequential(study) else len(left)
+    yield f"to train: {number} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
     yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
@@ -128,6 +131,7 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
         return
     if study.contrasts:
         yield _power(study, prior)
+        yield from looks_lines(study, prior)
     control = study.arms[0]
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))

@@ -1,7 +1,7 @@
 """Seed noise from earlier studies: for the pool of a table, and to plan what a number of seeds can show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -127,4 +127,6 @@ def planned_effect(study: Study, prior: PriorNoise) -> float | None:
     if prior.evaluation_variance is None or len(study.seeds) < 2:
         return None
     pool, thresholds = prior.pool(), study_thresholds(study)
+    if study.looks is not None:  # what all seeds show, at the level of the last look
+        thresholds = replace(thresholds, alpha=study.looks.levels[-1])
     return smallest_effect(pool, prior.evaluation_variance, len(study.seeds), thresholds, len(study.contrasts))

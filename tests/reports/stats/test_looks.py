@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, t
 
 from reports.stats.looks import AFTERWARDS, LEAST, bound_of, exits, later_level, planned_levels, spent
+from reports.stats.power import course
+from reports.stats.verdicts import Thresholds
 
 
 def test_levels_are_those_of_pocock():
@@ -75,3 +77,23 @@ def test_somebody_may_look_after_every_seed():
     for now in range(5, 40):
         levels, seeds = (*levels, later_level(seeds, levels, now, 0.05)), (*seeds, now)
     assert min(levels) == LEAST == levels[-1] and spent(seeds, levels) < 0.05 + AFTERWARDS + 1e-5
+
+
+@pytest.mark.parametrize("effect, futility", [(0.0, None), (0.02, None), (0.2, None), (0.0, 0.02), (0.02, 0.02)])
+def test_the_expected_course_is_that_of_simulated_studies_with_moderated_variances(effect, futility):
+    generator, seeds, reps, variance, pool_df = np.random.default_rng(4), (4, 8, 12, 16), 8000, 0.0178**2, 9.0
+    level, thresholds = 0.0182, Thresholds()
+    expected = course(seeds, [level] * 4, effect, (variance, pool_df, 0.0), thresholds, 1, futility)
+    runs = effect + np.sqrt(variance) * generator.normal(size=(reps, 16))
+    pooled = variance * generator.chisquare(pool_df, reps) / pool_df
+    on, ends, shown = np.ones(reps, bool), np.full(reps, 16), 0
+    for count in seeds:
+        mean, df = runs[:, :count].mean(1), count + 1.0
+        error = np.sqrt((2 * pooled + (count - 1) * runs[:, :count].var(1, ddof=1)) / df / count)
+        now = on & (2 * t.sf(abs(mean) / error, df) < level)
+        small = on & ~now & (abs(mean) + t.ppf(0.95, df) * error < (futility or 0.0))
+        shown += now.sum()
+        ends[now | small] = count
+        on &= ~now & ~small
+    assert expected.mean(seeds) == pytest.approx(ends.mean(), abs=0.4)
+    assert sum(expected.shown) == pytest.approx(shown / reps, abs=0.025)
