@@ -1,7 +1,9 @@
 """Effects as one page over several studies shows them: p adjusted over all its effects of one kind, whatever commands
 made them.
 
-A reader of such a page picks from all of its rows. One kind: base, budget, data, samples, metric and evaluation.
+A reader of such a page picks from all of its rows. One kind: a metric, on test games read with one history; whatever
+the base, for a family of each of five bases keeps to 5 % and the page over them has something false in 20 % of cases
+(`tests/error_rates/pages.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -20,9 +22,8 @@ Analysed = tuple[Study, Mapping[tuple[int, str], StudyAnalysis]]
 
 
 PAGE_NOTE = (
-    "p (page) is adjusted over all effects of this page with the same base, budget, data, samples and test games, "
-    "whatever commands made them, and the verdict is that of it; an interval is that of one effect by itself and may "
-    "leave 0 out beside “not shown”."
+    "p (page) is adjusted over all effects of this page on the metric, of all bases, whatever commands made them, and "
+    "the verdict is that of it; an interval is that of one effect by itself and may leave 0 out beside “not shown”."
 )
 """Below a table of such effects."""
 
@@ -105,8 +106,8 @@ def judge_page(
 
 
 def _kind(study: Study, number: int) -> tuple:
-    training, evaluation = study.arms[0].config.training, study.evaluations[number]
-    return study.base, study.budget, study.data, training.samples, evaluation.subset, evaluation.history
+    evaluation = study.evaluations[number]
+    return evaluation.split, evaluation.history
 
 
 def _adjusted(judged: list[_Member]) -> dict[EffectKey, float]:

@@ -123,9 +123,9 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data "
         f"{'; '.join(coverage)}.",
         "“Could show”: the smallest |Δ| that the comparison would have called with a probability of "
-        f"{', '.join(percents)}, given the noise that was found, beside all other effects on its base.",
-        "p (study) is adjusted over the effects of the study alone, p (page) over all effects of this page with the "
-        "same base, budget, data, samples and test games, whatever commands made them; an effect of the same arms in "
+        f"{', '.join(percents)}, given the noise that was found, beside all other effects of this page.",
+        "p (study) is adjusted over the effects of the study alone, p (page) over all effects of this page, of all "
+        "bases, whatever commands made them; an effect of the same arms in "
         "two studies counts once. The verdict is that of p (page); an interval is that of one effect by itself. Bases "
         "and their nets differ between systems, so compare rows of one base with each other.",
         *_because_of_others(lines),

@@ -26,8 +26,8 @@ _COLUMNS = (
 )
 _NOTE = (
     "Δ top-1: with the change minus without it, in points, with its 95 % interval, on the first test evaluation of the "
-    "study; p (page) is adjusted over all effects of this page on top-1 with the same base, budget, data, samples and "
-    "test games. Ratios are with : without. Time is that of training steps, where arms were measured alone."
+    "study; p (page) is adjusted over all effects of this page on top-1, of all bases. "
+    "Ratios are with : without. Time is that of training steps, where arms were measured alone."
 )
 
 
