@@ -88,7 +88,7 @@ CURVES = (
 
 EFFECTS = (
     *_STUDY,
-    Field("design", "str", "", "add-one, leave-one-out, cumulative or factorial: which arms are compared"),
+    Field("design", "str", "", "add-one, leave-one-out, cumulative, factorial or screen: which arms are compared"),
     Field("card", "str", "", "the enhancement"),
     *_EVALUATION,
     Field("metric", "str", "", "what is compared; train_nats is of the training positions, whatever the split says"),

@@ -32,7 +32,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_margins(results, nats),
         *_sign_flips(nats),
         *looks_notes(results),
-        look_counts_text(results.look_counts),
+        "" if study.looks else look_counts_text(results.look_counts),  # those have their own, and pay for them
         speed_note(results),
         FLOPS_COUNTED,
         _machines(results),
