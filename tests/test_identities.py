@@ -20,6 +20,7 @@ from gonn_core.evaluation.probes.stored import answers_id
 from gonn_core.evaluation.reading import Reading
 from gonn_core.play.match.record import identity_digest
 from gonn_core.records import build
+from reports.tables.formats import about
 from tests.paths import ROOT
 
 PINNED = json.loads((ROOT / "tests" / "fixtures" / "identities.json").read_text())
@@ -76,14 +77,14 @@ def test_trials_and_studies_on_disk_have_the_ids_that_this_code_gives_them(packe
         (tmp_path / "study.json").write_bytes(data)
         study = read_study(tmp_path / "study.json")
         decided = [
-            list(study.cards),
+            list(study.cards or ("control",)),
             study.base,
-            study.budget,
+            study.budget if study.samples is None else f"{study.budget}-{about(study.samples)}",
             study.data,
             study.design,
             [each.trial for each in study.trials],
         ]
-        assert study_id(*decided, study.thresholds, study.evaluations) == study.id == name
+        assert study_id(*decided, study.thresholds, study.evaluations, study.looks) == study.id == name
 
 
 def test_evaluations_on_disk_have_the_ids_that_this_code_gives_them(packed):
