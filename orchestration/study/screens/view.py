@@ -34,7 +34,7 @@ def screen_parts(plan: Plan, prior: PriorNoise, workspace: Workspace) -> Iterato
     yield _runs(found, study)
     yield from _aliases(study, numbers)
     yield from _power(study, prior)
-    yield _arms(study, numbers, workspace)
+    yield _arms(found, study, numbers, workspace)
 
 
 def _factors(found: Screened, study: Study, numbers: Mapping[str, int]) -> Table:
@@ -141,17 +141,25 @@ def _whose(names: list[str], cards: int) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{len(names)} effects"
 
 
-def _arms(study: Study, numbers: Mapping[str, int], workspace: Workspace) -> Table:
+def changed_cards(found: Screened, study: Study) -> dict[str, list[str]]:
+    """Arm -> cards that are not in it as in the base. An arm in whose part a card is not varied has it as the base."""
+    changed: dict[str, list[str]] = {arm.id: [] for arm in study.arms}
+    for contrast in study.contrasts:
+        has_it = found.choice.flips.states[contrast.card] == "on"
+        for arm in contrast.without if has_it else contrast.with_it:
+            changed[arm].append(contrast.card)
+    return changed
+
+
+def _arms(found: Screened, study: Study, numbers: Mapping[str, int], workspace: Workspace) -> Table:
     """A row per arm: what is changed in it, by the cards' numbers, and its trials."""
-    first = study.arms[0].id
-    sides = {contrast.card: (set(contrast.with_it), set(contrast.without)) for contrast in study.contrasts}
+    changed = changed_cards(found, study)
     table = Table("arm", "changed", "trials", box=box.SIMPLE_HEAD, pad_edge=False)
     for arm in study.arms:
-        changed = [card for card, pair in sides.items() if any(arm.id in side and first not in side for side in pair)]
         trials = study.trials_of(arm.id)
         states = {seed: TrialDirectory(workspace.runs / trial).state() for seed, trial in trials.items()}
         few = len(states) <= TRIALS_SHOWN
         told = ", ".join(f"{trials[seed]} {state}, seed {seed}" for seed, state in states.items())
         counted = ", ".join(f"{count} {state}" for state, count in Counter(states.values()).items())
-        table.add_row(arm.id, " ".join(str(numbers[card]) for card in changed) or "–", told if few else counted)
+        table.add_row(arm.id, " ".join(str(numbers[card]) for card in changed[arm.id]) or "–", told if few else counted)
     return table

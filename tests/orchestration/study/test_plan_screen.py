@@ -48,6 +48,9 @@ def test_what_it_says(plan):
     ):
         assert line in " ".join(lines)
     assert "first one" not in out and "start equal" not in out
+    changed = [match[1].split() for match in re.finditer(r"run-\d\d +((?:\d )+|–) *[0-9a-f]{16}", out)]
+    assert len({tuple(numbers) for numbers in changed}) == 16, "no arm twice"
+    assert [sum(str(card) in numbers for numbers in changed) for card in range(1, 6)] == [8, 8, 8, 4, 4]
 
 
 def test_a_group_is_told_what_it_lacks(plan):
