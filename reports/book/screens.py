@@ -7,6 +7,7 @@ fewer runs.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median_high
 
 from matplotlib.figure import Figure
 
@@ -16,7 +17,8 @@ from reports.figures.panels import nats_axis
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.compare import MAIN, used_trials
-from reports.stats.estimates import Effect, Interval, Spread
+from reports.results.seed_pool import alike
+from reports.stats.estimates import Effect, Interval, Spread, welch
 from reports.study.report import Report
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
@@ -50,9 +52,8 @@ class Beside:
         one, other = self.effect, self.alone
         if other is None or one.se is None or one.df is None or other.se is None or other.df is None:
             return None
-        delta, variance = one.delta - other.delta, one.se**2 + other.se**2
-        df = variance**2 / (one.se**4 / one.df + other.se**4 / other.df) if variance else one.df + other.df
-        spread = Spread(math.sqrt(variance), df)
+        variance, df = welch([(one.se**2, one.df), (other.se**2, other.df)])
+        delta, spread = one.delta - other.delta, Spread(math.sqrt(variance), df)
         return delta, spread.interval(delta, 0.95), spread.p_value(delta)
 
 
@@ -86,18 +87,12 @@ def beside(screen: Report, reports: Sequence[Report]) -> list[Beside]:
         found = [
             (report, alone)
             for report in reports
-            if report.study.design in AT_THE_BASE and _conditions(report) == _conditions(screen)
+            if report.study.design in AT_THE_BASE and alike(report.study, screen.study)
             if (alone := report.analyses[MAIN, "nats"].effect(card)) is not None and alone.se is not None
         ]
         report, alone = min(found, key=lambda each: (each[1].se, each[0].study.id), default=(None, None))
         rows.append(Beside(card, effect, report, alone))
     return sorted(rows, key=lambda each: -abs(each.effect.delta))
-
-
-def _conditions(report: Report) -> tuple:
-    study = report.study
-    samples = study.arms[0].config.training.samples
-    return study.base, study.budget, study.data, samples, study.evaluations[MAIN].subset
 
 
 def agreement(screen: Report, rows: Sequence[Beside]) -> str:
@@ -121,8 +116,8 @@ def agreement(screen: Report, rows: Sequence[Beside]) -> str:
 
 
 def _middle(errors: Sequence[float | None]) -> str:
-    known = sorted(each for each in errors if each is not None)
-    return f"{known[len(known) // 2]:.4f} nats (median)" if known else "unknown"
+    known = [each for each in errors if each is not None]
+    return f"{median_high(known):.4f} nats (median)" if known else "unknown"
 
 
 def _trials(row: Beside) -> tuple[str, ...]:
