@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ablations.study import Contrast
+from ablations.study import Contrast, Study
 from reports.results.compare import StudyAnalysis
 from reports.results.costs import mean_cost
 from reports.results.study_results import StudyResults
@@ -36,12 +36,24 @@ def _worth(results: StudyResults, contrast: Contrast, nats: StudyAnalysis, curve
     effect, control = nats.effect(contrast.card), results.study.arms[0]
     if effect is None:
         return None
-    ratio = worth_in_samples(curve, effect, samples_of(control), control.id in contrast.with_it)
+    ratio = worth_in_samples(curve, effect, samples_of(control), control_has_it(results.study, contrast))
     if ratio is None:
         return None
     on, off = (mean_cost(results, side).samples_per_s for side in (contrast.with_it, contrast.without))
     time = ratio.scaled(on / off) if on is not None and off is not None else None
     return Worth(ratio, time, tuple(trial for point in curve.points for trial in point.trials))
+
+
+def control_has_it(study: Study, contrast: Contrast) -> bool:
+    """Whether the control has a card. Where a screen varies one in a part of the arms without the control, those
+    changed from the base have settings in common that the others lack."""
+    control = study.arms[0].id
+    if control in (*contrast.with_it, *contrast.without):
+        return control in contrast.with_it
+    with_it, without = (
+        set.intersection(*(set(study.arm(arm).values) for arm in side)) for side in (contrast.with_it, contrast.without)
+    )
+    return bool(without - with_it)
 
 
 def worth_cells(worth: Worth | None) -> dict[str, Cell]:
