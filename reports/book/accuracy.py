@@ -21,8 +21,8 @@ FEWEST_POSITIONS = 200
 """A bin of moves with fewer test positions is left out: its accuracy would be noise."""
 _GAP = (
     Column("net", "net", "left"),
-    Column("train", "train nats"),
-    Column("test", "test nats"),
+    Column("train", "train nats", parts=("train_nats",)),
+    Column("test", "test nats", parts=("test_nats",)),
     Column("gap", "test − train"),
     Column("train_top1", "train top-1", under="train"),
     Column("test_top1", "test top-1", under="test"),
@@ -134,7 +134,7 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
         panels[0].set_xscale("log")
         panels[0].set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
         panels[0].minorticks_off()
-        panels[0].set(xlabel="guesses", ylabel="move among them (%)", ylim=(0, 100))
+        panels[0].set(xlabel="guesses", ylabel="test move among them (%)", ylim=(0, 100))
         for net, bins in by_move:
             middles = [first + MOVES_A_BIN / 2 - 0.5 for first in bins]
             panels[1].plot(
@@ -146,7 +146,7 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
                 **styles[net_title(net)],
             )
         if by_move:
-            panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="top-1 (%)")
+            panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="test top-1 (%)")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 

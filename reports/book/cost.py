@@ -23,7 +23,7 @@ from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", under="card"),
-    Column("delta", "Δ nats", parts=("delta", *interval95())),
+    Column("delta", "Δ test nats", parts=("delta_test_nats", *interval95())),
     Column("p", "p (page)", under="delta"),
     Column("verdict", "verdict", "left"),
     BOUND,
@@ -178,7 +178,7 @@ def cost_picture(all_gains: Sequence[Gain]) -> Picture | None:
             axes.minorticks_off()
             axes.set_yticks([tick for tick in TICKS if _between(tick, axes.get_ylim())])
             axes.set_xlabel(AXES[cost] + " (right: dearer)")
-            axes.set_ylabel("Δ nats (below 0: helps)")
+            axes.set_ylabel("Δ test nats (below 0: helps)")
             axes.margins(x=0.08)
             nats_axis(axes.yaxis)
             axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # settled: labels are placed by them
@@ -188,7 +188,7 @@ def cost_picture(all_gains: Sequence[Gain]) -> Picture | None:
 
     inputs = tuple((gain.group, gain.card, gain.delta, gain.interval95, gain.flops, gain.time) for gain in all_gains)
     size = (WIDTH, 0.5 + 3.4 * len(costs))
-    title = "Gain in nats against cost; lines: what nothing cheaper beats"
+    title = "Gain in test nats against cost; lines: what nothing cheaper beats"
     return Picture("cost", title, lambda: figure_bytes("cost", size, paint), inputs)
 
 

@@ -20,14 +20,14 @@ from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
 _PUBLISHED = (
-    Column("top1", "GoGoD top-1"),
-    Column("nats", "GoGoD nats"),
+    Column("top1", "test top-1, GoGoD"),
+    Column("nats", "test nats, GoGoD"),
     Column("perplexity", "perplexity"),
     Column("elo", "relative Elo"),
 )
 _READ = (
     Column("net", "net", "left"),
-    Column("nats", "nats"),
+    Column("nats", "test nats", parts=("test_nats",)),
     Column("elo", "relative Elo, interpolated", parts=("elo", "elo_low", "elo_high")),
 )
 TO_RATE = (

@@ -37,7 +37,7 @@ def elo_picture(points: Sequence[EloPoint], ladders: Sequence[Ladder]) -> dict[s
         axes.margins(x=0.08, y=0.1)
         axes.invert_xaxis()
         axes.set(
-            xlabel="nats on test games of the data set named (better to the right; at the points: top-1)",
+            xlabel="test nats on the games named (better to the right); in per cent: test top-1",
             ylabel="Elo above the curve's weakest net",
         )
         figure.legend(loc="outside lower left", alignment="left")  # beside the curves there is room by chance only

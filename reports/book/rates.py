@@ -22,7 +22,7 @@ _COLUMNS = (
     Column("rate", "best rate"),
     Column("interval", "95 % interval", under="rate", parts=interval95()),
     Column("own", "rate without a search", under="rate", exact=True),
-    Column("nats", "validation nats there"),
+    Column("nats", "validation nats there", parts=("validation_nats",)),
     Column("gain", "against that without", under="nats"),
     Column("search", "search", "left", under="net"),
 )

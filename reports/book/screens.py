@@ -26,9 +26,9 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 AT_THE_BASE = ("add-one", "leave-one-out")
 _COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("screen", "screen: Δ nats", parts=("screen", *interval95("screen"))),
+    Column("screen", "screen: Δ test nats", parts=("screen", *interval95("screen"))),
     Column("screen_se", "s.e.", under="screen"),
-    Column("alone", "at the base: Δ nats", parts=("alone", *interval95("alone"))),
+    Column("alone", "at the base: Δ test nats", parts=("alone", *interval95("alone"))),
     Column("alone_se", "s.e.", under="alone"),
     Column("difference", "screen − base", parts=("difference", *interval95("difference"))),
     Column("p", "p", under="difference"),
@@ -185,7 +185,7 @@ def _paint(figure: Figure, rows: Sequence[Beside]) -> None:
     axes.set_yticks(range(len(rows)), [printable(row.card, 40) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("Δ nats, with − without, test games (left of 0: helps), 95 % intervals")
+    axes.set_xlabel("Δ test nats, with − without (left of 0: helps), 95 % intervals")
     nats_axis(axes.xaxis)
     for (label, marker, _), colour in zip(kinds, COLOURS, strict=False):
         axes.plot([], [], marker=marker, markersize=4.5, color=colour, linewidth=1.8, label=label)

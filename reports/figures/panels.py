@@ -46,7 +46,7 @@ def draw_curves(axes, results: StudyResults) -> None:
         place = {"zorder": 3} if not (many and index) else {}
         axes.plot(*(zip(*mean, strict=True) if mean else ((), ())), label=label or None, **style, **place)
         shown += [value for count, value in mean if count >= total_samples(results) / 3]
-    axes.set(ylabel="nats (validation games)", xlabel="samples")
+    axes.set(ylabel="validation nats", xlabel="samples")
     _fit(axes, shown, below=0.1, above=0.6)
     if len(results.study.arms) > 4 and not many:  # too many to find room beside the curves
         axes.legend(
@@ -187,7 +187,7 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
     axes.set_yticks(range(len(cards)), [printable(card, 40) for card in cards])
     axes.set_ylim(len(cards) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(f"Δ nats, with − without, {results.study.evaluations[MAIN].split} games (left of 0: helps)")
+    axes.set_xlabel(f"Δ {results.study.evaluations[MAIN].split} nats, with − without (left of 0: helps)")
     axes.xaxis.set_major_locator(MaxNLocator(7))
     nats_axis(axes.xaxis)
     handles = [_marker("o", COLOURS[0], True, "effect with 95 % interval")]

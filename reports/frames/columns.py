@@ -49,7 +49,10 @@ TRIALS = (
     Field("state", "str", "", "new, running, paused, failed or done"),
     Field("samples", "Int64", "positions", "positions trained on, of a trial that is done"),
     Field("parameters", "Int64", "", "parameters of the net"),
-    *(_mean(name, "final weights on the main evaluation", name) for name in SUMMARISED),
+    *(
+        _mean(f"test_{name}", "final weights on the study's main evaluation, of test games", name)
+        for name in SUMMARISED
+    ),
     *(_mean(name, "mean since the last but one progress point", name) for name in OF_TRAINING),
     Field("samples_per_s", "float64", "positions/s", "speed of training"),
     Field("training_seconds", "float64", "s", "time in training steps"),
@@ -68,7 +71,7 @@ EVALUATIONS = (
     Field("samples", "int64", "positions", "positions that the evaluated weights were trained on"),
     Field("positions", "int64", "positions", "positions evaluated"),
     Field("games", "int64", "games", "games that they are of"),
-    *(_mean(name, "mean over positions", name) for name in OF_POSITIONS),
+    *(_mean(name, "mean over the positions of the split", name) for name in OF_POSITIONS),
 )
 
 CURVES = (
@@ -76,7 +79,7 @@ CURVES = (
     Field("samples", "int64", "positions", "positions trained on so far"),
     *(_mean(name, "mean since the last point", name) for name in OF_TRAINING),
     *(
-        _mean(f"validation_{name}", "progress subset of the validation games", name)
+        _mean(f"validation_{name}", "positions of validation games that training is watched on", name)
         for name in (*SUMMARISED, *THRESHOLDED)
     ),
     Field("learning_rate", "float64", "", "learning rate of the step"),
@@ -91,7 +94,13 @@ EFFECTS = (
     Field("design", "str", "", "add-one, leave-one-out, cumulative, factorial or screen: which arms are compared"),
     Field("card", "str", "", "the enhancement"),
     *_EVALUATION,
-    Field("metric", "str", "", "what is compared; train_nats is of the training positions, whatever the split says"),
+    Field(
+        "metric",
+        "str",
+        "",
+        "what is compared, on the games of the split: nats where it is test are test nats; train_nats is of the "
+        "training positions, whatever the split says",
+    ),
     Field("unit", "str", "", "of difference, standard errors, intervals and margin"),
     Field("better", "str", "", "lower or higher: in which direction the metric is better"),
     Field("difference", "float64", "see unit", "mean with the enhancement minus mean without it"),
@@ -113,7 +122,12 @@ EFFECTS = (
     Field("p_sign_flip", "float64", "", "p of the sign-flip test over seeds, from 6 seeds"),
     Field("margin", "float64", "see unit", "differences within ± margin count as none"),
     Field("verdict", "str", "", "helps, hurts, no effect, not shown or underpowered, by p_page"),
-    Field("verdict_study", "str", "", "the same by p_adjusted; a study's is that of main nats"),
+    Field(
+        "verdict_study",
+        "str",
+        "",
+        "the same by p_adjusted; a study's is that on the nats of its main evaluation: test nats",
+    ),
     Field("bound", "float64", "see unit", "what the effect is smaller than in size: farther end of interval90"),
     Field("seeds", "int64", "", "number of seeds"),
     Field("paired", "bool", "", "whether seeds are compared in pairs"),

@@ -33,7 +33,7 @@ def trial_rows(results: StudyResults) -> Iterator[Row]:
             **{name: result.get(name) for name in of_result},
             **{name: curve_value(result, name) for name in OF_TRAINING},
             **{name: result.get(name) for name in ("samples_per_s", *_SECONDS)},
-            **{name: None if main is None else main.summary[name] for name in SUMMARISED},
+            **{f"test_{name}": None if main is None else main.summary[name] for name in SUMMARISED},
             "device": trial.session.get("device"),
             "torch": trial.session.get("versions", {}).get("torch"),
             "failure": trial.failure,

@@ -9,8 +9,8 @@ from reports.tables.cells import Cell, Column, Row, Table, text_cell
 _COLUMNS = (
     Column("net", "player", "left"),
     Column("structure", "structure", "left", under="net"),
-    Column("top1", "top-1"),
-    Column("nats", "nats"),
+    Column("top1", "test top-1", parts=("test_top1",)),
+    Column("nats", "test nats", parts=("test_nats",)),
     Column("elo", "relative Elo", parts=("elo", "elo_half_width95")),
     Column("games", "games"),
 )

@@ -26,7 +26,7 @@ def curve_picture(curve: ControlCurve, number: int) -> Picture:
         axes.set_xscale("log")
         axes.set_xticks(samples, [formats.about(count) for count in samples])
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set(xlabel="samples, each trained to its end", ylabel="nats (test games)")
+        axes.set(xlabel="samples, each trained to its end", ylabel="test nats")
         nats_axis(axes.yaxis)
         axes.legend(loc="upper right")
 

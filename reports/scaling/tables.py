@@ -17,15 +17,15 @@ from reports.worth.envelope import FURTHEST, envelope
 _CURVE = (
     Column("samples", "samples"),
     Column("seeds", "seeds", "left"),
-    Column("nats", "nats"),
-    Column("sd", "sd of seeds"),
-    Column("top1", "top-1"),
+    Column("nats", "test nats", parts=("test_nats",)),
+    Column("sd", "sd of seeds", parts=("sd_of_seeds",)),
+    Column("top1", "test top-1", parts=("test_top1",)),
 )
 _EFFECTS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", brief=False, under="card"),
     Column("samples", "samples"),
-    Column("delta", "Δ nats"),
+    Column("delta", "Δ test nats", parts=("delta_test_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("verdict", "verdict", "left"),
     Column("p", "p (this page)", brief=False, under="verdict"),
@@ -37,7 +37,7 @@ _TRENDS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", brief=False, under="card"),
     Column("course", "with samples", "left"),
-    Column("slope", "Δ nats per doubling", parts=("slope", *interval95("slope"))),
+    Column("slope", "Δ test nats per doubling", parts=("slope", *interval95("slope"))),
     Column("p", "p"),
 )
 _BEYOND = (

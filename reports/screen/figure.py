@@ -87,7 +87,7 @@ def _half_normal(axes, found: RunsFindings, points: list[_Point], typical: float
         if point.shown:
             place = {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 8}
             axes.annotate(printable(point.name, 60), (point.value, point.quantile), **place)
-    axes.set(xlabel="size of the effect (nats)", ylabel="half-normal quantile", title="What is more than noise")
+    axes.set(xlabel="size of the effect (test nats)", ylabel="half-normal quantile", title="What is more than noise")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     nats_axis(axes.xaxis)

@@ -63,9 +63,8 @@ def noise_sentence(noise: RunNoise) -> str:
         else "from what main effects, seeds and fractions leave over (what interactions there are stand in it and make "
         "intervals wider)"
     )
-    text = (
-        f"Noise of a run: standard deviation {math.sqrt(noise.variance):.4f} nats on {noise.df:.1f} degrees of freedom"
-    )
+    deviation = f"{math.sqrt(noise.variance):.4f} test nats"
+    text = f"Noise of a run: standard deviation {deviation} on {noise.df:.1f} degrees of freedom"
     if noise.own is None or noise.borrowed is None:
         return f"{text}, {source if noise.own else 'from other studies'}."
     own, borrowed = (f"{math.sqrt(variance):.4f} ({df:.1f})" for variance, df in (noise.own, noise.borrowed))
@@ -115,9 +114,8 @@ def _test_sentence(test: MeanSquareTest, found: RunsFindings) -> str:
 def _shown_string(found: RunsFindings, string: AliasString) -> Said:
     estimate = string.estimate
     assert estimate is not None, "a string that stands out was estimated"
-    change = (
-        f"{formats.with_interval(estimate.value, estimate.interval95)} nats, p {formats.p_value(string.p_adjusted)}"
-    )
+    size = f"{formats.with_interval(estimate.value, estimate.interval95)} test nats"
+    change = f"{size}, p {formats.p_value(string.p_adjusted)}"
     if len(string.pairs) == 1:
         return Said(f"Stands out: {pairs_text(string)} {change}.")
     likely = ", ".join(f"{one}×{other}" for one, other in list(string.pairs)[:PAIRS_TOLD])

@@ -12,7 +12,7 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 _SHOWN, _NOT_SHOWN, _OVERLAPS = "shown", "not shown", "holds a part of one that is shown"
 _STRING_COLUMNS = (
     Column("pairs", "interactions of two", "left"),
-    Column("value", "Δ nats"),
+    Column("value", "Δ test nats"),
     Column("interval", "95 % interval", under="value", parts=interval95()),
     Column("p", "p"),
     Column("p_adjusted", "adjusted", under="p"),
@@ -21,8 +21,8 @@ _STRING_COLUMNS = (
 _PAIR_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("beside", "and", "left"),
-    Column("without", "Δ nats without it", parts=("without", *interval95("without"))),
-    Column("beside_it", "Δ nats with it", parts=("with", *interval95("with"))),
+    Column("without", "Δ test nats without it", parts=("without", *interval95("without"))),
+    Column("beside_it", "Δ test nats with it", parts=("with", *interval95("with"))),
     Column("interaction", "half the difference", parts=("interaction", *interval95("interaction"))),
     Column("p", "p of it", under="interaction"),
 )
@@ -36,7 +36,7 @@ _MEAN_COLUMNS = (
 )
 _ALONE_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("off", "Δ nats, all others off", parts=("off", *interval95("off"))),
+    Column("off", "Δ test nats, all others off", parts=("off", *interval95("off"))),
     Column("mean", "mean over the others", parts=("mean", *interval95("mean"))),
     Column("on", "all others on", parts=("on", *interval95("on"))),
 )
@@ -137,7 +137,7 @@ def means_table(found: RunsFindings) -> Table:
         cells = {key: Cell(formats.level(pair.cells[at]), pair.cells[at], trials, MAIN) for key, at in places.items()}
         cells |= {"one": text_cell(pair.one), "other": text_cell(pair.other)}
         rows.append(Row(f"{pair.one} and {pair.other}", cells))
-    return Table("pair-means", "Loss of pairs of enhancements (nats)", _MEAN_COLUMNS, tuple(rows))
+    return Table("pair-means", "Loss of pairs of enhancements (test nats)", _MEAN_COLUMNS, tuple(rows))
 
 
 def alone_table(found: RunsFindings) -> Table:

@@ -41,7 +41,7 @@ def _rates(axes, report: SearchReport) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set(xlabel="learning rate", ylabel="nats (validation games)")
+    axes.set(xlabel="learning rate", ylabel="validation nats")
     if optimum is not None:
         if optimum.interval:
             axes.axvspan(
@@ -112,7 +112,7 @@ def _curves(axes, report: SearchReport) -> None:
         axes.set_ylim(ordered[0] - 0.08 * room, ordered[0] + 1.4 * room)
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: formats.samples(round(value))))
-    axes.set(xlabel="samples", ylabel="nats (validation)", title="each trial's way; x: given up")
+    axes.set(xlabel="samples", ylabel="validation nats", title="each trial's way; x: given up")
     bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes, label="learning rate")
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))

@@ -18,7 +18,7 @@ from reports.tables.serial import csv_text
 
 _COLUMNS = (
     Column("rate", "learning rate", exact=True),
-    Column("nats", "nats (validation)"),
+    Column("nats", "validation nats", parts=("validation_nats",)),
     Column("samples", "samples"),
     Column("state", "state", "left"),
     Column("number", "asked", brief=False),
@@ -37,12 +37,12 @@ def sentences(report: SearchReport) -> list[str]:
     within = f" [{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]" if optimum.interval else ""
     curve = "lowest point of the curve" if len(optimum.rates) else "the best trial; no curve could be fitted"
     level = formats.level(optimum.nats)
-    lines.append(f"Best learning rate {_rate(report.rate)}{within}: {level} nats there ({curve}).")
-    lines.append(f"Best single trial: {formats.level(optimum.best[1])} nats at {_rate(optimum.best[0])}.")
+    lines.append(f"Best learning rate {_rate(report.rate)}{within}: {level} validation nats there ({curve}).")
+    lines.append(f"Best single trial: {formats.level(optimum.best[1])} validation nats at {_rate(optimum.best[0])}.")
     own = next((nats for each, nats in report.done if rounded(each.rate) == rounded(search.own_rate)), None)
     if own is not None:
         lines.append(
-            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} nats, "
+            f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} validation nats, "
             f"{formats.signed(own - optimum.nats)} against the curve."
         )
     if optimum.interval is None:

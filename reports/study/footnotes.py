@@ -104,7 +104,7 @@ def _pool(nats: StudyAnalysis) -> list[str]:
     pool = nats.table.pool if nats.table else None
     if pool is not None:
         members = ", ".join(printable(member, 80) for member in pool.members)
-        text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} nats of a difference at one seed"
+        text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} test nats of a difference at one seed"
         notes.append(f"{text}, on {pool.df:.1f} degrees of freedom, pooled over {members}.")
         notes += [
             f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()

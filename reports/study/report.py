@@ -103,21 +103,21 @@ def study_analyses(
 
 
 def _level_sentence(results: StudyResults, arm: Arm) -> str:
-    """`gonn-b5: 2.5310 nats (sd of seeds 0.0127) at 100k samples (4 seeds, …)`, of a study that compares nothing."""
+    """`gonn-b5: 2.5310 test nats (sd of seeds 0.0127) at 100k samples (4 seeds, …)`, where nothing is compared."""
     measured, evaluation = results.arm_result(arm.id, MAIN, "nats"), results.study.evaluations[MAIN]
     if measured is None:
         return f"{arm.label}: no result yet"
     means, planned = measured.means, results.due_seeds(arm.id)
     spread = f" (sd of seeds {means.std(ddof=1):.4f})" if len(means) > 1 else ""
     return (
-        f"{arm.label}: {formats.level(float(means.mean()))} nats{spread} at "
+        f"{arm.label}: {formats.level(float(means.mean()))} {evaluation.split} nats{spread} at "
         f"{formats.samples(arm.config.training.samples)} samples ({formats.seed_count(len(means), planned)} "
         f"seed{'s' * (planned != 1)}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
     )
 
 
 def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
-    """`last_move_input: Δ −0.4432 nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`.
+    """`last_move_input: Δ −0.4432 test nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`.
 
     With p where the interval leaves 0 out and the effect is not shown all the same.
     """
@@ -128,7 +128,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
     evaluation = results.study.evaluations[MAIN]
     change = (
         formats.signed(effect.delta)
-        + " nats"
+        + f" {evaluation.split} nats"
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
     text = verdict_text(verdict, effect, level=study_thresholds(results.study).equivalence_level)

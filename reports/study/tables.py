@@ -15,6 +15,7 @@ from reports.stats.verdicts import EffectVerdict
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.histories import HISTORY
+from reports.tables.splits import of_split
 from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
 from reports.worth.effects import WORTH_COLUMNS, worth_cells
 from reports.worth.worth import Worth
@@ -26,10 +27,10 @@ _ARM_COLUMNS = (
     Column("speed", "samples/s", under="parameters"),
     Column("samples", "samples"),
     Column("seeds", "seeds", "left", under="samples"),
-    Column("nats", "nats"),
-    Column("sd", "sd of seeds", brief=False, under="nats"),
-    Column("top1", "top-1"),
-    Column("top4", "top-4", under="top1"),
+    Column("nats", "{split} nats", parts=("{split}_nats",)),
+    Column("sd", "sd of seeds", brief=False, under="nats", parts=("sd_of_seeds",)),
+    Column("top1", "{split} top-1", parts=("{split}_top1",)),
+    Column("top4", "{split} top-4", under="top1", parts=("{split}_top4",)),
 )
 _SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "sd", *SUMMARISED))
 _COST_COLUMNS = (
@@ -45,7 +46,7 @@ _RUN_TITLES: Mapping[str, dict[str, Any]] = {
 """Titles where runs count, not seeds."""
 _EFFECT_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("delta", "Δ nats"),
+    Column("delta", "Δ {split} nats", parts=("delta_{split}_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("own", "from its own seeds", brief=False, under="delta", parts=interval95("own")),
     Column("parts", "s.e.: seeds, games", parts=("se_seeds", "se_games")),
@@ -58,19 +59,21 @@ _EFFECT_COLUMNS = (
 _OF_RUNS_COLUMNS = tuple(
     replace(column, **_RUN_TITLES[column.key]) if column.key in _RUN_TITLES else column for column in _EFFECT_COLUMNS
 )
+_DELTA_RATES = (
+    Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
+    Column("top4", "Δ {split} top-4 (points)", under="top1", parts=("delta_{split}_top4", *interval95("top4"))),
+)
 _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
-    Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
+    *_DELTA_RATES,
     Column("top1_p", "p (adjusted): top-1"),
     Column("top4_p", "top-4", under="top1_p"),
     *_COST_COLUMNS,
 )
 _SHORT_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("nats", "Δ nats", parts=("nats", *interval95("nats"))),
-    Column("top1", "Δ top-1 (points)", parts=("top1", *interval95("top1"))),
-    Column("top4", "Δ top-4 (points)", under="top1", parts=("top4", *interval95("top4"))),
+    Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),
+    *_DELTA_RATES,
     Column("nats_p", "p (adjusted): nats"),
     Column("top1_p", "top-1", under="nats_p"),
     Column("top4_p", "top-4", under="nats_p"),
@@ -87,10 +90,9 @@ def describe(evaluation: EvaluationRef) -> str:
 
 def arms_table(results: StudyResults, evaluation: int) -> Table:
     """Every arm with its cost and its means over the seeds that have this evaluation."""
-    title = f"Arms: {describe(results.study.evaluations[evaluation])}"
-    return Table(
-        "arms", title, _ARM_COLUMNS, tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms)
-    )
+    about = results.study.evaluations[evaluation]
+    rows = tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms)
+    return Table("arms", f"Arms: {describe(about)}", of_split(_ARM_COLUMNS, about.split), rows)
 
 
 def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
@@ -98,7 +100,8 @@ def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
     rows = tuple(
         Row(arm.id, {"arm": text_cell(arm.label), **_scores(results, arm.id, evaluation)}) for arm in results.study.arms
     )
-    return Table(name, f"Arms: {describe(results.study.evaluations[evaluation])}", _SCORE_COLUMNS, rows)
+    about = results.study.evaluations[evaluation]
+    return Table(name, f"Arms: {describe(about)}", of_split(_SCORE_COLUMNS, about.split), rows)
 
 
 def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
@@ -143,6 +146,7 @@ def effects_table(
     """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
     cost, and where a curve tells it their worth."""
     rows, level = [], study_thresholds(results.study).equivalence_level
+    split = results.study.evaluations[evaluation].split
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
         if effect is None or verdict is None:
@@ -162,7 +166,7 @@ def effects_table(
         "effects",
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
         (
-            *(_OF_RUNS_COLUMNS if results.study.design in OF_RUNS else _EFFECT_COLUMNS),
+            *of_split(_OF_RUNS_COLUMNS if results.study.design in OF_RUNS else _EFFECT_COLUMNS, split),
             *(WORTH_COLUMNS if worths else ()),
         ),
         tuple(rows),
@@ -220,7 +224,8 @@ def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis,
     for contrast in results.study.contrasts:
         cells = _delta_cells(results, contrast, {"top1": top1, "top4": top4}, evaluation)
         rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **cells, **cost_cells(results, contrast)}))
-    return Table("rates", title, _RATE_COLUMNS, tuple(rows))
+    split = results.study.evaluations[evaluation].split
+    return Table("rates", title, of_split(_RATE_COLUMNS, split), tuple(rows))
 
 
 def short_effects_table(
@@ -236,7 +241,8 @@ def short_effects_table(
                 {"card": text_cell(contrast.card), **_delta_cells(results, contrast, analyses, evaluation)},
             )
         )
-    return Table(name, f"Effects: {describe(results.study.evaluations[evaluation])}", _SHORT_COLUMNS, tuple(rows))
+    about = results.study.evaluations[evaluation]
+    return Table(name, f"Effects: {describe(about)}", of_split(_SHORT_COLUMNS, about.split), tuple(rows))
 
 
 def _delta_cells(

@@ -1,5 +1,6 @@
 """Every trial of a study: state, what it ran on and took, and its scores on each evaluation."""
 
+from ablations.study import EvaluationRef
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.study_results import StudyResults
 from reports.study.tables import describe
@@ -20,11 +21,25 @@ _COLUMNS = (
 )
 
 
+def _csv_name(evaluation: EvaluationRef, metric: str) -> str:
+    """`test_nats`, `test_nats_as_published`."""
+    history = "" if evaluation.history == "full" else f"_{evaluation.history}"
+    return f"{evaluation.split}_{metric}{history}"
+
+
 def trials_table(results: StudyResults) -> Table:
     """Every trial: state, what it ran on and took, and its scores on each evaluation."""
     evaluations = results.study.evaluations
     scores = [
-        (number, metric, Column(f"{metric}-{e.split}-{e.history}".replace("_", "-"), f"{metric}, {describe(e)}"))
+        (
+            number,
+            metric,
+            Column(
+                f"{metric}-{e.split}-{e.history}".replace("_", "-"),
+                f"{metric}, {describe(e)}",
+                parts=(_csv_name(e, metric),),
+            ),
+        )
         for number, e in enumerate(evaluations)
         for metric in SUMMARISED
     ]

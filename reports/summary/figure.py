@@ -55,7 +55,7 @@ def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xscale("symlog", linthresh=0.05, linscale=1.5)
     axes.margins(x=0.06)
-    axes.set_xlabel("Δ nats, with − without, test games (left of 0: helps)")
+    axes.set_xlabel("Δ test nats, with − without (left of 0: helps)")
     axes.set_xticks(spaced_ticks(axes))
     axes.minorticks_off()
     nats_axis(axes.xaxis)

@@ -17,7 +17,7 @@ _COLUMNS = (
     Column("net", "for", "left", under="change"),
     Column("gain", "gain as told", "left"),
     Column("cost", "cost as told", "left", under="gain"),
-    Column("delta", "Δ top-1 here", parts=("delta", *interval95())),
+    Column("delta", "Δ test top-1 here", parts=("delta", *interval95())),
     Column("p", "p (page)", under="delta"),
     Column("flops", "FLOPs", under="delta"),
     Column("time", "time per sample", under="delta"),

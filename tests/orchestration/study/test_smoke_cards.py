@@ -58,4 +58,4 @@ def test_a_study_of_every_card(card, home, monkeypatch, capsys):
     rows = (line.replace("\\", "").split("|") for line in report.read_text().splitlines())
     effect = next(cells[2].strip() for cells in rows if len(cells) > 2 and cells[1].strip() == card)
     assert re.fullmatch(r"[−+]?\d+\.\d+", effect), effect
-    assert "Δ nats" in out
+    assert "Δ test nats" in out

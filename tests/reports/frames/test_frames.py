@@ -65,7 +65,7 @@ def test_a_row_for_every_trial_in_whatever_state(made):
     assert frame.state.value_counts().to_dict() == {"done": len(frame) - 1, "new": 1}
     waiting = frame[frame.state == "new"].iloc[0]
     assert waiting.trial == second.study.trials[-1].trial
-    assert math.isnan(waiting.nats) and waiting.samples is pd.NA
+    assert math.isnan(waiting.test_nats) and waiting.samples is pd.NA
 
 
 def test_evaluations_have_the_means_that_are_stored(made):
@@ -170,7 +170,7 @@ def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_
     frame = frames.trials(workspace=folder)
     assert list(kept.columns) == list(frame.columns)
     assert kept.trial.tolist() == frame.trial.tolist()
-    assert kept.nats.tolist() == pytest.approx(frame.nats.tolist(), rel=1e-5, nan_ok=True)
+    assert kept.test_nats.tolist() == pytest.approx(frame.test_nats.tolist(), rel=1e-5, nan_ok=True)
     kept = pd.read_csv(book / "all-effects.csv")
     frame = frames.effects(workspace=folder)
     assert list(kept.columns) == list(frame.columns)
@@ -179,10 +179,10 @@ def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_
 
 
 def test_csv_has_six_digits_and_no_formula():
-    row = {field.name: None for field in COLUMNS["trials"]} | {"study": "=1+1", "seed": 1, "nats": 2.123456789}
+    row = {field.name: None for field in COLUMNS["trials"]} | {"study": "=1+1", "seed": 1, "test_nats": 2.123456789}
     row |= {name: "x" for name in ("base", "budget", "data", "arm", "trial", "label", "state")}
     (line,) = pd.read_csv(io.BytesIO(csv_bytes(make_frame("trials", [row])))).to_dict("records")
-    assert (line["study"], line["nats"]) == ("'=1+1", 2.12346)
+    assert (line["study"], line["test_nats"]) == ("'=1+1", 2.12346)
 
 
 def test_only_frames_imports_pandas():

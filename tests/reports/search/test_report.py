@@ -21,9 +21,11 @@ def six(*others) -> list[Tried]:
 
 def test_sentences_of_a_finished_search():
     said = sentences(search_report(made_search(trials=7), six(tried(6, 0.9, "diverged"))))
-    assert said[0].startswith("Best learning rate 0.0") and "nats there (lowest point of the curve)" in said[0]
-    assert said[1] == "Best single trial: 3.0000 nats at 0.1."
-    assert said[2].startswith("The rate without a search, 0.064: 3.0200 nats, +0.0")
+    assert (
+        said[0].startswith("Best learning rate 0.0") and "validation nats there (lowest point of the curve)" in said[0]
+    )
+    assert said[1] == "Best single trial: 3.0000 validation nats at 0.1."
+    assert said[2].startswith("The rate without a search, 0.064: 3.0200 validation nats, +0.0")
     assert len(said) == 3
 
 

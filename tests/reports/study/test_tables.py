@@ -140,7 +140,7 @@ def test_notes_name_data_evaluation_correlation_and_looks(pair):
 def test_sentence_says_it_all(pair):
     (sentence,) = pair.sentences
     effect = pair.analyses[MAIN, "nats"].effect("parametric_relu")
-    found = f"{formats.signed(effect.delta)} nats {formats.interval(effect.interval95)}"
+    found = f"{formats.signed(effect.delta)} test nats {formats.interval(effect.interval95)}"
     assert sentence == f"parametric_relu: Δ {found}, helps (4 seeds, 1,958 positions of 40 games)"
 
 
