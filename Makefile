@@ -1,53 +1,68 @@
-# Every target is one call of Python. Settings are passed through the environment, so that no value is ever read as shell code.
+# Every target is one call of Python. Settings are passed through the environment as they were typed: neither the shell nor
+# make reads their values as code. What is given besides is refused by orchestration/makefile.py, which reads this file.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-export PYTHON NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS
+SETTINGS = NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS
+export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
+export GONN_MAKE_GOALS := $(MAKECMDGOALS)
+$(foreach each,$(SETTINGS),$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
+export PYTHON $(SETTINGS)
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS"
 
-.PHONY: help setup ablation scale match elo rate lr-search plan queue list show data import report status stop clean ui sync lint test test-quick test-system test-cards
-help: ## this text
-	@"$$PYTHON" -c 'import re; [print("  make %-12s %s" % m) for m in re.findall(r"(?m)^([a-z-]+):.*?## (.*)", open("Makefile").read())]'
-setup: ## make .venv with the pinned versions (every target does this when needed)
-	$(GO) setup
-ablation: ## run a study: NAME=parametric_relu [DATA=starter BUDGET=cpu SEEDS=4|4..16 FUTILITY=… CONTROL_SEEDS=… SAMPLES=… BASE=… DESIGN=… DEVICE=auto LR=… CLAIM=… RUNS=32 HOLD=… FOLD=… RUNNER=ray|local]
+.PHONY: list show plan ablation scale lr-search report ui status stop match rate elo data import sync clean help setup queue lint test test-quick test-system test-cards
+
+##@ Finding enhancements
+list: ## all enhancements
+	$(GO) list
+show: ## one enhancement: what it changes, its claims and sources: NAME=parametric_relu
+	$(GO) show "$$NAME"
+
+##@ Studies
+plan: ## what that study would train, how long it takes, what it could show: the settings of make ablation
+	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
+ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01; of a screen: RUNS=32 HOLD=… FOLD=…]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 scale: ## a base alone over samples, which tells what effects are worth: BASE=gonn-b5 [DATA=… BUDGET=cpu SAMPLES=25k,50k,100k,200k SEEDS=4]
 	$(GO) scale "$$BASE" $(DATA_SETTINGS) --budget "$$BUDGET" --samples "$$SAMPLES" --seeds "$$SEEDS" --device "$$DEVICE" --lr "$$LR" --runner "$$RUNNER"
-elo: ## Elo of a run's snapshots by games among them and with GNU Go: BASE=gonn-b5 [DATA=… BUDGET=cpu SEED=1 GAMES=3000]
-	$(GO) elo "$$BASE" --data "$$DATA" --budget "$$BUDGET" --seed "$$SEED" --games "$$GAMES"
-rate: ## Elo of all players that met in matches
-	$(GO) rate
 lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu TRIALS=16 SEED=1000 RATES=low,high]
 	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
-match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 RULES=chinese|japanese SEED=1]
-	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --rules "$$RULES" --seed "$$SEED"
-plan: ## what that study would train, how long it takes, what it could show
-	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
-list: ## all enhancements
-	$(GO) list
-show: ## one enhancement with its claims: NAME=…
-	$(GO) show "$$NAME"
-data: ## build the position store of a data set: DATA=starter|kgs|…|/my/sgfs [DATA_DIR=folder with the archives]
-	$(GO) data build "$$DATA" --data-dir "$$DATA_DIR"
 report: ## tables and figures of all studies, from the trial directories
 	$(GO) report
-status: ## studies and trials by state
-	$(GO) status
-queue: ## trials worth GPU minutes: which are done, which is next
-	$(GO) queue
-import: ## take over trial directories from another machine: FROM=folder
-	$(GO) import "$$FROM"
-stop: ## ask running commands to pause; the same commands go on later [STUDY=…]
-	$(GO) stop "$$STUDY"
-clean: ## what no study, search, match or queued trial refers to, and its size; `gonn clean --yes` removes it
-	$(GO) clean
 ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]
 	$(GO) ui --port "$$PORT" --study "$$STUDY"
+status: ## studies and searches: trials by state, rate, failures
+	$(GO) status
+stop: ## ask running commands to pause; the same commands go on later [STUDY=…]
+	$(GO) stop "$$STUDY"
+
+##@ Nets that play
+match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 RULES=chinese|japanese SEED=1]
+	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --rules "$$RULES" --seed "$$SEED"
+rate: ## Elo of all players that met in matches
+	$(GO) rate
+elo: ## Elo of a run's snapshots by games among them and with GNU Go: BASE=gonn-b5 [DATA=… BUDGET=cpu SEED=1 GAMES=3000]
+	$(GO) elo "$$BASE" --data "$$DATA" --budget "$$BUDGET" --seed "$$SEED" --games "$$GAMES"
+
+##@ Games and machines
+data: ## build the position store of a data set: DATA=starter|kgs|…|/my/sgfs [DATA_DIR=folder with the archives]
+	$(GO) data build "$$DATA" --data-dir "$$DATA_DIR"
+import: ## take over trial directories from another machine: FROM=folder
+	$(GO) import "$$FROM"
 sync: ## rebuild MLflow's records from the trial directories
 	$(GO) sync
+clean: ## what no study, search, match or queued trial refers to, and its size; `gonn clean --yes` removes it
+	$(GO) clean
+
+##@ Developing
+help: ## this text
+	$(GO) help
+setup: ## make .venv with the pinned versions (every target does this when needed)
+	$(GO) setup
+queue: ## trials worth GPU minutes: which are done, which is next
+	$(GO) queue
 lint: ## rules, formatting and types: ruff check, ruff format --check, mypy
 	$(GO) lint
 test: ## the test suite; what needs Ray, servers or killed processes is in test-system
@@ -58,3 +73,6 @@ test-system: ## tests that kill processes, start Ray and servers
 	$(GO) test $(IN_PARALLEL) --dist loadgroup -m system
 test-cards: ## a study of every enhancement on the smoke budget, some 25 minutes
 	$(GO) test -m cards
+
+.DEFAULT:
+	$(GO) no-such-target

@@ -1,9 +1,9 @@
 """Set up `.venv` once, then go on with the command: `python3 orchestration/bootstrap.py VERB ARGS…`.
 
 Standard library only, for any Python 3: it runs before anything is installed, also where nothing but pip is there to
-install with. `setup`, `test`, `lint` and `queue` are its own verbs, every other one is passed to the `gonn` command.
-Arguments that are empty are dropped together with the option before them, so that a Makefile can pass variables that
-the user did not set.
+install with. `help`, `setup`, `test`, `lint` and `queue` are its own verbs, every other one is passed to the `gonn`
+command. Arguments that are empty are dropped together with the option before them, so that a Makefile can pass
+variables that the user did not set; what make was given besides is looked at by `orchestration.makefile`.
 """
 
 import contextlib
@@ -17,9 +17,14 @@ import time
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+
+from orchestration import makefile  # noqa: E402 (found once ROOT is known)
+
 VENV = os.path.join(ROOT, ".venv")
 STAMP = os.path.join(VENV, ".installed")
 PYTHON = os.path.join(VENV, "bin", "python")
+MAKEFILE = os.path.join(ROOT, "Makefile")
 OLDEST, NEWEST = (3, 11), (3, 14)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
@@ -179,6 +184,21 @@ def given(arguments):
     return kept
 
 
+def look_at_make(environment):
+    """Stop with one line when something on make's command line is no setting of its targets; say what they take from
+    the environment. What make told is taken out of it: another make that the command starts tells its own."""
+    if makefile.GIVEN in environment:
+        targets = makefile.read_targets(MAKEFILE)
+        problem = makefile.problem(targets, environment)
+        if problem:
+            stop(problem)
+        taken = makefile.taken_from_environment(targets, environment)
+        if taken:
+            sys.stderr.write(taken + "\n")
+    for name in (makefile.GIVEN, makefile.GOALS):
+        environment.pop(name, None)
+
+
 def lint():
     """Check the tree as it is committed: rules, formatting, types. Says which checks failed; the exit code."""
     os.chdir(ROOT)
@@ -195,9 +215,13 @@ def main():
     """Set up, then become the command."""
     arguments = given(sys.argv[1:])
     if not arguments:
-        stop("usage: bootstrap.py setup | test [pytest arguments] | lint | queue | <gonn verb> …")
-    setup()
+        stop("usage: bootstrap.py help | setup | test [pytest arguments] | lint | queue | <gonn verb> …")
     verb, rest = arguments[0], arguments[1:]
+    look_at_make(os.environ)
+    if verb == "help":
+        print(makefile.help_text(makefile.read_targets(MAKEFILE)))
+        return
+    setup()
     if verb == "setup":
         return
     if verb == "lint":

@@ -3,6 +3,7 @@ installed."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestration import makefile
 from tests.paths import ROOT
 from tests.waiting import PATIENCE
 
 APT = "venv: this Python has no venv module; on Debian or Ubuntu: apt-get install python3-venv\n"
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-SETTINGS = ["NAME", "DATA", "BUDGET", "SEEDS", "BASE", "DESIGN", "DEVICE", "RUNNER", "DATA_DIR", "PORT", "STUDY"]
-SETTINGS += ["TORCH", "PYTHON"]
+TARGETS = makefile.read_targets(ROOT / "Makefile")
+SETTINGS = {name for target in TARGETS.values() for name in target.reads} | {"TORCH", "PYTHON"}
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def run(tree: Path, *command, **environment) -> subprocess.CompletedProcess:
     clean = {
         name: value
         for name, value in os.environ.items()
-        if name not in SETTINGS and not name.startswith(("MAKE", "MFLAGS"))
+        if name not in SETTINGS and not name.startswith(("MAKE", "MFLAGS", "GONN_MAKE"))
     }
     return subprocess.run(command, cwd=tree, env={**clean, **environment}, capture_output=True, text=True)
 
@@ -68,10 +70,14 @@ def said(tree: Path) -> list[str]:
     return json.loads((tree / "said.json").read_text())
 
 
+def targets_of(text: str) -> list[str]:
+    return [line.split()[1] for line in text.splitlines() if line.startswith("  make ")]
+
+
 def test_make_alone_is_help(tree):
     shown = make(tree)
     assert shown.returncode == 0 and shown.stderr == "" and shown.stdout == make(tree, "help").stdout
-    targets = [line.split()[1] for line in shown.stdout.splitlines()]
+    targets = targets_of(shown.stdout)
     assert {"setup", "ablation", "plan", "list", "show", "data", "report", "status", "ui", "sync"} <= set(targets)
     assert {"lint", "test", "test-quick"} <= set(targets)
     assert not (tree / ".venv").exists()
@@ -79,11 +85,84 @@ def test_make_alone_is_help(tree):
 
 def test_every_target_is_in_the_help(tree):
     targets = [
-        line.split(":")[0]
-        for line in (ROOT / "Makefile").read_text().splitlines()
-        if line[:1].isalpha() and ":" in line and "=" not in line.split(":")[0]
+        line.split(":")[0] for line in (ROOT / "Makefile").read_text().splitlines() if re.match("[a-z-]+:", line)
     ]
-    assert targets == [line.split()[1] for line in make(tree).stdout.splitlines()]
+    assert targets == targets_of(make(tree).stdout) == list(TARGETS)
+
+
+@pytest.mark.parametrize("columns", [80, 120, 300])
+def test_the_help_fits_the_terminal(tree, columns):
+    lines = make(tree, COLUMNS=str(columns)).stdout.splitlines()
+    assert max(map(len, lines)) <= min(columns, 120)
+    assert all(target.group in lines for target in TARGETS.values())
+
+
+def test_a_setting_is_what_a_recipe_reads():
+    settings = re.search(r"(?m)^SETTINGS = (.*)$", (ROOT / "Makefile").read_text()).group(1).split()
+    read = {name for target in TARGETS.values() for name in target.reads}
+    assert read | {"TORCH", "RAY_ADDRESS"} == set(settings), "what SETTINGS lacks make reads as its own code"
+    assert {"NAME", "DATA", "DATA_DIR", "BUDGET", "RUNNER"} <= set(TARGETS["ablation"].reads)
+    assert TARGETS["status"].reads == ()
+    for target in TARGETS.values():  # the settings in a target's comment are some that it reads
+        named = set(re.findall(r"\b([A-Z][A-Z_]*)=", target.help))
+        assert named <= set(target.reads), target.name
+
+
+PLAN = ", ".join(TARGETS["plan"].reads)
+RUN = ", ".join(TARGETS["ablation"].reads)
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (["plan", "NAME=elu", "BUGET=smoke"], f"BUGET=smoke: no such setting, nearest: BUDGET; make plan reads {PLAN}"),
+    (["ablation", "name=elu"], f"name=elu: no such setting, nearest: NAME; make ablation reads {RUN}"),
+    (["ablation", "NAME=elu", "SEED=3"], f"SEED=3: make ablation does not read it; it reads {RUN}"),
+    (["status", "GAMES=4"], "GAMES=4: make status does not read it; it takes no settings"),
+    (["status", "x=\x1b[2J"], "x=\\x1b[2J: no such setting; make status takes no settings"),
+    (["rate", "GONN_HOM=/tmp"], "GONN_HOM=/tmp: no such setting, nearest: GONN_HOME or GONN_CACHE; make rate takes no "
+                                "settings"),
+    (["rate", "MLFLOW_TRAKING_URI=x"], "MLFLOW_TRAKING_URI=x: no such setting, nearest: MLFLOW_TRACKING_URI; make rate "
+                                       "takes no settings"),
+    (["rate", "we(ird=$(touch trap)"], "we(ird: no such setting; make rate takes no settings"),
+    (["NAME=elu"], "NAME=elu: make help does not read it; it takes no settings"),
+    (["setup", "BUDGET=cpu"], "BUDGET=cpu: make setup does not read it; it takes no settings"),
+    (["ablaton", "NAME=elu"], "make ablaton: no such target; valid: ablation"),
+    (["x;touch trap"], f"make x;touch: no such target; valid: {', '.join(TARGETS)}"),
+])  # fmt: skip
+def test_what_no_target_reads_is_refused_before_any_work(tree, arguments, line):
+    made = make(tree, *arguments)
+    assert made.returncode == 2 and made.stdout == "" and made.stderr.splitlines()[0] == line
+    assert not (tree / ".venv").exists() and not (tree / "trap").exists()
+
+
+def test_settings_of_make_and_of_the_environment_may_stand_after_make(installed):
+    others = ["TORCH=auto", "SHELL=/bin/sh", "GONN_HOME=/tmp/x", "RAY_ADDRESS=auto", "CUDA_VISIBLE_DEVICES=1", "-j2"]
+    others += ["OMP_NUM_THREADS=1", "https_proxy=http://a", "PYTEST_ADDOPTS=-x", f"PYTHON={sys.executable}"]
+    made = make(installed, "plan", "NAME=elu", *others)
+    assert (made.returncode, made.stderr) == (0, "") and said(installed)[2:] == ["plan", "elu"]
+
+
+def test_of_several_targets_each_may_read_its_own(installed):
+    made = make(installed, "list", "show", "NAME=elu")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert make(installed, "list", "status", "NAME=elu").stderr.startswith(
+        "NAME=elu: make list status does not read it"
+    )
+
+
+def test_what_is_taken_from_the_environment_is_said(installed):
+    """The names are common ones: the subsystem for Linux of Windows sets NAME, others SEED or PORT."""
+    made = make(installed, "plan", "SEEDS=2", NAME="elu", BUDGET="smoke", SEEDS="9", PORT="3000", SEED="5", TORCH="cpu")
+    line = "taken from the environment, for make was given no other: NAME=elu BUDGET=smoke\n"
+    assert (made.returncode, made.stderr) == (0, line)
+    assert said(installed)[2:] == ["plan", "elu", "--budget", "smoke", "--seeds", "2"]
+    assert make(installed, "status", NAME="host").stderr == ""
+
+
+def test_what_make_told_is_for_this_command_alone(installed):
+    (installed / "show.py").write_text(
+        "import os; assert not [name for name in os.environ if name.startswith('GONN_MAKE')]"
+    )
+    assert make(installed, "plan", "NAME=elu").returncode == 0
 
 
 def test_settings_that_are_not_given_are_not_passed_on(installed):
@@ -133,10 +212,14 @@ def test_torch_is_pinned_in_one_place(tree):
     assert not (tree / ".venv/.installed").exists()
 
 
-@pytest.mark.parametrize("name", ["`touch trap`", "a b; touch trap", "'\"&& touch trap", "$$(touch trap)", "*", "-x"])
-def test_no_value_is_read_by_the_shell(installed, name):
+CODE = ["`touch trap`", "a b; touch trap", "'\"&& touch trap", "$(touch trap)", "$(shell touch trap)", "*", "-x"]
+CODE += ["$$(touch trap)", "${NAME}", "a$", "$(error no)"]
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_no_value_is_read_as_code_by_the_shell_or_make(installed, name):
     assert make(installed, "show", f"NAME={name}").returncode == 0
-    assert said(installed)[2:] == ["show", name.replace("$$", "$")]
+    assert said(installed)[2:] == ["show", name]
     assert not (installed / "trap").exists()
 
 
