@@ -32,6 +32,8 @@ from reports.search.report import SearchReport
 from reports.study.render import ReportFiles
 from reports.study.report import Report
 from reports.study.serial import trial_tree
+from reports.summary.box import summary_box
+from reports.summary.lines import summary_lines
 from reports.tables.latex import latex_table
 from reports.tables.serial import csv_text, json_bytes
 
@@ -57,7 +59,7 @@ def write_book(
     curves = [_curves(each) for each in written if each.report.study.id in ids and each.figures]
     sections = book_sections(shown, registry, curves, searches, played)
     contents = {
-        "index.md": index(sections, shown, left_out).encode(),
+        "index.md": index(sections, shown, left_out, registry).encode(),
         "manifest.json": json_bytes(manifest(sections, shown, searches, played.ladders)),
         **_whole_frames([each.report for each in written]),
     }
@@ -131,7 +133,9 @@ def book_sections(
     ]
 
 
-def index(sections: Sequence[Section], reports: Sequence[Report], left_out: Sequence[Report]) -> str:
+def index(
+    sections: Sequence[Section], reports: Sequence[Report], left_out: Sequence[Report], registry: Registry
+) -> str:
     """The text of index.md, from the reports that it is made of."""
     trials = {trial.id: trial for report in reports for trial in report.results.trials}
     return page_text(
@@ -139,6 +143,7 @@ def index(sections: Sequence[Section], reports: Sequence[Report], left_out: Sequ
         sections=sections,
         reports=reports,
         left_out=left_out,
+        box=summary_box(reports, summary_lines(reports, registry), registry),
         finished=sum(trial.result is not None for trial in trials.values()),
         trials=len(trials),
     )

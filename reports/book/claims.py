@@ -1,18 +1,16 @@
 """Every claim of every card, by system: what was measured of it, or the command that would."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.wording import conditions_text
-from gonn_core.metrics import METRICS
 from reports.book.section import Section
 from reports.claims.findings import ClaimFinding, claimed_text, source_text, why_cell
 from reports.figures.picture import Picture
 from reports.study.report import Report
+from reports.summary.best_claims import StudyFinding, best_findings, count_claims
 from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.summary.page import summary_table
@@ -21,7 +19,6 @@ from reports.tables.cells import Cell, Column, Row, Table, text_cell
 
 FOREST_AT_MOST = 40
 """Effects in one picture."""
-_UNTESTED = ("not tested here", "compared only", "not measured yet")
 _MEASURED = (
     Column("claim", "claim", "left"),
     Column("claimed", "claimed", "left", parts=("claimed_direction", "claimed_low", "claimed_high")),
@@ -50,18 +47,10 @@ _COUNTS = (
 )
 
 
-@dataclass(frozen=True)
-class _StudyFinding:
-    """The finding shown for a claim, and the study it comes from."""
-
-    finding: ClaimFinding
-    report: Report
-
-
 def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
     """Counts, the forest of all effects with the claims marked, a table a system of what was measured, folded tables of
     what was not."""
-    best = _best(reports)
+    best = best_findings(reports)
     measured, waiting = [], []
     for system, title in SYSTEMS.items():
         cards = [card for card in registry.cards.values() if card.system == system]
@@ -111,37 +100,13 @@ def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
     return tuple(picture for picture in drawn if picture is not None)
 
 
-def _best(reports: Sequence[Report]) -> dict[tuple[str, str], _StudyFinding]:
-    """(card, claim) -> the finding to show."""
-    best: dict[tuple[str, str], _StudyFinding] = {}
-    for report in reports:
-        for finding in report.findings:
-            key, result = (finding.card, finding.claim.id), _StudyFinding(finding, report)
-            if key not in best or _rank(result) < _rank(best[key]):
-                best[key] = result
-    return best
-
-
-def _rank(result: _StudyFinding) -> tuple:
-    """Smaller is nearer to what the claim is about."""
-    finding, claim = result.finding, result.finding.claim
-    samples = max(arm.config.training.samples for arm in result.report.study.arms)
-    distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
-    return not finding.tested, finding.verdict in _UNTESTED, distance, -_seeds(result), result.report.study.id
-
-
-def _seeds(result: _StudyFinding) -> int:
-    seeds = {trial.id: trial.seed for trial in result.report.results.trials}
-    return len({seeds[trial] for trial in result.finding.trials})
-
-
-def _tested(best: Mapping[tuple[str, str], _StudyFinding], card: Enhancement, claim: Claim) -> bool:
+def _tested(best: Mapping[tuple[str, str], StudyFinding], card: Enhancement, claim: Claim) -> bool:
     result = best.get((card.id, claim.id))
     return result is not None and result.finding.tested
 
 
-def _measured_row(result: _StudyFinding) -> Row:
-    finding, claim, measured, n = result.finding, result.finding.claim, result.finding.measured, _seeds(result)
+def _measured_row(result: StudyFinding) -> Row:
+    finding, claim, measured, n = result.finding, result.finding.claim, result.finding.measured, result.seeds
     cells = {
         "claim": text_cell(finding.name),
         "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
@@ -158,7 +123,7 @@ def _measured_row(result: _StudyFinding) -> Row:
 
 
 def _open_rows(
-    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], _StudyFinding], reports: Sequence[Report]
+    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], StudyFinding], reports: Sequence[Report]
 ) -> list[Row]:
     """Claims of a card without a number, those that the same thing would measure in one row."""
     by_way: dict[str, list[str]] = {}
@@ -179,7 +144,7 @@ def _open_rows(
     return rows
 
 
-def _way(card: Enhancement, claim: Claim, result: _StudyFinding | None, reports: Sequence[Report]) -> str:
+def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: Sequence[Report]) -> str:
     """What has to be done for a number: the command, unless a finished study says what it lacks."""
     study = next((report for report in reports if card.id in report.study.cards), None)
     if study is None:
@@ -201,21 +166,19 @@ def _games(card: Enhancement, claim: Claim) -> str:
     return next((each.games for each in about if each.games in ("kgs", "gogod")), "kgs")
 
 
-def _counts(registry: Registry, best: Mapping[tuple[str, str], _StudyFinding]) -> Table:
+def _counts(registry: Registry, best: Mapping[tuple[str, str], StudyFinding]) -> Table:
     """What became of the claims of each system: those on effects, and apart from them what is merely counted."""
     rows = []
     for system, title in SYSTEMS.items():
-        cards = [card for card in registry.cards.values() if card.system == system]
-        effects: list[tuple[Enhancement, Claim]] = []
-        counts: list[tuple[Enhancement, Claim]] = []
-        for card in cards:
-            for claim in card.claims:
-                (counts if METRICS[claim.metric].source == "net" else effects).append((card, claim))
-        tested = [best[card.id, claim.id].finding for card, claim in effects if _tested(best, card, claim)]
-        counted = [best[card.id, claim.id].finding for card, claim in counts if _tested(best, card, claim)]
-        numbers = {"cards": len(cards), "claims": len(effects), "measured": len(tested), "counts": len(counts)}
+        effects, counts = count_claims(registry, best, (system,))
+        cards = sum(card.system == system for card in registry.cards.values())
+        numbers = {"cards": cards, "claims": effects.claims, "measured": len(effects.tested), "counts": counts.claims}
         cells = {key: Cell(str(value), value) for key, value in numbers.items()}
-        cells |= {"system": text_cell(title), "verdicts": _verdicts(tested), "counted": _verdicts(counted)}
+        cells |= {
+            "system": text_cell(title),
+            "verdicts": _verdicts(effects.tested),
+            "counted": _verdicts(counts.tested),
+        }
         rows.append(Row(system, cells))
     return Table("claims", "Claims by system", _COUNTS, tuple(rows))
 

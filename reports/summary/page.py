@@ -14,6 +14,7 @@ from reports.files import write_files
 from reports.results.compare import MAIN, study_thresholds, used_trials
 from reports.study.report import Report
 from reports.study.tables import cost_cells
+from reports.summary.box import summary_box
 from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
@@ -166,11 +167,9 @@ def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, c
     table = summary_table(lines)
     picture = forest(lines, "summary", table.title)
     pictures = {} if picture is None else picture.files(cache)
-    parts = (
-        ["# Enhancements compared", markdown_table(table), "![Effects with their intervals](summary.png)"]
-        if pictures
-        else ["# Enhancements compared", markdown_table(table)]
-    )
+    box = "\n".join(f"- {markdown_escape(sentence)}" for sentence in summary_box(reports, lines, registry))
+    parts = ["# Enhancements compared", box, markdown_table(table)]
+    parts += ["![Effects with their intervals](summary.png)"] if pictures else []
     parts += ["\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
     parts += ["## Studies", "\n".join(f"- `{line}`" for line in dict.fromkeys(line.report.study.id for line in lines))]
     tree = {"format": 1, "rows": [{key: cell.value for key, cell in row.cells.items()} for row in table.rows]}
