@@ -1,6 +1,7 @@
 """Data sets: declarations (datasets/*.yaml) of source files, filters and splits, and the store and views made from
 them."""
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +14,17 @@ from ablations.data.game_filters import EVERYTHING
 from ablations.data.schema import DatasetDeclaration, FilterDeclaration
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
-from gonn_core.records.build import GameSource, Progress, prepare_store
+from gonn_core.records.build import Progress, prepare_store
+from gonn_core.records.lacking import lacking
 from gonn_core.records.recipe import Recipe, Split, make_recipe
-from gonn_core.records.report import BuildReport
+from gonn_core.records.report import BuildReport, counted
+from gonn_core.records.sources import GameSource
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_training_view, make_views
 from gonn_core.settings.data import GamesConfig
+
+_EMPTY = 0.01
+"""Chance of an empty split that is called too few games."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,8 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
     label = path_label(printable(Path(expanded).name or expanded, 60))
-    return Dataset(
-        declaration, label, tuple(GameSource(path, scheme, label) for path in find_sources(expanded)), (), label
-    )
+    sources = tuple(GameSource(path, scheme, label, lenient=True) for path in find_sources(expanded))
+    return Dataset(declaration, label, sources, (), label)
 
 
 def recipe_of(prepared: PreparedData) -> Recipe:
@@ -71,7 +76,9 @@ def recipe_of(prepared: PreparedData) -> Recipe:
     declaration = prepared.dataset.declaration
     rules = cast(dict[Split, SplitRule], _rules(declaration))  # the keys are SPLITS
     views = cast(dict[Split, View], prepared.views)
-    return make_recipe(prepared.dataset.sources, _rows(declaration), rules, prepared.store, views)
+    read = prepared.store.made_from.archives if prepared.store.made_from else ()
+    sources = [source for source in prepared.dataset.sources if source.path in read]
+    return make_recipe(sources, _rows(declaration), rules, prepared.store, views)
 
 
 def _rows(declaration: DatasetDeclaration) -> RowFilter:
@@ -119,18 +126,43 @@ def training_view(prepared: PreparedData, games: GamesConfig) -> View:
     )
     if not view.n:
         filters = ", ".join(f"{name} {value}" for name, value in games.model_dump().items() if value is not None)
-        raise UserError(f"data set {prepared.dataset.label}: no training positions with {filters}")
+        reasons = _silent(prepared.store, rows, declaration)
+        raise UserError(f"data set {prepared.dataset.label}: no training positions with {filters}{reasons}")
     return view
 
 
+def lacks(prepared: PreparedData) -> list[str]:
+    """What the data set's own rules ask of its games and some do not say: a line each, with their number and names."""
+    declaration = prepared.dataset.declaration
+    found = lacking(prepared.store, _rows(declaration), _rules(declaration).values())
+    return [counted(f"not used, {what}", games) for what, games in found.items()]
+
+
 def _empty_split(dataset: Dataset, store: Store, split: str) -> str:
-    rule = dataset.declaration.split(split)
+    declaration = dataset.declaration
+    rule = declaration.split(split)
     conditions = [f"years {rule.years[0]}-{rule.years[1]}"] if rule.years else []
     conditions += [f"hashed share {rule.hashed[0]:g}-{rule.hashed[1]:g}"] if rule.hashed else []
-    filters = dataset.declaration.filter.model_dump(exclude_defaults=True)
+    filters = declaration.filter.model_dump(exclude_defaults=True)
     conditions += [f"{name} {value}" for name, value in filters.items()]
     missing = f"; no files match {shortened(dataset.missing)}" if dataset.missing else ""
+    reasons = _silent(store, _rows(declaration), declaration)
     return (
         f"data set {dataset.label}: no positions for the {split} split ({', '.join(conditions)}) "
-        f"among {len(store.games):,} games{missing}"
+        f"among {len(store.games):,} games{missing}{reasons}{_too_few(declaration, store)}"
     )
+
+
+def _silent(store: Store, rows: RowFilter, declaration: DatasetDeclaration) -> str:
+    found = lacking(store, rows, _rules(declaration).values())
+    return "".join(f"; {what} in {games.count:,} of {len(store.games):,} games" for what, games in found.items())
+
+
+def _too_few(declaration: DatasetDeclaration, store: Store) -> str:
+    """How many games a split by shares needs, where there are fewer: so many that each split is empty in one collection
+    of a hundred."""
+    shares = [rule.hashed[1] - rule.hashed[0] for rule in _rules(declaration).values() if rule.hashed]
+    if not shares or min(shares) >= 1:
+        return ""
+    needed = 10 * math.ceil(math.log(_EMPTY) / math.log(1 - min(shares)) / 10)
+    return f"; about {needed:,} games are needed" if len(store.games) < needed else ""

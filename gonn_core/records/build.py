@@ -21,17 +21,8 @@ from gonn_core.records.archives.reading import ArchiveReading, NamedCount
 from gonn_core.records.batches import StoreWriter, compile_kernels, numbered_name
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import BadGame, read_games
+from gonn_core.records.sources import GameSource, checked_sources, unread
 from gonn_core.records.store import MANIFEST, Origin, Store, open_store, store_digest
-
-
-@dataclass(frozen=True)
-class GameSource:
-    """An archive, .sgf file or folder; how its ranks are meant (`sgf.properties.RANK_SCHEMES`); the collection it
-    belongs to."""
-
-    path: Path
-    rank_scheme: str = "kgs"
-    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,28 +46,39 @@ def prepare_store(
     if not sources:
         raise UserError("no source files to build a position store from")
     stores = Path(stores)
-    checksums = [_checksum(source.path) for source in sources]
-    key = _source_key(sources, checksums)
+    reading = ArchiveReading()
+    sources, checksums = checked_sources(sources, reading)
+    key = _source_key(sources, checksums, reading)
     store = _find(stores, key)
     if store is None:
         with locked(stores / "index" / f"{key}.lock"):
             # A second builder of the same sources waits at the lock and then finds what the first one made.
-            store = _find(stores, key) or _build(sources, checksums, stores, key, progress)
+            store = _find(stores, key) or _build(sources, checksums, stores, key, progress, reading)
     store.made_from = Origin(tuple(source.path for source in sources), key)
     return store
 
 
 def _find(stores: Path, key: str) -> Store | None:
     try:
-        digest = json.loads((stores / "index" / f"{key}.json").read_text())["digest"]
-    except (OSError, ValueError, KeyError, TypeError):
+        entry = json.loads((stores / "index" / f"{key}.json").read_text())
+        digest = entry["digest"]
+        report = BuildReport.from_json(entry["report"]) if "report" in entry else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{20}", digest):
         return None  # it could lead out of the folder
-    return open_store(stores / digest) if (stores / digest).is_dir() else None
+    return _open(stores / digest, report) if (stores / digest).is_dir() else None
 
 
-def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
+def _open(folder: Path, report: BuildReport | None) -> Store:
+    """The store, with the report of these sources: the same store may have been made of other files before, of which
+    its own report tells."""
+    store = open_store(folder)
+    store.report = report or store.report
+    return store
+
+
+def _build(sources, checksums, stores: Path, key: str, progress, reading: ArchiveReading) -> Store:
     compile_kernels()
     started, cpu_started = time.monotonic(), time.process_time()
     report = BuildReport(sources=len(sources))
@@ -84,7 +86,7 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
         writer = None
         try:
             writer = StoreWriter(folder, report)
-            source_entries = _read_all(sources, checksums, writer, report, progress, started)
+            source_entries = _read_all(sources, checksums, writer, report, progress, started, reading)
             arrays = writer.close()
             if report.games_used == 0:
                 raise InputError(sources[0].path, _nothing_usable(report))
@@ -101,17 +103,19 @@ def _build(sources, checksums, stores: Path, key: str, progress) -> Store:
             }
             write_whole(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
             finish(folder, stores / report.digest)
-            store = open_store(stores / report.digest)
-            write_whole(stores / "index" / f"{key}.json", json.dumps({"digest": report.digest}).encode())
+            store = _open(stores / report.digest, report)
+            entry = {"digest": report.digest, "report": report.to_json()}
+            write_whole(stores / "index" / f"{key}.json", json.dumps(entry).encode())
             return store
         finally:
             if writer:
                 writer.abandon()
 
 
-def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, progress, started) -> list[dict]:
+def _read_all(
+    sources, checksums, writer: StoreWriter, report: BuildReport, progress, started, reading: ArchiveReading
+) -> list[dict]:
     """Feed every game of every source to the writer; what the manifest says about each source."""
-    reading = ArchiveReading()
     report.ignored = reading.ignored
 
     def report_progress(index: int, fraction: float) -> None:
@@ -125,7 +129,7 @@ def _read_all(sources, checksums, writer: StoreWriter, report: BuildReport, prog
         used_before = report.games_used
         before = _stamp(source.path)
         for name, data in read_members(source.path, reading):
-            for number, game in enumerate(read_games(data, source.rank_scheme), 1):
+            for number, game in enumerate(read_games(data, source.rank_scheme, source.lenient), 1):
                 game_name = numbered_name(name, number)
                 report.games_read += 1
                 if isinstance(game, BadGame):
@@ -169,25 +173,16 @@ def _stamp(path: Path) -> tuple:
     return info.st_size, info.st_mtime_ns
 
 
-def _checksum(path: Path) -> str:
-    """sha256 of a file, or of names and contents of a folder's .sgf files."""
-    try:
-        if not path.is_dir():
-            with open(path, "rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        digest = hashlib.sha256()
-        for name, data in read_members(path, ArchiveReading()):
-            digest.update(f"{len(name)} {len(data)} ".encode() + name.encode("utf-8", "backslashreplace"))
-            digest.update(data)
-        return digest.hexdigest()
-    except OSError as error:
-        raise InputError(path, error.strerror or str(error)) from None
-
-
-def _source_key(sources, checksums) -> str:
-    tree = {
+def _source_key(sources, checksums, reading: ArchiveReading | None = None) -> str:
+    """The name under which the store of these sources is found again."""
+    tree: dict = {
         "format": layout.FORMAT,
         "code": numerics.STORE_RULES,
-        "sources": [(s.rank_scheme, c) for s, c in zip(sources, checksums, strict=True)],
+        "sources": [
+            (s.rank_scheme, c, "lenient") if s.lenient else (s.rank_scheme, c)
+            for s, c in zip(sources, checksums, strict=True)
+        ],
     }
+    if reading and (passed_over := unread(reading)):
+        tree["unread"] = passed_over
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]

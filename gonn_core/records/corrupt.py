@@ -43,7 +43,7 @@ def corrupt_games(store: Store) -> np.ndarray:
 def _found(store: Store) -> np.ndarray:
     # With sgfmill behind them, which a machine that only trains lacks.
     from gonn_core.records.batches import numbered_name, stored_name
-    from gonn_core.records.sgf.games import game_texts
+    from gonn_core.records.sgf.texts import game_texts, without_utf16
 
     assert store.made_from is not None, "corrupt_games has looked"
     corrupt = store.games["flags"] & layout.GAME_CORRUPT_COMMENT != 0
@@ -51,8 +51,8 @@ def _found(store: Store) -> np.ndarray:
         (index, stored_name(numbered_name(name, number)))
         for index, path in enumerate(store.made_from.archives)
         for name, data in read_members(path, ArchiveReading())
-        if _WORD in data.lower()
-        for number, text in enumerate(game_texts(data), 1)
+        if _WORD in (words := without_utf16(data)).lower()
+        for number, text in enumerate(game_texts(words), 1)
         if _WORD in text.lower()
     }
     if called:

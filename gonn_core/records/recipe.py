@@ -14,8 +14,9 @@ from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
 from gonn_core.records.archives.members import list_archives
-from gonn_core.records.build import GameSource, Progress, prepare_store
+from gonn_core.records.build import Progress, prepare_store
 from gonn_core.records.sgf.properties import RANK_SCHEMES
+from gonn_core.records.sources import GameSource
 from gonn_core.records.store import Store
 from gonn_core.records.views import SPLITS, RowFilter, SplitRule, View, make_views
 
@@ -23,11 +24,12 @@ Split = Literal["train", "validation", "test"]
 
 
 class RecipeSource(Strict):
-    """One archive: its file name wherever it lies, how its ranks are meant, the collection it belongs to."""
+    """One archive: its file name wherever it lies, and how it is read: the other fields of `build.GameSource`."""
 
     file: Annotated[str, Field(min_length=1, max_length=200)]
     rank_scheme: str
     label: str
+    lenient: bool = False
 
 
 class Recipe(Strict):
@@ -52,7 +54,9 @@ def make_recipe(
     return Recipe(
         store=store.digest,
         sources=tuple(
-            RecipeSource(file=source.path.name, rank_scheme=source.rank_scheme, label=source.label)
+            RecipeSource(
+                file=source.path.name, rank_scheme=source.rank_scheme, label=source.label, lenient=source.lenient
+            )
             for source in sources
         ),
         rows=rows,
@@ -83,7 +87,7 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
             raise InputError(
                 games, f"rank scheme {source.rank_scheme} of {source.file} is none of {', '.join(RANK_SCHEMES)}"
             )
-        sources.append(GameSource(archives[source.file], source.rank_scheme, source.label))
+        sources.append(GameSource(archives[source.file], source.rank_scheme, source.label, source.lenient))
     store = prepare_store(sources, stores, progress)
     if store.digest != recipe.store:
         problem = f"these archives make store {store.digest}, not {recipe.store}"

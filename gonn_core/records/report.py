@@ -6,6 +6,12 @@ from gonn_core.errors import printable
 from gonn_core.records.archives.reading import NamedCount
 
 
+def counted(what: str, games: NamedCount) -> str:
+    """`broken syntax: 12 (a.sgf, b.sgf, …)`, printable."""
+    more = ", …" if games.count > len(games.names) else ""
+    return f"{what}: {games.count:,} ({', '.join(map(printable, games.names))}{more})"
+
+
 @dataclass
 class BuildReport:
     """Numbers of a build: `games_read` = `games_used` + all of `skipped`; cut and duplicate games are among those
@@ -59,8 +65,4 @@ class BuildReport:
             ("cut before a second move in a row", self.cut_by_second_move),
             ("ladder search capped", self.ladders_capped),
         ]
-        for what, games in groups:
-            if games.count:
-                more = ", …" if games.count > len(games.names) else ""
-                lines.append(f"{what}: {games.count:,} ({', '.join(map(printable, games.names))}{more})")
-        return "\n".join(lines)
+        return "\n".join(lines + [counted(what, games) for what, games in groups if games.count])

@@ -5,7 +5,7 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from ablations.data.datasets import load_dataset
+from ablations.data.datasets import lacks, load_dataset
 from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
@@ -41,6 +41,8 @@ def build(data: str, data_dir: Path | None) -> None:
     prepared = prepare_shown(load_dataset(data, data_folder(data_dir)), workspace)
     console = output()
     console.print(prepared.report.render_text())
+    for line in lacks(prepared):
+        console.print(line)
     table = Table("split", "positions", "games", "digest", box=box.SIMPLE_HEAD, pad_edge=False)
     for split, view in prepared.views.items():
         table.add_row(split, f"{view.n:,}", f"{len(set(view.games().tolist())):,}", view.digest)

@@ -81,9 +81,9 @@ def test_setup_in_file_order_with_rectangles():
         (b"(;PB[a]PW[b];B[aa])", "no board size"),
         (b"(;SZ[9]PB[a]PW[b];B[aa])", "not 19x19"),
         (b"(;SZ[19:13]PB[a]PW[b];B[aa])", "not 19x19"),
-        (b"(;SZ[19]PW[b];B[aa])", "no single black player"),
-        (b"(;SZ[19]PB[a][c]PW[b];B[aa])", "no single black player"),
-        (b"(;SZ[19]PB[a];B[aa])", "no single white player"),
+        (b"(;SZ[19]PW[b];B[aa])", "PB is missing"),
+        (b"(;SZ[19]PB[a][c]PW[b];B[aa])", "PB is given twice"),
+        (b"(;SZ[19]PB[a];B[aa])", "PW is missing"),
         (b"(;SZ[19]PB[a]PW[b]HA[two];B[aa])", "bad handicap"),
         (b"(;SZ[19]PB[a]PW[b]HA[];B[aa])", "bad handicap"),
         (b"(;SZ[19]PB[a]PW[b]AB[zz];B[aa])", "bad setup"),
@@ -99,6 +99,37 @@ def test_setup_in_file_order_with_rectangles():
 )
 def test_games_that_are_skipped(data, expected):
     assert reason(data) == expected
+
+
+@pytest.mark.parametrize(
+    "data, expected",
+    [
+        (b"(;SZ[19];B[aa])", "B aa"),
+        (b"(;SZ[19]PW[b][c];B[aa])", "B aa"),
+        (b"(;SZ[19]AB[pp][dc]HA[2];W[dd];B[cc])", "W dd B cc"),
+        (b"(;SZ[19];B[dd](;W[pp];B[dp])(;W[qq]))", "B dd W pp B dp"),
+        (b"(;SZ[9];B[aa])", "not 19x19"),
+        (b"(;SZ[19]HA[two];B[aa])", "bad handicap"),
+        (b"(;SZ[19];B[zz])", "bad move"),
+        (b"(;;B[aa])", "no board size"),
+    ],
+)
+def test_games_of_ones_own_need_no_names(data, expected):
+    (game,) = read_games(data, "kgs", lenient=True)
+    assert (game.args[0] if isinstance(game, BadGame) else moves(game)) == expected
+    if not isinstance(game, BadGame):
+        assert reason(data) in ("PB is missing", "PW is given twice", "PW is missing")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_among_games_of_ones_own(encoding):
+    text = "\ufeff(;SZ[19]PB[\u6b66\u5bae]PW[b]C[a\\] b];B[aa];W[bb])"
+    games = list(read_games(text.encode(encoding), "kgs", lenient=True))
+    assert [moves(game) for game in games] == ["B aa W bb"]
+    assert games[0].canonical == read_game(text.encode(), "kgs").canonical
+    assert [game.args[0] for game in read_games(text.encode(encoding), "kgs")] == ["broken syntax"]
+    odd = text.encode(encoding)[:-1]
+    assert [game.args[0] for game in read_games(odd, "kgs", lenient=True)] == ["broken syntax"]
 
 
 def test_semicolons_in_comments_are_no_nodes():

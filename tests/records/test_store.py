@@ -23,7 +23,7 @@ from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game
 from gonn_core.records.store import ARRAYS, MANIFEST, open_store
 from tests.paths import ROOT as ROOT_OF_PROJECT
-from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, sgf, tar_bytes
+from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, refuse, sgf, tar_bytes
 from tests.waiting import PATIENCE
 
 STARTER = ROOT_OF_PROJECT / "ablations" / "starter" / "gnugo-selfplay.tar.xz"
@@ -154,6 +154,63 @@ def test_no_usable_game_is_an_error_and_leaves_nothing(tmp_path):
         prepare_store([], tmp_path / "stores")
     with pytest.raises(InputError, match="gone.tar"):
         prepare_store([GameSource(tmp_path / "gone.tar")], tmp_path / "stores")
+
+
+NAMELESS = {
+    "anonymous.sgf": numbered_game(50, root="SZ[19]"),
+    "wide.sgf": numbered_game(51, root="SZ[19]PB[\u9ed2]PW[\u767d]").decode().encode("utf-16"),
+    "again.sgf": numbered_game(1, root="SZ[19]"),
+}
+
+
+def test_collections_with_names_make_the_store_that_they_made_before_anonymous_games_were_games(tmp_path):
+    """Its digest and the name of its sources were written down before: declared data sets (KGS, GoGoD, the bundled
+    games) are read as ever."""
+    games = {f"{i}.sgf": numbered_game(i) for i in range(5)}
+    store = make(tmp_path, games | NAMELESS)
+    assert (store.digest, store.made_from.key) == ("9accfefda9372833b831", "59ae7103dc0ceb934ffc")
+    assert store.report.skipped["PB is missing"].names == ["anonymous.sgf", "again.sgf"]
+    assert store.report.skipped["broken syntax"].names == ["wide.sgf"]
+
+
+def test_anonymous_games_come_in_addition_among_games_of_ones_own(tmp_path):
+    games = {f"{i}.sgf": numbered_game(i) for i in range(5)}
+    (tmp_path / "named.tar").write_bytes(tar_bytes(games))
+    (tmp_path / "all.tar").write_bytes(tar_bytes(games | NAMELESS))
+    named = prepare_store([GameSource(tmp_path / "named.tar")], tmp_path / "stores")
+    own = prepare_store([GameSource(tmp_path / "named.tar", lenient=True)], tmp_path / "stores")
+    assert own.digest == named.digest and own.made_from.key != named.made_from.key
+    more = prepare_store([GameSource(tmp_path / "all.tar", lenient=True)], tmp_path / "stores")
+    assert [more.game_name(i) for i in range(8)][5:] == list(NAMELESS) and more.report.duplicates == 1
+    assert more.games["canonical"][:5].tolist() == named.games["canonical"].tolist()
+    assert not more.report.skipped
+
+
+def test_a_store_that_is_found_tells_of_the_files_that_it_was_found_for(tmp_path):
+    games = {f"{i}.sgf": numbered_game(i) for i in range(5)}
+    first = make(tmp_path, games)
+    second = make(tmp_path, games | {"bad.sgf": b""})
+    assert second.digest == first.digest and second.report.skipped["broken syntax"].names == ["bad.sgf"]
+    found = make(tmp_path, games | {"bad.sgf": b""})
+    assert found.report == second.report and not make(tmp_path, games).report.skipped
+
+
+def test_of_several_files_of_ones_own_an_unreadable_one_is_named(tmp_path, monkeypatch):
+    for i in range(3):
+        (tmp_path / f"{i}.sgf").write_bytes(numbered_game(i))
+    refuse(monkeypatch, "1.sgf")
+    sources = [GameSource(tmp_path / f"{i}.sgf", lenient=True) for i in range(3)]
+    store = prepare_store(sources, tmp_path / "stores")
+    assert [store.game_name(i) for i in range(2)] == ["0.sgf", "2.sgf"] and len(store.games) == 2
+    assert store.report.ignored["permission denied"].names == ["1.sgf"]
+    assert prepare_store(sources, tmp_path / "stores").report == store.report
+    two = prepare_store([sources[0], sources[2]], tmp_path / "stores")
+    assert two.digest == store.digest and not two.report.ignored
+    for refused in ([sources[1]], [GameSource(path.path) for path in sources]):
+        with pytest.raises(InputError, match="1.sgf: Permission denied"):
+            prepare_store(refused, tmp_path / "stores")
+    with pytest.raises(InputError, match="nothing there can be read .permission denied: 1.sgf, 1.sgf"):
+        prepare_store([sources[1], sources[1]], tmp_path / "stores")
 
 
 def test_identity_is_the_contents(tmp_path):
@@ -397,5 +454,5 @@ def test_an_index_that_leads_nowhere_is_written_anew(tmp_path, index):
     (tmp_path / "elsewhere").mkdir()
     path.write_text(index)
     again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
-    assert again.digest == digest and json.loads(path.read_text()) == {"digest": digest}
+    assert again.digest == digest and json.loads(path.read_text())["digest"] == digest
     assert unfinished(tmp_path / "stores") == []

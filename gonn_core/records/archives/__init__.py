@@ -8,10 +8,14 @@ An archive may come from anywhere and be made to harm. What holds against that, 
   counted, each under its reason. A folder's entry is opened without waiting and only then looked at (`members.py`).
 * Bounds over all sources of a build together: members and uncompressed bytes; per game its bytes (`reading.py`). A
   size that a directory or header claims is never believed: one byte more than the limit is asked for.
+* A file or folder below a folder that the system does not give (no permission, an error of the disk) is passed over,
+  counted and named (`ArchiveReading.ignore_unreadable`).
+* Time that grows with the length of what is read and no faster: no pattern goes over a text twice, no buffer is copied
+  for each piece that comes (`tests/records/test_linear.py`).
 * Bounded memory: the xz decoder's (`tar.XZ_MEMORY`), extended headers of tar, the central directory of zip; LZMA in
   zip, whose memory cannot be bounded, is passed over.
 * Damage to an archive as a whole (truncation, a wrong checksum, headers that are none) stops with one line that names
-  the file and the place. A single bad game never does: that is `records.sgf`'s to count, with bounds of its own on
+  the file and the place: half of its games would be another collection, which nobody would notice. A single bad game never does: that is `records.sgf`'s to count, with bounds of its own on
   nodes and setup stones.
 
 Imports: gonn_core.

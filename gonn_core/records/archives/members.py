@@ -1,12 +1,13 @@
 """Sources of games: which files a path stands for, and the game files that one of them holds, in a fixed order."""
 
 import glob
+import logging
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import InputError, SettingError, printable
 from gonn_core.records.archives.reading import ARCHIVE_SUFFIXES, ArchiveReading, Member
 from gonn_core.records.archives.tar import read_tar
 from gonn_core.records.archives.zip import read_zip
@@ -21,8 +22,8 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
     """Source files that a path, folder or glob stands for, sorted: archives each by itself, a folder for its loose .sgf
     files.
 
-    Archives anywhere below a folder are sources of their own; links below it are not followed. Raises SettingError when
-    there is nothing.
+    Archives anywhere below a folder are sources of their own; links below it are not followed. A folder in which
+    something cannot be read is a source too, that says so when it is read. Raises SettingError when there is nothing.
     """
     where = os.path.expanduser(os.fspath(where))
     if os.path.exists(where):
@@ -39,9 +40,17 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
     sources = []
     for path in map(Path, paths):
         if path.is_dir():
-            if any(child.suffix.lower() == ".sgf" and stat.S_ISREG(info.st_mode) for child, info in _walk(path)):
+            reading = ArchiveReading()
+            try:
+                files = _files(path, reading)
+            except InputError:
+                if len(paths) == 1:
+                    raise
+                files = []
+                sources.append(path)  # of several, one that cannot be read is passed over when all are read
+            if reading.unread or any(child.suffix.lower() == ".sgf" for child in files):
                 sources.append(path)
-            sources += list_archives(path)
+            sources += filter(is_archive, files)
         elif is_archive(path) or path.suffix.lower() == ".sgf":
             sources.append(path)
     if not sources:
@@ -55,12 +64,14 @@ def find_sources(where: str | os.PathLike) -> list[Path]:
 
 
 def list_archives(folder: Path) -> list[Path]:
-    """All archives below a folder, in a fixed order; links are not followed. Raises InputError when it cannot be
-    read."""
-    try:
-        return [path for path, info in _walk(folder) if stat.S_ISREG(info.st_mode) and is_archive(path)]
-    except OSError as error:
-        raise InputError(folder, error.strerror or str(error)) from None
+    """All archives below a folder, in a fixed order; links are not followed, and folders that cannot be read are
+    passed over with a line. Raises InputError when the folder itself cannot be read."""
+    reading = ArchiveReading()
+    found = list(filter(is_archive, _files(folder, reading)))
+    for why, entries in reading.unread.items():
+        names = ", ".join(entries.names)
+        logging.getLogger("gonn_core").warning("%s: %s: %s", printable(str(folder)), why, names)
+    return found
 
 
 def read_members(path: Path, reading: ArchiveReading, name: str | None = None) -> Iterator[Member]:
@@ -85,21 +96,43 @@ def read_members(path: Path, reading: ArchiveReading, name: str | None = None) -
         raise InputError(path, error.strerror or str(error)) from None
 
 
-def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """All entries below a folder that are no folders, with their lstat, in sorted order; links are not followed."""
+def _files(folder: Path, reading: ArchiveReading) -> list[Path]:
+    try:
+        return [path for path, info in _walk(folder, reading) if stat.S_ISREG(info.st_mode)]
+    except OSError as error:
+        raise InputError(folder, error.strerror or str(error)) from None
+
+
+def _walk(folder: Path, reading: ArchiveReading) -> Iterator[tuple[Path, os.stat_result]]:
+    """All entries below a folder that are no folders, with their lstat, in sorted order; links are not followed.
+
+    What cannot be read below it is counted in `reading`. Raises OSError when the folder itself cannot be.
+    """
     pending = [folder]
     while pending:
-        with os.scandir(pending.pop()) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
+        inner = pending.pop()
+        try:
+            with os.scandir(inner) as entries:
+                ordered = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            if inner == folder:
+                raise
+            reading.ignore_unreadable(error, inner.relative_to(folder).as_posix() + "/")
+            continue
         pending += [Path(entry.path) for entry in reversed(ordered) if entry.is_dir(follow_symlinks=False)]
         for entry in ordered:
             if not entry.is_dir(follow_symlinks=False):
-                yield Path(entry.path), entry.stat(follow_symlinks=False)
+                try:
+                    info = entry.stat(follow_symlinks=False)
+                except OSError as error:
+                    reading.ignore_unreadable(error, Path(entry.path).relative_to(folder).as_posix())
+                else:
+                    yield Path(entry.path), info
 
 
 def _read_folder(folder: Path, reading: ArchiveReading) -> Iterator[Member]:
-    entries = sum(1 for _ in _walk(folder))
-    for i, (path, info) in enumerate(_walk(folder)):
+    entries = sum(1 for _ in _walk(folder, ArchiveReading()))
+    for i, (path, info) in enumerate(_walk(folder, reading)):
         reading.fraction = i / max(1, entries)
         reading.add_member(folder)
         name = path.relative_to(folder).as_posix()
@@ -108,10 +141,16 @@ def _read_folder(folder: Path, reading: ArchiveReading) -> Iterator[Member]:
         elif is_archive(path):
             continue  # a source of its own
         else:
-            yield from _read_file(path, name, reading)
+            try:
+                game = _read_file(path, name, reading)
+            except OSError as error:
+                reading.ignore_unreadable(error, name)
+            else:
+                yield from game
 
 
-def _read_file(path: Path, name: str, reading: ArchiveReading) -> Iterator[Member]:
+def _read_file(path: Path, name: str, reading: ArchiveReading) -> list[Member]:
+    """The game file, or nothing where it is none. Raises OSError."""
     # Opened without following links or waiting for a writer, and only then looked at: the entry may have been
     # exchanged.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -122,7 +161,7 @@ def _read_file(path: Path, name: str, reading: ArchiveReading) -> Iterator[Membe
         elif reading.wants(name, info.st_size):
             data = file.read(reading.max_game_bytes + 1)
             reading.add_bytes(path, len(data))
-            if len(data) > reading.max_game_bytes:
-                reading.ignore("too large", name)
-            else:
-                yield Member(name, data)
+            if len(data) <= reading.max_game_bytes:
+                return [Member(name, data)]
+            reading.ignore("too large", name)
+    return []

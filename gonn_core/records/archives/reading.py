@@ -45,10 +45,17 @@ class ArchiveReading:
     total_bytes: int = 0
     fraction: float = 0.0  # of the present source that has been read
     ignored: dict[str, NamedCount] = field(default_factory=dict)
+    unread: dict[str, NamedCount] = field(default_factory=dict)  # of `ignored`, what the system would not give
 
     def ignore(self, why: str, name: str) -> None:
         """Count a member that is not read."""
         self.ignored.setdefault(why, NamedCount()).add(name)
+
+    def ignore_unreadable(self, error: OSError, name: str) -> None:
+        """Count a file or folder that cannot be opened or read."""
+        why = (error.strerror or str(error)).lower()
+        self.ignore(why, name)
+        self.unread[why] = self.ignored[why]
 
     def add_member(self, path) -> None:
         """Count one member of any kind. Raises InputError beyond the limit."""

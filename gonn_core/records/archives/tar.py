@@ -22,6 +22,7 @@ _CHUNK = 1 << 16
 XZ_MEMORY = 128 << 20
 _MAX_EXTENDED_HEADER = 1 << 20
 _SPARSE_MORE, _SPARSE_MORE_AGAIN = 482, 504  # where GNU sparse headers say that another one follows
+_PAX_LENGTH = re.compile(rb"([0-9]{1,19}) ")
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
@@ -68,7 +69,8 @@ class _TarStream:
 
     def __init__(self, path: Path, file, reading: ArchiveReading, name: str):
         self._path, self._reading = path, reading
-        self._stream, self._buffer, self._start = _decompressed(file, name), b"", 0
+        self._stream = _decompressed(file, name)
+        self._buffer = bytearray()  # grows at its end and shrinks at its front without being copied each time
         self.offset, self.member = 0, ""
 
     def _fill(self) -> bool:
@@ -81,7 +83,7 @@ class _TarStream:
         except OSError as error:  # bz2 has no exception of its own
             self.damaged("damaged or truncated" if error.errno is None else error.strerror or str(error))
         self._reading.add_bytes(self._path, len(data))
-        self._buffer, self._start = self._buffer[self._start :] + data, 0
+        self._buffer += data
         return bool(data)
 
     def damaged(self, problem: str) -> NoReturn:
@@ -91,13 +93,13 @@ class _TarStream:
 
     def read(self, size: int, may_end: bool = False) -> bytes:
         """Exactly `size` bytes (at most a few MiB); b"" at the end of the stream when `may_end`."""
-        while len(self._buffer) - self._start < size:
+        while len(self._buffer) < size:
             if not self._fill():
-                if may_end and len(self._buffer) == self._start:
+                if may_end and not self._buffer:
                     return b""
                 self.damaged("truncated")
-        data = self._buffer[self._start : self._start + size]
-        self._start += size
+        data = bytes(memoryview(self._buffer)[:size])
+        del self._buffer[:size]
         self.offset += size
         return data
 
@@ -111,7 +113,7 @@ class _TarStream:
     def check_end(self):
         """Read what is left, so that the compression's own checksum is tested."""
         while self._fill():
-            self._start = len(self._buffer)
+            self._buffer.clear()
 
 
 def read_tar(path: Path, reading: ArchiveReading, archive_name: str) -> Iterator[Member]:
@@ -187,13 +189,13 @@ def _skip_special(stream: _TarStream, reading: ArchiveReading, info, name: str, 
 
 def _pax_records(data: bytes) -> dict[str, str]:
     """`path` and `size` of a pax header: records `length key=value newline`."""
-    records = {}
-    while data:
-        digits, _, rest = data.partition(b" ")
-        if not re.fullmatch(rb"[0-9]{1,19}", digits) or not len(digits) + 1 < int(digits) <= len(data):
+    records, start = {}, 0
+    while length := _PAX_LENGTH.match(data, start):
+        end = start + int(length[1])
+        if not length.end() < end <= len(data):
             break
-        key, _, value = data[len(digits) + 1 : int(digits) - 1].partition(b"=")
+        key, _, value = data[length.end() : end - 1].partition(b"=")
         if key in (b"path", b"size"):
             records[key.decode()] = value.decode("utf-8", "surrogateescape")
-        data = data[int(digits) :]
+        start = end
     return records

@@ -15,8 +15,8 @@ from gonn_core.go import layout
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE
 from gonn_core.records.sgf.canonical import canonical_hash
 from gonn_core.records.sgf.properties import parse_komi, parse_rank, parse_result, parse_year
+from gonn_core.records.sgf.texts import MAX_NODES, game_texts, has_too_many_nodes, without_utf16
 
-MAX_NODES = 10_000
 MAX_SETUP = 4 * POINTS
 
 REASONS = (
@@ -24,8 +24,10 @@ REASONS = (
     "too many nodes",
     "no board size",
     "not 19x19",
-    "no single black player",
-    "no single white player",
+    "PB is missing",
+    "PB is given twice",
+    "PW is missing",
+    "PW is given twice",
     "bad handicap",
     "bad setup",
     "bad move",
@@ -64,49 +66,40 @@ _POINTS = {
 }
 _MOVES = {**_POINTS, b"": PASS, b"tt": PASS}
 _SETUP_COLOURS = {"AE": 0, "AB": BLACK, "AW": WHITE}
-_VALUES = re.compile(rb"\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
-_START = re.compile(rb"\(\s*;")
 
 
-def read_games(data: bytes, rank_scheme: str) -> Iterator[GameRecord | BadGame]:
-    """Every game of one file, in order; a game that must be skipped is yielded as a BadGame, not raised."""
-    for text in game_texts(data):
-        game = _read_or_bad(text, rank_scheme)
+def read_games(data: bytes, rank_scheme: str, lenient: bool = False) -> Iterator[GameRecord | BadGame]:
+    """Every game of one file, in order; a game that must be skipped is yielded as a BadGame, not raised.
+
+    lenient: as games of anybody's own are read, without the documents' rule that both players have names (GoNN 4.6);
+    UTF-16 too.
+    """
+    for text in game_texts(without_utf16(data) if lenient else data):
+        game = _read_or_bad(text, rank_scheme, lenient)
         yield game
         if isinstance(game, BadGame) and game.args[0] == "broken syntax":
             return  # what follows may be the broken game's variations
 
 
-def game_texts(data: bytes) -> Iterator[bytes]:
-    """The text of each game of one file, in order."""
-    if _count_starts(data) <= 1:
-        yield data
-        return
-    # A second "(;" is nearly always a variation; where it is another game, each game is cut out and read by itself.
-    tokens, position = sgf_grammar.tokenise(data)
-    start = 0
-    while tokens:
-        yield data[start:position]
-        start = position
-        tokens, position = sgf_grammar.tokenise(data, start)
-
-
-def _read_or_bad(data: bytes, rank_scheme: str) -> GameRecord | BadGame:
+def _read_or_bad(data: bytes, rank_scheme: str, lenient: bool) -> GameRecord | BadGame:
     try:
-        return read_game(data, rank_scheme)
+        return read_game(data, rank_scheme, lenient)
     except BadGame as bad:
         return bad
 
 
-def read_game(data: bytes, rank_scheme: str) -> GameRecord:
+def read_game(data: bytes, rank_scheme: str, lenient: bool = False) -> GameRecord:
     """The first game of `data`. Raises BadGame."""
-    _check_nodes(data)
+    if has_too_many_nodes(data):
+        raise BadGame("too many nodes")
     try:
         tree = sgf_grammar.parse_sgf_game(data)
     except ValueError:
         raise BadGame("broken syntax") from None
     root = tree.sequence[0]
-    _check_root(root)
+    _check_size(root)
+    if not lenient:
+        _check_names(root)
     setup = _read_setup(root)
     moves, colours = _read_moves(tree)
     winner, result, margin = parse_result(_value(root, "RE"))
@@ -127,31 +120,24 @@ def read_game(data: bytes, rank_scheme: str) -> GameRecord:
     )
 
 
-def _count_starts(data: bytes) -> int:
-    return len(_START.findall(data)) if data.count(b"(") > 1 else 1
-
-
-def _check_nodes(data: bytes) -> None:
-    """Refuse a huge tree before memory is spent on it. Semicolons inside values are no nodes."""
-    if data.count(b";") > MAX_NODES and _VALUES.sub(b"", data).count(b";") > MAX_NODES:
-        raise BadGame("too many nodes")
-
-
 def _value(root: dict, name: str) -> bytes | None:
     values = root.get(name)
     return values[0] if values else None
 
 
-def _check_root(root: dict) -> None:
+def _check_size(root: dict) -> None:
     size = _value(root, "SZ")
     if size is None:
         raise BadGame("no board size")
     if size.strip() not in (b"19", b"19:19"):
         raise BadGame("not 19x19")
-    if len(root.get("PB", ())) != 1:
-        raise BadGame("no single black player")
-    if len(root.get("PW", ())) != 1:
-        raise BadGame("no single white player")
+
+
+def _check_names(root: dict) -> None:
+    for name in ("PB", "PW"):
+        names = root.get(name, ())
+        if len(names) != 1:
+            raise BadGame(f"{name} is given twice" if names else f"{name} is missing")
 
 
 def _read_handicap(root: dict) -> int:

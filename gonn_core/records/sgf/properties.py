@@ -14,8 +14,9 @@ RANK_SCHEMES = ("kgs", "gogod")
 """`kgs`: "6d" is an amateur, "6p" a professional. `gogod`: "6d" is a professional unless marked as an amateur (GoNN
 4.6)."""
 
+# Spaces are never given back (*+): two runs of them side by side would be divided in every way that there is.
 _RANK = re.compile(
-    rb"(ama(?:teur)?\b\.?)?\s*(\d{1,2})\s*[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*[?*]?\s*"
+    rb"(ama(?:teur)?\b\.?)?\s*+(\d{1,2})\s*+[- ]?(d|k|p|dan|kyu|pro|gup)\b\s*+[?*]?\s*+"
     rb"(\(?ama(?:teur)?\b\.?\)?|\(?pro\b\.?\)?)?[?*]?"
 )
 _NO_RANK = (b"", b"-", b"?", b"nr", b"-?")

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ablations.data.datasets import load_dataset, prepare
+from ablations.data.datasets import lacks, load_dataset, prepare, training_view
 from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
+from gonn_core.settings.data import GamesConfig
 from tests.paths import SHARED
 from tests.records.sgf_tools import ROOT, numbered_game, tar_bytes, zip_bytes
 
@@ -216,3 +217,41 @@ def test_published_filter_on_the_real_test_year(tmp_path):
     wanted = [source for source in dataset.sources if "2015" in source.path.name]
     data = prepare(type(dataset)(dataset.declaration, "kgs", tuple(wanted), (), "kgs"), tmp_path, demanded=("test",))
     assert (data.report.positions, data.views["test"].n) == (1_597_641, 954_188)
+
+
+def test_too_few_games_say_how_many_are_needed(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.sgf").write_bytes(numbered_game(number, root="SZ[19]"))
+    with pytest.raises(UserError) as caught:
+        prepare(load_dataset(str(tmp_path)), tmp_path / "stores")
+    assert str(caught.value).endswith(" among 3 games; about 50 games are needed")
+
+
+def test_so_many_games_as_are_said_to_be_needed_are_nearly_always_enough(tmp_path):
+    path = tmp_path / "own.tar"
+    path.write_bytes(tar_bytes({f"{number}.sgf": numbered_game(number, root="SZ[19]") for number in range(2000)}))
+    views = prepare(load_dataset(str(path)), tmp_path / "stores").views
+    filled = [{game // 50 for game in view.games().tolist()} for view in views.values()]
+    assert len(set.intersection(*filled)) >= 37  # of forty collections of fifty games
+
+
+def test_what_a_rule_asks_and_games_do_not_say_is_named_in_its_words(kgs, tmp_path):
+    year_archive(kgs / "kgs", "KGS-2003-19-3-.tar", 2003, ranks="WR[6d]")
+    year_archive(kgs / "kgs", "KGS-2004-19-3-.tar", 2004, ranks="BR[Honinbo]WR[9p]DT[?]")
+    prepared = prepare(load_dataset("kgs", kgs), tmp_path / "stores")
+    assert lacks(prepared) == [
+        "not used, min_rank: BR is missing: 3 (2003/0.sgf, 2003/1.sgf, 2003/2.sgf)",
+        "not used, min_rank: BR is no rank: 3 (2004/0.sgf, 2004/1.sgf, 2004/2.sgf)",
+    ]
+    path = tmp_path / "own.tar"
+    path.write_bytes(tar_bytes({f"{number}.sgf": numbered_game(number, root="SZ[19]") for number in range(50)}))
+    own = prepare(load_dataset(str(path)), tmp_path / "stores")
+    assert lacks(own) == []
+    with pytest.raises(UserError) as caught:
+        training_view(own, GamesConfig(min_rank=5))
+    assert str(caught.value) == (
+        "data set own.tar: no training positions with min_rank 5; min_rank: BR is missing in 50 of 50 games; "
+        "min_rank: WR is missing in 50 of 50 games"
+    )
+    with pytest.raises(UserError, match="min_year: DT has no year in 50 of 50 games"):
+        training_view(own, GamesConfig(min_year=1900))

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from orchestration.cli import command as cli
-from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes, zip_bytes
+from tests.records.sgf_tools import ROOT, numbered_game, refuse, sgf, tar_bytes, zip_bytes
 
 HOSTILE = "\x1b[31m[red]<b>|`*x*"
 
@@ -149,7 +149,9 @@ def test_too_few_games_for_the_splits(gonn, tmp_path):
     code, out, err = gonn("plan", "parametric_relu", "--data", tmp_path / "one.sgf")
     told, line = err.splitlines()
     assert (code, out) == (2, "") and told.startswith("NAME=parametric_relu BASE=gonn-b5 ")
-    assert line.startswith("data set one.sgf: no positions for the ") and line.endswith(" among 1 games")
+    assert line.startswith("data set one.sgf: no positions for the ") and line.endswith(
+        " among 1 games; about 50 games are needed"
+    )
     assert not (tmp_path / "home" / "studies").exists()
 
 
@@ -169,3 +171,30 @@ def test_no_usable_game(gonn, tmp_path):
         f"{tmp_path}/bad.sgf: no usable game (1 broken syntax)\n",
     )
     assert stored(tmp_path) == []
+
+
+def test_games_without_names_are_games_and_what_cannot_be_read_is_named(gonn, tmp_path, monkeypatch):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"{number:02}.sgf").write_bytes(numbered_game(number, root="SZ[19]"))
+    (folder / "utf16.sgf").write_bytes(numbered_game(100, root="SZ[19]").decode().encode("utf-16"))
+    (folder / "nine.sgf").write_bytes(sgf("B aa", "SZ[9]"))
+    (folder / "illegal.sgf").write_bytes(sgf("B dd W dd", "SZ[19]"))
+    (folder / "locked.sgf").write_bytes(numbered_game(101))
+    refuse(monkeypatch, "locked.sgf")
+    code, out, err = gonn("data", "build", folder)
+    assert (code, err) == (0, "") and ": 62 of 63 games from 1 source(s), " in out
+    assert [line for line in out.splitlines() if ".sgf" in line] == [
+        "skipped, not 19x19: 1 (nine.sgf)",
+        "not read, permission denied: 1 (locked.sgf)",
+        "cut before an illegal move: 1 (illegal.sgf)",
+    ]
+
+
+def test_a_file_made_to_keep_the_reader_busy_is_skipped_and_named(gonn, tmp_path):
+    path = tmp_path / "games.zip"
+    evil = b"(;" + b";" * 10_001 + b"[" * 1_000_000
+    path.write_bytes(zip_bytes({**many_games(), "evil.sgf": evil}))
+    code, out, err = gonn("data", "build", path)
+    assert (code, err) == (0, "") and "skipped, too many nodes: 1 (evil.sgf)" in out.splitlines()

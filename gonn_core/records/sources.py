@@ -1,0 +1,69 @@
+"""Where the games of a store come from: sources, and the checksums by which they are known again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from gonn_core.errors import InputError
+from gonn_core.records.archives.members import read_members
+from gonn_core.records.archives.reading import ArchiveReading
+
+
+@dataclass(frozen=True)
+class GameSource:
+    """An archive, .sgf file or folder; how its ranks are meant (`sgf.properties.RANK_SCHEMES`); the collection it
+    belongs to.
+
+    lenient: games of anybody's own, read without the documents' rule that players have names, in UTF-16 too; of
+    several such sources one that cannot be read is passed over and named.
+    """
+
+    path: Path
+    rank_scheme: str = "kgs"
+    label: str = ""
+    lenient: bool = False
+
+
+def checked_sources(sources: Sequence[GameSource], reading: ArchiveReading) -> tuple[list[GameSource], list[str]]:
+    """The sources that can be read, and their checksums; others are counted in `reading`. Raises InputError."""
+    kept, checksums = [], []
+    for source in sources:
+        try:
+            checksums.append(_checksum(source.path))
+        except OSError as error:
+            if not source.lenient or len(sources) == 1:
+                raise InputError(source.path, error.strerror or str(error)) from None
+            reading.ignore_unreadable(error, source.path.name)
+        else:
+            kept.append(source)
+    if not kept:
+        raise InputError(sources[0].path, f"nothing there can be read ({_all_ignored(reading)})")
+    return kept, checksums
+
+
+def _all_ignored(reading: ArchiveReading) -> str:
+    return "; ".join(f"{why}: {', '.join(names.names)}" for why, names in reading.ignored.items())
+
+
+def _checksum(path: Path) -> str:
+    """sha256 of a file, or of names and contents of a folder's .sgf files and of the names of what cannot be read
+    there. Raises OSError for the source itself."""
+    if not path.is_dir():
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    os.scandir(path).close()
+    digest, reading = hashlib.sha256(), ArchiveReading()
+    for name, data in read_members(path, reading):
+        digest.update(f"{len(name)} {len(data)} ".encode() + name.encode("utf-8", "backslashreplace"))
+        digest.update(data)
+    if passed_over := unread(reading):
+        digest.update(json.dumps(passed_over).encode())
+    return digest.hexdigest()
+
+
+def unread(reading: ArchiveReading) -> list:
+    """What could not be read: part of a source's name, so that the report of a store that is found tells of it."""
+    return [[why, *asdict(names).values()] for why, names in reading.unread.items()]
