@@ -15,8 +15,8 @@ An archive may come from anywhere and be made to harm. What holds against that, 
 * Bounded memory: the xz decoder's (`tar.XZ_MEMORY`), extended headers of tar, the central directory of zip; LZMA in
   zip, whose memory cannot be bounded, is passed over.
 * Damage to an archive as a whole (truncation, a wrong checksum, headers that are none) stops with one line that names
-  the file and the place: half of its games would be another collection, which nobody would notice. A single bad game never does: that is `records.sgf`'s to count, with bounds of its own on
-  nodes and setup stones.
+  the file and the place: a part of its games would be another collection, and nobody would notice. A single bad game
+  never does: that is `records.sgf`'s to count, with bounds of its own on nodes and setup stones.
 
 Imports: gonn_core.
 """
