@@ -2,5 +2,5 @@
 
 No training code.
 
-Imports: data; gonn_core.
+Imports: catalogue, data; gonn_core.
 """

@@ -4,6 +4,7 @@ Both arms leave the data view and the seeds open: a study fills them in. Whichev
 is the control, so that one control serves all cards of a base.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,10 +14,13 @@ from ablations.data.game_filters import filled
 from ablations.designs import budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement
-from ablations.wording import setting_text
-from gonn_core.config import TrialConfig, get_path, with_values
+from ablations.wording import setting_text, value_text
+from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
+
+FEW = 3
+"""So many bases are named where there are more."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def resolve(registry: Registry, card: str, budget: str, base: str | None = None,
 
 def misfit(registry: Registry, card: Enhancement, base: Base) -> str | None:
     """Why a card cannot be compared on a base, in words: the first of its conditions that the base fails, or that the
-    base has it neither off nor on. None when it can."""
+    base stands neither at its off nor at its on values. None when it can."""
     formed = card.on_base(base.id)
     problem = unmet(registry, formed, base)
     config = filled(base.config, [formed])
@@ -143,25 +147,77 @@ def on_one_base(
 
     The first card decides, with its claim if one is named; a given `base` wins. What a card needs of another of them is
     the base's in add-one alone: other designs put it in, or refuse the arm. Raises SettingError (BASE, BUDGET, CLAIM),
-    listing the bases of a card that does not fit.
+    listing the bases of a card that does not fit, or of several those that fit all; (NAME) where none does.
     """
     chosen, samples, _ = base_and_samples(registry, cards[0], budget, base, claim)
+    conditioned = _without_conditions_among(cards, design)
+    for card, alone in zip(cards, conditioned, strict=True):
+        problem = misfit(registry, alone, chosen)
+        if problem is None:
+            continue
+        if len(cards) == 1:
+            raise SettingError("BASE", chosen.id, problem, bases_of(registry, card))
+        raise _no_base_in_common(registry, conditioned, chosen, problem, given=base is not None)
+    config = budget_config(chosen, budget, samples)
+    return chosen, config, tuple(card.on_base(chosen.id, budget.id) for card in cards)
+
+
+def _without_conditions_among(cards: Sequence[Enhancement], design: str) -> list[Enhancement]:
+    """The cards without what they require or exclude of each other, where a design combines them."""
     among = set() if design == "add-one" else {card.id for card in cards}
+    changed = []
     for card in cards:
         conditions = {
             kind: tuple(condition for condition in getattr(card, kind) if condition.card not in among)
             for kind in ("requires", "excludes")
         }
-        problem = misfit(registry, card.model_copy(update=conditions), chosen)
-        if problem is not None:
-            raise SettingError("BASE", chosen.id, problem, bases_of(registry, card))
-    config = budget_config(chosen, budget, samples)
-    return chosen, config, tuple(card.on_base(chosen.id, budget.id) for card in cards)
+        changed.append(card.model_copy(update=conditions))
+    return changed
+
+
+def _no_base_in_common(
+    registry: Registry, cards: Sequence[Enhancement], chosen: Base, problem: str, given: bool
+) -> SettingError:
+    """Why several cards cannot be compared on a base: another base has all of them, or none has; without a word against
+    a base that nobody gave."""
+    fitting = {card.id: bases_of(registry, card) for card in cards}
+    common = [base for base in fitting[cards[0].id] if all(base in bases for bases in fitting.values())]
+    names = ",".join(card.id for card in cards)
+    if common and given:
+        return SettingError("BASE", chosen.id, problem, common)
+    if common:
+        first = f"{chosen.id}, the base of {cards[0].id}, does not fit all of them"
+        return SettingError("NAME", names, f"{first} ({problem})", _bases(common))
+    for one, other in itertools.combinations(cards, 2):
+        if not set(fitting[one.id]) & set(fitting[other.id]):
+            where = "; ".join(f"{card.id}: {_few(fitting[card.id])}" for card in (one, other))
+            why = "can never be compared in one study, for no base fits both"
+            return SettingError("NAME", names, f"{one.id} and {other.id} {why} ({where})", "a study for each")
+    where = "; ".join(f"{card}: {_few(bases)}" for card, bases in fitting.items())
+    return SettingError("NAME", names, f"no base fits all of them ({where})", "fewer of them")
+
+
+def _bases(names: Sequence[str]) -> str:
+    return " or ".join(f"BASE={name}" for name in names[:FEW])
+
+
+def _few(names: Sequence[str]) -> str:
+    """`gonn-b4, gonn-b5 and 7 more`."""
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more
 
 
 def _neither(config: TrialConfig, card: Enhancement) -> str:
+    """Why a configuration has a card neither off nor on, in words."""
     values = ", ".join(f"{path} = {setting_text(get_path(config, path))}" for path in card.toggles)
-    return f"has {card.id} neither off nor on ({values})"
+    for state, what in (("off", "put in"), ("on", "taken out")):
+        if has_values(config, card.values(state)):
+            beside = f"beside its other settings (net.family = {config.net.family})"
+            return f"{card.id} cannot be {what}: {beside} this base can only have {values}"
+    ends = ", ".join(
+        f"{path} from {value_text(toggle.off)} to {value_text(toggle.on)}" for path, toggle in card.toggles.items()
+    )
+    return f"has {values}, while {card.id} is about {ends}"
 
 
 def _claim(card: Enhancement, name: str) -> Claim:

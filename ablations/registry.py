@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ablations.catalogue.lookup import find_card
 from ablations.checks import check_base, check_budget, check_card, check_published
 from ablations.declarations import FOLDER, Declarations, Declared, find, read_declarations
 from ablations.schema import Base, Budget, Enhancement
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, UserError
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,15 @@ class Registry(Declarations):
     _checked: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def card(self, name: str) -> Enhancement:
-        """The enhancement of that id. Raises SettingError (NAME) listing the nearest ids, or what is wrong with it."""
-        return self._sound("card", find(self.cards, "NAME", name, "no such enhancement"), check_card)
+        """The enhancement of that id. Raises SettingError (NAME) listing those that the name may have meant, or what is
+        wrong with it; UserError where none is given."""
+        return self._sound("card", find_card(self, name), check_card)
 
     def base(self, name: str) -> Base:
-        """The base of that id or further name. Raises SettingError (BASE)."""
+        """The base of that id or further name. Raises SettingError (BASE), UserError where none is given."""
+        if not name.strip():
+            count = len(self.bases)
+            raise UserError(f"BASE: not given; for example BASE=gonn-b5; `gonn list --bases` shows all {count}")
         if name not in self.bases:
             name = next((base.id for base in self.bases.values() if name in base.also_called), name)
         return self._sound("base", find(self.bases, "BASE", name, "no such base"), check_base)

@@ -224,8 +224,8 @@ def test_no_value_is_read_as_code_by_the_shell_or_make(installed, name):
 
 
 @pytest.mark.parametrize("arguments, line", [
-    (["ablation"], "NAME=: no such enhancement; valid: "),
-    (["ablation", "NAME=parametric_rlu"], "NAME=parametric_rlu: no such enhancement; valid: parametric_relu, "),
+    (["ablation"], "NAME: not given; for example NAME=last_move_input, "),
+    (["ablation", "NAME=parametric_rlu"], "NAME=parametric_rlu: no such enhancement; valid: parametric_relu; "),
     (["ablation", "NAME=parametric_relu", "SEEDS=x"], "SEEDS=x: not a number of seeds; valid: "),
     (["ablation", "NAME=parametric_relu", "RUNNER=slurm"], "RUNNER=slurm: no such runner; valid: ray, local"),
     (["plan", "NAME=parametric_relu", "DEVICE=tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),

@@ -69,7 +69,7 @@ class Flips:
     def unfit(self, card: Enhancement) -> str | None:
         """Why a card cannot be changed alone, in words; None when it can, and makes a difference."""
         if self.states[card.id] == "neither":
-            return f"{self.base_name} has it neither off nor on here"
+            return f"{self.base_name} has neither its off nor its on values here"
         cell = self._one(card)
         if cell.config is None or cell.reason:
             return cell.reason

@@ -7,8 +7,9 @@ A group is all of them, those of one system, or those whose toggles lie in one p
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ablations.catalogue.lookup import find_card
 from ablations.claimed import within
-from ablations.declarations import Declarations, find
+from ablations.declarations import Declarations
 from ablations.schema import Enhancement
 from gonn_core.errors import SettingError
 
@@ -58,7 +59,7 @@ def parse(declared: Declarations, text: str) -> Named:
         elif found := members(declared, part):
             ids.update(dict.fromkeys(found))
         else:
-            find(declared.cards, "NAME", part, f"no such enhancement, nor a group ({', '.join(groups(declared))})")
+            find_card(declared, part, f"no such enhancement, nor a group ({', '.join(groups(declared))})")
     if len(set(singly)) < len(singly):
         raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
     return Named(tuple(ids), frozenset(singly))

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 
 from ablations.arms import budget_config, resolve
+from ablations.catalogue.lookup import EXAMPLES, SHOWN, suggestions
 from ablations.data.datasets import Dataset, PreparedData, load_dataset, training_view
 from ablations.data.game_filters import with_view
-from ablations.declarations import SHOWN, nearest
 from ablations.designs import why_equal
 from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget
@@ -15,7 +16,7 @@ from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range
 from ablations.study import seeded
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
@@ -91,9 +92,14 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         name, title = f"{side}-{request.name}-{base.id}", f"{side} {request.name} ({base.id})"
         return _target(name, title, base, budget, config)
     bases = [*registry.bases, *(name for base in registry.bases.values() for name in base.also_called)]
+    if not request.name.strip():
+        shown = "`gonn list --bases` and `make list` show them"
+        raise UserError(f"NAME: not given; for example NAME=gonn-b5, a base, or NAME={EXAMPLES[0]}; {shown}")
     if request.name not in bases:
-        likely = nearest(request.name, [*bases, *registry.cards])[:SHOWN]
-        raise SettingError("NAME", request.name, "no such base or enhancement", [*likely, "…"])
+        likely = [*get_close_matches(request.name, bases, SHOWN, 0.75), *suggestions(registry, request.name)]
+        shown = "`gonn list --bases` and `make list` show"
+        known = f"{', '.join(likely[:SHOWN])}; {shown} all" if likely else f"those that {shown}"
+        raise SettingError("NAME", request.name, "no such base or enhancement", known)
     if request.arm is not None:
         raise SettingError(
             "ARM", request.arm, f"{request.name} is a base, which has no arms", "an enhancement as NAME, or no ARM"

@@ -100,7 +100,7 @@ def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancem
             raise SettingError(
                 "DATA",
                 request.data,
-                f"its own filter ({own}) is neither off nor on of {card.id}",
+                f"its own filter ({own}) is neither the off nor the on value of {card.id}",
                 "another data set, or DESIGN=leave-one-out",
             )
 

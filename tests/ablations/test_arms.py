@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from ablations.arms import base_and_samples, bases_of, budget_config, leading_claim, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, leading_claim, on_one_base, resolve
 from ablations.claimed import Comparison, differences
 from ablations.data.game_filters import filters_of
 from ablations.registry import load_registry
@@ -171,11 +171,57 @@ def test_a_base_that_has_a_card_neither_off_nor_on(registry):
     other = registry.card("dilated_convolutions").model_copy(update={"forms": {}})
     changed = dataclasses.replace(registry, cards={**registry.cards, other.id: other})
     expected = (
-        "BASE=gonn-b12: has dilated_convolutions neither off nor on (net.trunk.dilations = 2); valid: "
+        "BASE=gonn-b12: has net.trunk.dilations = 2, while dilated_convolutions is about net.trunk.dilations from none "
+        "to 2, 3, 2, 3; valid: "
         "gonn-b4, gonn-b4-2018-01, gonn-b4-2018-01-18, gonn-b4-2018-01-27, gonn-b4-2018-01-wide, gonn-b4-2018-02, "
         "gonn-b4-2018-02-13, gonn-b5"
     )
     assert error_of(resolve, changed, "dilated_convolutions", "cpu", base="gonn-b12") == expected
+
+
+def test_a_base_that_cannot_have_a_card(registry):
+    assert error_of(resolve, registry, "chain_pooling", "cpu", base="lczero-s").startswith(
+        "BASE=lczero-s: chain_pooling cannot be put in: beside its other settings (net.family = encoder) this base can "
+        "only have net.trunk.chain_pooling = 0; valid: gonn-april-12b, "
+    )
+
+
+def together(registry, *names, base=None, design="add-one"):
+    cards = [registry.card(name) for name in names]
+    return on_one_base(registry, cards, registry.budget("cpu"), design, base)
+
+
+@pytest.mark.parametrize("base", [None, "gonn-b5", "lczero-s"])
+def test_cards_of_nets_without_a_base_in_common_can_never_be_compared(registry, base):
+    """Whatever base is given: it is not to blame."""
+    assert error_of(together, registry, "chain_pooling", "smolgen", base=base) == (
+        "NAME=chain_pooling,smolgen: chain_pooling and smolgen can never be compared in one study, for no base fits "
+        "both (chain_pooling: gonn-april-12b, gonn-b12, gonn-b4 and 7 more; smolgen: lczero-1024, lczero-ci, lczero-m "
+        "and 4 more); valid: a study for each"
+    )
+
+
+def test_where_the_first_ones_base_does_not_do_one_that_fits_all_is_named(registry):
+    assert error_of(together, registry, "center_init", "ladder_target_large") == (
+        "NAME=center_init,ladder_target_large: gonn-b5, the base of center_init, does not fit all of them "
+        "(ladder_target_large needs features.ladders = False); valid: BASE=gonn-b4 or BASE=gonn-b4-2018-01 or "
+        "BASE=gonn-b4-2018-01-18"
+    )
+    text = error_of(together, registry, "center_init", "ladder_target_large", base="gonn-b5")
+    common = text.partition("; valid: ")[2].split(", ")
+    assert text.startswith("BASE=gonn-b5: ladder_target_large needs features.ladders = False; valid: gonn-b4, ")
+    assert all(together(registry, "center_init", "ladder_target_large", base=base) for base in common)
+
+
+def test_three_of_which_two_fit_each_other_but_no_base_fits_all(registry):
+    fitting = {"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "z"]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ablations.arms.bases_of", lambda _, card: fitting[card.id])
+        patch.setattr("ablations.arms.misfit", lambda *_: "lacks it")
+        one = registry.card("elu")
+        cards = [one.model_copy(update={"id": name}) for name in fitting]
+        text = error_of(on_one_base, registry, cards, registry.budget("cpu"), "add-one")
+    assert text == "NAME=a,b,c: no base fits all of them (a: x, y; b: y, z; c: x, z); valid: fewer of them"
 
 
 def test_conditions(registry):

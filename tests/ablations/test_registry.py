@@ -249,8 +249,8 @@ def test_parameters_of_bases_and_claims(registry):
 def test_unknown_names_list_the_nearest_first(registry):
     assert nearest("b", ["c", "ab", "b"]) == ["b", "ab", "c"]
     text = error_of(registry.card, "parametric_rel")
-    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
-    assert text.endswith(f", … ({len(registry.cards)} in all)")
+    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, prelu_init; ")
+    assert text.endswith(f"; `make list` shows all {len(registry.cards)}")
     assert error_of(registry.base, "gonn-b6").startswith(
         "BASE=gonn-b6: no such base; valid: gonn-b4, gonn-b5, gonn-b12, "
     )
@@ -394,7 +394,7 @@ def test_a_bad_card_is_named_when_it_is_used(folder):
     registry = load_registry(folder)
     assert error_of(registry.card, "parametric_relu") == f"{folder / CARD}: line 1: anchors (&name) are not allowed"
     text = error_of(registry.card, "parametric_rel")
-    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, ")
+    assert text.startswith("NAME=parametric_rel: no such enhancement; valid: parametric_relu, prelu_init; ")
 
 
 def test_bad_files_are_named(folder):

@@ -121,7 +121,7 @@ def test_conflicts_are_told():
     assert "chain_pooling is of pre-activation trunks" in flips.conflict(
         by_id["chain_pooling"], by_id["pre_activation"]
     )
-    assert flips.unfit(by_id["elu"]) == "gonn-b5 has it neither off nor on here"
+    assert flips.unfit(by_id["elu"]) == "gonn-b5 has neither its off nor its on values here"
 
 
 def test_studies_read_back_what_a_screen_holds_and_leaves_out():

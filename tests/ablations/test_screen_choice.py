@@ -33,7 +33,7 @@ def test_a_group_leaves_out_what_does_not_fit():
     choice = chosen("features,net.stem,net.head,data")
     assert {"ladder_input", "ko_plane", "stem_kernel_5x5"} < set(ids(choice)) and not choice.held
     told = {
-        "liberty_encoding": "has liberty_encoding neither off nor on",  # other values than gonn-b5's
+        "liberty_encoding": "has features.liberties = 4, while liberty_encoding is about features.liberties from 0",
         "zeros_plane": "zeros_plane needs features.set = cazenave",
         "clark_ko_plane": "computes the same as ko_plane here",
         "pooled_head_channels": "its arms compute the same; net.head.pooled_share makes no difference here",

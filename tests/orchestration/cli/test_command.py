@@ -18,7 +18,7 @@ SEEDS_VALID = (
     "seeds as 4..16"
 )
 SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such as 25k,50k,100k or 1.5M"
-NEAREST = "parametric_relu, "
+NEAREST = "parametric_relu; `make list` shows all "
 DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
@@ -110,12 +110,21 @@ def test_unknown_names_list_the_nearest_first(gonn, verb):
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert err.startswith(f"NAME=parametric_rlu: no such enhancement; valid: {NEAREST}")
     code, out, err = gonn(verb, "\x1b[31m[red]<b>\n`")
-    assert err.startswith("NAME=\\x1b[31m[red]<b>\\n`: no such enhancement; valid: ") and err.count("\n") == 1
+    assert err.startswith("NAME=\\x1b[31m[red]<b>\\n`: no such enhancement, nor one like it; valid: one of the ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", [["show"], ["plan"], ["ablate"], ["plan", "--design", "screen"], ["search", "run"]])
+def test_a_name_that_is_missing(gonn, verb):
+    code, out, err = gonn(*verb)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and err == gonn(*verb, "")[2]
+    assert err.startswith("NAME: not given; for example NAME=") and "`make list`" in err
+    if verb != ["search", "run"]:
+        assert err.count("NAME=") == 3
 
 
 def test_names_of_a_list_are_checked_one_by_one(gonn):
-    assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement; valid: ")
-    assert gonn("plan", "")[2].startswith("NAME=: no such enhancement; valid: ")
+    assert gonn("plan", "parametric_relu,nosuch")[2].startswith("NAME=nosuch: no such enhancement, nor one like it; ")
     assert gonn("plan")[2] == gonn("plan", "")[2]
     assert (
         gonn("plan", "parametric_relu, parametric_relu")[2]
@@ -127,7 +136,7 @@ def test_bases_and_designs_that_do_not_fit(gonn, tmp_path):
     assert gonn("plan", "parametric_relu", "--base", "gonn-b6")[2].startswith(
         "BASE=gonn-b6: no such base; valid: gonn-b"
     )
-    assert gonn("train")[2].startswith("BASE=: no such base; valid: ")
+    assert gonn("train")[2].startswith("BASE: not given; for example BASE=gonn-b5; `gonn list --bases` shows all ")
     too_many = "parametric_relu,global_pooling_head,dilated_convolutions,stem_kernel_5x5,batchnorm_gamma"
     assert gonn("plan", too_many, "--design", "factorial") == (
         2,

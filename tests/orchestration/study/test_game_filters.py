@@ -79,7 +79,8 @@ def test_a_data_set_with_a_third_filter_of_its_own(gonn, folder, tmp_path, monke
     games.unlink()
     assert status == 2
     assert (
-        err.splitlines()[-1] == "DATA=kgs: its own filter (min_rank 3) is neither off nor on of mover_rank_filter; "
+        err.splitlines()[-1]
+        == "DATA=kgs: its own filter (min_rank 3) is neither the off nor the on value of mover_rank_filter; "
         "valid: another data set, or DESIGN=leave-one-out"
     )
 

@@ -1,0 +1,1 @@
+"""Enhancements by topic and words, names that were meant, drafts of cards."""
