@@ -50,9 +50,10 @@ class NetPlayer:
         table, which = _gathered(games)
         return self.table_moves(table, which, np.asarray(draws), games[0].superko).tolist()
 
-    def policies(self, games: Sequence[Game]) -> np.ndarray:
-        """(N, 361) float64 probabilities of the points for each game's side to move, all points included."""
-        logits = self.table_logits(*_gathered(games)).astype(np.float64)
+    def policies(self, games: Sequence[Game], symmetry: int | None = None) -> np.ndarray:
+        """(N, 361) float64 probabilities of the points for each game's side to move, all points included. symmetry: one
+        of 0..7 instead of those of the choice."""
+        logits = self.table_logits(*_gathered(games), symmetry).astype(np.float64)
         shares = np.exp(logits - logits.max(1, keepdims=True))
         return shares / shares.sum(1, keepdims=True)
 
@@ -70,19 +71,21 @@ class NetPlayer:
         return chosen
 
     @torch.inference_mode()
-    def table_logits(self, table: GameTable, which: np.ndarray) -> np.ndarray:
-        """(N, 361) float32 logits of the present positions of the games `which` of a table. Raises NotFinite."""
+    def table_logits(self, table: GameTable, which: np.ndarray, symmetry: int | None = None) -> np.ndarray:
+        """(N, 361) float32 logits of the present positions of the games `which` of a table, under one symmetry 0..7 or
+        as the choice says. Raises NotFinite."""
+        first_symmetry, *others = range(self.choice.symmetries) if symmetry is None else [symmetry]
         if self._features.ladders:
             add_ladders(table, which, self._work)
         source, rows = plane_rows(table), present_rows(table, which)
         out = np.empty((len(rows), POINTS), np.float32)
         for first in range(0, len(rows), self._chunk):
             chunk = np.resize(rows[first : first + self._chunk], self._chunk)
-            logits = self._turned_back(source, chunk, 0)
-            for symmetry in range(1, self.choice.symmetries):
-                logits = logits + self._turned_back(source, chunk, symmetry)
+            logits = self._turned_back(source, chunk, first_symmetry)
+            for other in others:
+                logits = logits + self._turned_back(source, chunk, other)
             count = min(self._chunk, len(rows) - first)
-            out[first : first + count] = (logits / self.choice.symmetries)[:count].float().numpy()
+            out[first : first + count] = (logits / (1 + len(others)))[:count].float().numpy()
         if not np.isfinite(out).all():
             raise NotFinite("the net's logits are not finite numbers: its training has diverged")
         return out

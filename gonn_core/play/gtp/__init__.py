@@ -1,4 +1,4 @@
-"""A trained net as a GTP engine: its commands, its session, its guard.
+"""A trained net as a GTP engine: its commands, its session, analysis, files of games, its guard.
 
-Imports: go, gonn_core, play, play.engines.
+Imports: files, go, gonn_core, play, play.engines, records.archives, records.sgf.
 """

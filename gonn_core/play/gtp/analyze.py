@@ -1,14 +1,11 @@
-"""Pictures of what the net thinks: analyze commands of GoGui, and the analysis of Sabaki.
-
-The output follows GoGui's manual ("Analyze Commands": types gfx and bwboard) and Sabaki's "Engine Analysis
-Integration".
-"""
+"""Pictures of what the net thinks: analyze commands of GoGui, as its manual has them ("Analyze Commands": types gfx and
+bwboard)."""
 
 import numpy as np
 
-from gonn_core.go.points import BLACK, PASS, SIZE, WHITE, point_name
-from gonn_core.play.gtp.parsing import colour, number
-from gonn_core.play.gtp.server import Held, Verb
+from gonn_core.go.points import BLACK, SIZE, WHITE, point_name
+from gonn_core.play.gtp.parsing import colour
+from gonn_core.play.gtp.server import Verb
 from gonn_core.play.gtp.session import GtpSession
 from gonn_core.play.scoring import pass_alive
 
@@ -28,24 +25,16 @@ GOGUI = (
 
 
 def analyze_commands(session: GtpSession) -> dict[str, Verb]:
-    """The commands `gogui-analyze_commands`, `gonn-policy`, `gonn-pass_alive` and `analyze`."""
+    """The commands `gogui-analyze_commands`, `gonn-policy` and `gonn-pass_alive`."""
 
     def policy(*color: str) -> str:
         mover = colour(color[0]) if color else session.game.to_move
         return heat_map(session.policy(mover), mover)
 
-    def analyze(color: str, *interval: str) -> str:
-        mover = colour(color)
-        for value in interval:
-            number(value)
-        probabilities = session.policy(mover)
-        return Held("\n" + variations(np.where(session.game.legal_points(mover), probabilities, 0)))
-
     return {
         "gogui-analyze_commands": Verb("", lambda: "\n".join(GOGUI)),
         "gonn-policy": Verb("[COLOR]", policy),
         "gonn-pass_alive": Verb("", lambda: alive_board(session.game.stones())),
-        "analyze": Verb("COLOR [INTERVAL]", analyze),
     }
 
 
@@ -64,22 +53,6 @@ def heat_map(probabilities: np.ndarray, mover: int) -> str:
     best = np.argsort(-probabilities, kind="stable")[:_LISTED]
     text = " ".join(f"{point_name(int(p))} {100 * probabilities[p]:.1f}%" for p in best)
     return "\n".join([*lines, f"TEXT {'Black' if mover == BLACK else 'White'}: {text}"])
-
-
-def variations(probabilities: np.ndarray) -> str:
-    """Sabaki's analysis line for probabilities (361,), 0 where a move is illegal; likeliest moves first.
-
-    A policy net has no win rate: `winrate` and `visits` (in thousandths), which Sabaki demands, both carry the
-    probability (ours).
-    """
-    best = [int(p) for p in np.argsort(-probabilities, kind="stable") if probabilities[p] >= _COLOURED] or [PASS]
-    parts = []
-    for order, p in enumerate(best):
-        share, name = (probabilities[p] if p != PASS else 0.0), point_name(p)
-        parts.append(
-            f"info move {name} visits {1000 * share:.0f} winrate {share:.4f} prior {share:.4f} order {order} pv {name}"
-        )
-    return " ".join(parts)
 
 
 def alive_board(stones: np.ndarray) -> str:

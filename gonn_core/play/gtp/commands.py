@@ -1,7 +1,11 @@
 """The standard commands of the Go Text Protocol 2 on a `GtpSession`, and the table of all commands of the engine."""
 
+from time import process_time
+
 from gonn_core.go.points import BLACK, COLUMNS, PASS, SIZE, WHITE, point_name
+from gonn_core.play.gtp.analysis import analysis_commands
 from gonn_core.play.gtp.analyze import analyze_commands
+from gonn_core.play.gtp.files import file_commands
 from gonn_core.play.gtp.handicap import handicap_commands
 from gonn_core.play.gtp.kgs import kgs_commands
 from gonn_core.play.gtp.parsing import GtpError, colour, number, vertex, whole
@@ -21,7 +25,9 @@ def command_table(session: GtpSession, name: str, version: str) -> dict[str, Ver
         **_end_commands(session),
         **_time_commands(),
         **kgs_commands(session),
+        **analysis_commands(session),
         **analyze_commands(session),
+        **file_commands(session, name),
     }
     table["list_commands"] = Verb("", lambda: "\n".join(table))
     table["known_command"] = Verb("NAME", lambda command: "true" if command in table else "false")
@@ -61,6 +67,7 @@ def _board_commands(session: GtpSession) -> dict[str, Verb]:
         "boardsize": Verb("SIZE", boardsize),
         "clear_board": Verb("", clear_board),
         "komi": Verb("POINTS", komi),
+        "get_komi": Verb("", lambda: f"{session.game.komi:g}"),
         "showboard": Verb("", lambda: drawing(session)),
     }
 
@@ -106,7 +113,7 @@ def _chains(session: GtpSession, points: frozenset[int]) -> str:
 
 
 def _time_commands() -> dict[str, Verb]:
-    """Clocks are read and forgotten: a net answers at once."""
+    """Clocks are read and forgotten: a net answers at once. `cputime` is GNU Go's."""
 
     def time_settings(main: str, byo_yomi: str, stones: str) -> str:
         for value in (main, byo_yomi, stones):
@@ -122,6 +129,7 @@ def _time_commands() -> dict[str, Verb]:
     return {
         "time_settings": Verb("MAIN BYO_YOMI STONES", time_settings),
         "time_left": Verb("COLOR SECONDS STONES", time_left),
+        "cputime": Verb("", lambda: f"{process_time():.3f}"),
     }
 
 

@@ -1,6 +1,7 @@
 """The loop of a GTP engine: reads commands, answers each exactly once, outlives all that a controller sends."""
 
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, NamedTuple
@@ -33,27 +34,62 @@ class Quit(Exception):
 class Held(str):
     """An answer that stays open until the controller's next line or its end: what analysis commands give."""
 
+    seconds: float | None
+    """Time after which it is given again, and again; None: once."""
+
+    def __new__(cls, text: str, seconds: float | None = None) -> "Held":
+        held = super().__new__(cls, text)
+        held.seconds = seconds
+        return held
+
+
+class _Open:
+    """An answer held open, repeated by a thread until `close` ends it with an empty line."""
+
+    def __init__(self, answers: BinaryIO, held: Held):
+        self._answers, self._closing = answers, threading.Event()
+        self._thread = None
+        if held.seconds is not None:
+            line = _body(held).strip(b"\n") + b"\n"
+            self._thread = threading.Thread(target=self._repeat, args=(line, held.seconds), daemon=True)
+            self._thread.start()
+
+    def _repeat(self, line: bytes, seconds: float) -> None:
+        try:
+            while not self._closing.wait(seconds):
+                self._answers.write(line)
+                self._answers.flush()
+        except (OSError, ValueError):
+            return  # the controller left; who writes next learns of it
+
+    def close(self) -> None:
+        """End the answer. Nobody else writes before."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._answers.write(b"\n")
+        self._answers.flush()
+
 
 def serve(commands: BinaryIO, answers: BinaryIO, table: Mapping[str, Verb]) -> None:
     """Answers the commands of a stream in order, each answer flushed, until `quit` or the end of either stream."""
-    held = False
+    still: _Open | None = None
     try:
         for command in read_commands(commands):
-            if held:  # any line ends it
-                answers.write(b"\n")
-                answers.flush()
-                held = False
+            if still is not None:  # any line ends it
+                still.close()
+                still = None
             if command is None:
                 continue
             success, text, quits = _answer(command, table)
-            held = isinstance(text, Held)
-            answers.write(_framed(command.id, success, text, held))
+            answers.write(_framed(command.id, success, text))
             answers.flush()
+            if isinstance(text, Held):
+                still = _Open(answers, text)
             if quits:
                 return
-        if held:
-            answers.write(b"\n")
-            answers.flush()
+        if still is not None:
+            still.close()
     except BrokenPipeError:
         return  # the controller left without a word
 
@@ -79,9 +115,14 @@ def _answer(command: GtpCommand, table: Mapping[str, Verb]) -> tuple[bool, str, 
         return False, f"internal error: {type(error).__name__}", False
 
 
-def _framed(number: str, success: bool, text: str, held: bool) -> bytes:
+def _framed(number: str, success: bool, text: str) -> bytes:
     """An answer as it is sent: no empty line within it, one at its end unless it is held open."""
-    first, *rest = text.split("\n")
-    lines = [f"{'=' if success else '?'}{number} {first}".rstrip(), *(line for line in rest if line.strip())]
-    body = "\n".join(lines).encode("ascii", "backslashreplace")
-    return body + (b"\n" if held else b"\n\n")
+    first, *_ = text.split("\n", 1)
+    head = f"{'=' if success else '?'}{number} {first}".rstrip()
+    return head.encode("ascii", "backslashreplace") + b"\n" + _body(text) + (b"" if isinstance(text, Held) else b"\n")
+
+
+def _body(text: str) -> bytes:
+    """The lines of an answer behind its first, each with its end."""
+    lines = [line for line in text.split("\n")[1:] if line.strip()]
+    return "".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace")

@@ -82,10 +82,11 @@ class GtpSession:
             self.play(move, colour)
         return move
 
-    def policy(self, colour: int | None = None) -> np.ndarray:
-        """(361,) float64: the net's probabilities for the side to move, or for `colour`."""
+    def policy(self, colour: int | None = None, symmetry: int | None = None) -> np.ndarray:
+        """(361,) float64: the net's probabilities for the side to move, or for `colour`; under one symmetry 0..7
+        instead of those that it chooses by."""
         with self._moving(self.game.to_move if colour is None else colour) as game:
-            return self._player.policies([game])[0]
+            return self._player.policies([game], symmetry)[0]
 
     def status(self, status: str) -> frozenset[int]:
         """Points of the stones that are `alive`, `dead` or in `seki`. Without a guard, dead are those inside the

@@ -20,9 +20,10 @@ class FixedPlayer:
         self.policy = np.full(POINTS, 0.1 / POINTS)
         for rank, name in enumerate(favourites):
             self.policy[point(name)] += 0.9 * 2.0 ** -(rank + 1)
-        self.asked = []
+        self.asked, self.symmetries = [], []
 
-    def policies(self, games):
+    def policies(self, games, symmetry=None):
+        self.symmetries.append(symmetry)
         return np.tile(self.policy / self.policy.sum(), (len(games), 1))
 
     def moves(self, games, draws):
@@ -34,6 +35,14 @@ class FixedPlayer:
 def session(player=None, seed=1, guard=None) -> GtpSession:
     """A session of a player, by default a `FixedPlayer`."""
     return GtpSession(player or FixedPlayer(), seed, guard)
+
+
+def probabilities(**shares):
+    """(361,) with these at named points and the rest spread thinly."""
+    out = np.full(POINTS, (1 - sum(shares.values())) / POINTS)
+    for name, share in shares.items():
+        out[point(name)] = share
+    return out
 
 
 def send(lines, at: GtpSession | None = None) -> list[str]:

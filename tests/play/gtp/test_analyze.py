@@ -1,23 +1,14 @@
-"""Pictures: drawing commands of GoGui, boards of unconditional life, Sabaki's analysis line."""
+"""Pictures: drawing commands of GoGui, boards of unconditional life."""
 
 import re
 
 import numpy as np
-import pytest
 
 from gonn_core.go.points import BLACK, POINTS, WHITE, point
-from gonn_core.play.gtp.analyze import GOGUI, alive_board, heat_map, variations
+from gonn_core.play.gtp.analyze import GOGUI, alive_board, heat_map
 from gonn_core.play.gtp.commands import command_table
 from tests.boards import bitboards, parse_board
-from tests.play.gtp.board import FixedPlayer, send, session
-
-
-def probabilities(**shares):
-    """(361,) with these at named points and the rest spread thinly."""
-    out = np.full(POINTS, (1 - sum(shares.values())) / POINTS)
-    for name, share in shares.items():
-        out[point(name)] = share
-    return out
+from tests.play.gtp.board import probabilities, send, session
 
 
 def test_listed_analyze_commands_are_commands():
@@ -72,23 +63,3 @@ def test_unconditional_life_is_marked():
         and rows[1].split()[:5] == ["b"] * 4 + ['""']
         and set(rows[2].split()) == {'""'}
     )
-
-
-def test_the_analysis_line_is_sabakis():
-    line = variations(probabilities(Q16=0.64, D4=0.25))
-    first, second, *_ = line.split("info ")[1:]
-    assert first.strip() == "move Q16 visits 640 winrate 0.6400 prior 0.6400 order 0 pv Q16"
-    assert second.strip().endswith("order 1 pv D4")
-    assert variations(np.zeros(POINTS)).startswith("info move pass visits 0 winrate 0.0000")
-
-
-def test_analysis_leaves_illegal_moves_out_and_stays_open():
-    here = session(FixedPlayer(["Q16", "D4"]))
-    held, name = send(["play b Q16", "3 analyze w 50", "name"], here)[1:]
-    assert held.startswith("=3\ninfo move D4 ") and "move Q16" not in held and name == "= gonn"
-    assert send(["analyze w often", "analyze"]) == ["? syntax error", "? syntax error: analyze COLOR [INTERVAL]"]
-
-
-@pytest.mark.parametrize("interval", ["", " 100", " 0.5"])
-def test_analysis_takes_an_interval(interval):
-    assert send("analyze b" + interval)[0].startswith("=\ninfo move Q16 ")

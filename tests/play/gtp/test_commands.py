@@ -29,7 +29,8 @@ def test_every_listed_command_is_known():
         "reg_genmove undo fixed_handicap "
         "place_free_handicap set_free_handicap showboard final_score final_status_list time_settings time_left "
         "kgs-time_settings "
-        "kgs-genmove_cleanup kgs-game_over quit gogui-analyze_commands"
+        "kgs-genmove_cleanup kgs-game_over quit gogui-analyze_commands get_komi cputime kgs-rules loadsgf printsgf "
+        "analyze genmove_analyze lz-analyze lz-genmove_analyze kata-analyze kata-genmove_analyze kata-raw-nn"
     )
     assert set(required.split()) <= set(names) and len(names) == len(set(names))
     assert set(send([f"known_command {name}" for name in names])) == {"= true"}
@@ -282,3 +283,16 @@ def test_a_game_on_kgs():
     answers = send(lines, here)
     assert all(answer.startswith("=") for answer in answers)
     assert [answers[i] for i in (4, 6, 8, 12, 15)] == ["= D4 Q16 D16", "= Q4", "= A19", "= A19", "= B19"]
+
+
+def test_rules_of_the_server_that_count_area_are_taken():
+    assert send(["kgs-rules chinese", "kgs-rules AGA", "kgs-rules japanese"]) == [
+        "=",
+        "=",
+        "? rules that are not counted here; valid: chinese, aga, new_zealand",
+    ]
+
+
+def test_komi_and_processor_time_are_told():
+    assert send(["komi 6.5", "get_komi", "komi -3", "get_komi"])[1::2] == ["= 6.5", "= -3"]
+    assert float(send("cputime")[0][2:]) > 0

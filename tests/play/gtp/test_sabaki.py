@@ -52,7 +52,7 @@ def test_sabaki_plays_takes_back_analyses_and_quits():
     assert seen["handicap"] == "move 3, black to move"
     assert seen["small"] == "Board size is not supported by engine"
     assert seen["busy"] and not seen["analysisError"] and seen["abort"] == "2"
-    assert re.match(r"info move \w+ visits \d+ winrate 0\.\d+ ", seen["analysis"])
+    assert re.match(r"info move D16 visits \d+ winrate 0\.5000 prior 0\.\d+ ", seen["analysis"])
     assert seen["errors"] == [
         [True, "unknown command"],
         [True, "invalid color or coordinate"],
