@@ -2,7 +2,7 @@
 # make reads their values as code. What is given besides is refused by orchestration/makefile.py, which reads this file.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-SETTINGS = NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS
+SETTINGS = NAME DATA BUDGET SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS TOPIC FIND
 export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
 export GONN_MAKE_GOALS := $(MAKECMDGOALS)
 $(foreach each,$(SETTINGS),$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
@@ -15,8 +15,8 @@ STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --sample
 .PHONY: list show plan ablation scale lr-search report ui status stop match rate elo data import sync clean help setup queue lint test test-quick test-system test-cards
 
 ##@ Finding enhancements
-list: ## all enhancements
-	$(GO) list
+list: ## enhancements by topic, with what was measured here [TOPIC=input|block|head|loss|optimiser|data|schedule FIND=words]
+	$(GO) list --topic "$$TOPIC" --find "$$FIND"
 show: ## one enhancement: what it changes, its claims and sources: NAME=parametric_relu
 	$(GO) show "$$NAME"
 

@@ -25,33 +25,38 @@ from orchestration.cli.usage import OneOf, WholeNumber
 
 
 @click.command("list")
-@click.argument("system", required=False)
+@click.argument("words", nargs=-1, metavar="[WORD …]")
+@click.option("--topic", help="input, block, head, loss, optimiser, data or schedule")
+@click.option("--find", metavar="WORDS", help="only those that have them in name, title, summary or settings")
 @click.option("--bases", is_flag=True, help="the base nets instead")
-def list_(system, bases):
-    """All enhancements, system by system, or those of SYSTEM."""
-    from orchestration.study import catalogue
+def list_(words, topic, find, bases):
+    """Enhancements by topic, with what was measured here.
+
+    A WORD may be a topic, a system (gonn, go_nn, clark_storkey, cazenave, lczero), or something to look for.
+    """
+    from orchestration.catalogue import listing
 
     if bases:
-        catalogue.print_bases()
+        listing.print_bases()
     else:
-        catalogue.print_list(system)
+        listing.print_list(words, topic, find)
 
 
 @click.command()
 @name_argument
 def show(name):
     """One enhancement: what it changes, its claims and sources."""
-    from orchestration.study import catalogue
+    from orchestration.catalogue import cards
 
-    catalogue.print_card(name)
+    cards.print_card(name)
 
 
 @click.command()
 def check():
     """Read every declaration and check it beside the others."""
-    from orchestration.study import catalogue
+    from orchestration.catalogue import cards
 
-    catalogue.check_declarations()
+    cards.check_declarations()
 
 
 @click.command()

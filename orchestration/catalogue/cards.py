@@ -1,7 +1,4 @@
-"""`gonn list` and `gonn show`: what can be compared, on what, and what the documents claim."""
-
-from collections import Counter
-from collections.abc import Sequence
+"""`gonn show` and `gonn check`: one enhancement in full; all declarations beside each other."""
 
 from rich import box
 from rich.table import Table
@@ -11,62 +8,8 @@ from ablations.arms import bases_of
 from ablations.coverage import load_coverage
 from ablations.declarations import find
 from ablations.registry import load_registry
-from ablations.schema import Enhancement
-from ablations.wording import claim_text, conditions_text, main_claim, value_text
+from ablations.wording import claim_text, conditions_text, value_text
 from orchestration.console import output
-
-NARROW = 110
-"""Columns of a terminal below which a list has its claims under its titles, and no bases."""
-
-
-def print_list(system: str | None) -> None:
-    """All enhancements, or one system's, system by system. Raises SettingError (SYSTEM)."""
-    registry = load_registry()
-    console = output()
-    cards = registry.cards_of(system) if system else list(registry.cards.values())
-    for each in sorted({card.system for card in cards}):
-        of_system = [card for card in cards if card.system == each]
-        console.print(Text(f"{each} ({len(of_system)})", style="bold"))
-        console.print(_narrow(of_system) if console.width < NARROW else _wide(of_system))
-    console.print(f"{len(cards)} enhancements in all. `gonn show ID` tells more, `make ablation NAME=ID` measures.")
-
-
-def _wide(cards: Sequence[Enhancement]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("id", no_wrap=True)
-    table.add_column("enhancement")
-    table.add_column("first claim")
-    table.add_column("base", no_wrap=True)
-    for card in cards:
-        table.add_row(card.id, card.title, main_claim(card), card.base)
-    return table
-
-
-def _narrow(cards: Sequence[Enhancement]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(overflow="fold")
-    table.add_column()
-    for card in cards:
-        table.add_row(card.id, f"{card.title}\n({main_claim(card)})")
-    return table
-
-
-def print_bases() -> None:
-    """All base nets."""
-    registry = load_registry()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("id", no_wrap=True)
-    table.add_column("net")
-    table.add_column("published parameters", justify="right")
-    table.add_column("enhancements to compare", justify="right")
-    fitting = Counter(base for card in registry.cards.values() for base in bases_of(registry, card))
-    for base in registry.bases.values():
-        names = ", ".join([base.id, *base.also_called])
-        table.add_row(
-            names, base.title, f"{base.parameters:,}" if base.parameters else "not told", str(fitting[base.id])
-        )
-    output().print(table)
-    output().print(f"{len(registry.bases)} base nets: BASE=ID of `make ablation`.")
 
 
 def check_declarations() -> None:

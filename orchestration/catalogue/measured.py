@@ -1,0 +1,62 @@
+"""What the studies of a workspace last reported of each enhancement: read from their reports, nothing is analysed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gonn_core.errors import UserError, printable
+from gonn_core.files.json_files import read_json
+from reports.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The effect on the loss that the latest study of an enhancement tells."""
+
+    delta: float
+    """Nats with it minus nats without it."""
+    verdict: str
+    bound: float | None
+    """Nats that an effect which is not shown is smaller than."""
+    where: str
+    """Base, budget and data of the study; its design where it is not the ordinary one."""
+
+    @property
+    def text(self) -> str:
+        """`−0.3969 helps`, `−0.0051 not shown: below 0.020 nats`."""
+        from reports.tables.formats import signed  # scipy comes with these, which a list without results does not need
+        from reports.tables.verdicts import bound_text
+
+        text = f"{signed(self.delta)} {self.verdict}"
+        return text if self.bound is None else f"{text}: below {bound_text(self.bound)}"
+
+
+def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:
+    """Card -> its effect in the latest study that has a report and is still there; and how many reports could not be
+    read."""
+    found: dict[str, tuple[str, Reported]] = {}
+    bad = 0
+    for path in sorted(workspace.out.glob("*/report.json")):
+        if not (workspace.studies / path.parent.name / "study.json").is_file():
+            continue
+        try:
+            tree = read_json(path)
+            study, effects = tree["study"], tree["tables"].get("effects", {})
+            created = str(study["created"])
+            read = {card: _reported(study, row) for card, row in effects.items()}
+        except (UserError, AttributeError, KeyError, TypeError, ValueError):
+            bad += 1
+            continue
+        for card, effect in read.items():
+            if effect is not None and (card not in found or found[card][0] <= created):
+                found[card] = created, effect
+    return {card: effect for card, (_, effect) in found.items()}, bad
+
+
+def _reported(study: Mapping, row: Mapping) -> Reported | None:
+    """The effect in a row of a report's table; None where there is no number yet."""
+    if row.get("delta") is None:
+        return None
+    names = [study["base"], study["budget"], study["data"]] + [study["design"]] * (study["design"] != "add-one")
+    bound = row.get("bound")
+    where = " ".join(printable(str(name), 40) for name in names)
+    return Reported(float(row["delta"]), printable(str(row["verdict"])), None if bound is None else float(bound), where)

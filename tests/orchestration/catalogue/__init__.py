@@ -1,0 +1,1 @@
+"""Enhancements listed, shown, checked, drafted."""
