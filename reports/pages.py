@@ -5,6 +5,7 @@ from pathlib import Path
 import jinja2
 
 from gonn_core.errors import markdown_escape, printable
+from reports.tables.coverage import in_short
 from reports.tables.markdown import markdown_table
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -20,6 +21,7 @@ def page_text(template: str, **values: object) -> str:
         autoescape=False,
     )
     environment.filters |= {"md": markdown_escape, "markdown_table": markdown_table, "code": _code}
+    environment.filters |= {"in_short": in_short}
     return environment.get_template(template).render(**values)
 
 

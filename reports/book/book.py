@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ablations.registry import Registry
 from reports.book.claims import claims_section
-from reports.book.cost import cost_section
+from reports.book.cost.section import cost_section
 from reports.book.documents.comparison import comparison_section
 from reports.book.documents.sections import document_sections
 from reports.book.documents.stats import stats_section
@@ -143,6 +143,7 @@ def index(
         sections=sections,
         reports=reports,
         left_out=left_out,
+        coverages=sorted({report.study.coverage for report in reports}),
         box=summary_box(reports, summary_lines(reports, registry), registry),
         finished=sum(trial.result is not None for trial in trials.values()),
         trials=len(trials),

@@ -107,7 +107,7 @@ def _read_tables(
             kinds = {rung.structure.split()[0] for rung in ladder.file.rungs}
             alike = [net for net in nets if net.study.data == ladder.file.data and _kind(net) in kinds]
             read = [(net, net.evaluation(ladder.file.history)) for net in alike]
-            title = f"Losses measured here, read from the ladder {ladder.file.title}"
+            title = f"Losses measured here, read from the ladder {ladder.title}"
             tables.append(_read(f"elo-read-{ladder.file.id}", title, own, ladder.covariance(), read))
     return [table for table in tables if table.rows]
 

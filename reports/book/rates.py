@@ -54,7 +54,9 @@ def _picture(report: SearchReport) -> Picture:
     def draw() -> dict[str, bytes]:
         return {file.replace("figure", name, 1): data for file, data in draw_search(report).items()}
 
-    return Picture(name, f"Nats over learning rate: {search.title}, {search.budget} budget, {search.data}", draw)
+    return Picture(
+        name, f"Validation nats over learning rate: {search.title}, {search.budget} budget, {search.data}", draw
+    )
 
 
 def _row(report: SearchReport) -> Row:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
 from reports.book.section import Section
-from reports.figures.panels import nats_axis
+from reports.figures.axes import nats_axis
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.compare import MAIN, used_trials

@@ -8,10 +8,13 @@ from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
-from reports.figures.panels import draw_curves, draw_differences, draw_forest, nats_axis, samples_axis, total_samples
+from reports.figures.axes import nats_axis, samples_axis, total_samples
+from reports.figures.forest import draw_forest
+from reports.figures.panels import draw_curves, draw_differences
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
+from reports.tables.coverage import in_short
 
 CURVES_AT_MOST = 3
 """With more contrasts than this, the lower half is a forest plot."""
@@ -77,6 +80,6 @@ def _title(results: StudyResults) -> str:
     state = "" if not results.unfinished else f" – unfinished: {finished} of {len(results.trials)} trials"
     lines = [
         printable(study.title, 160),
-        printable(f"{study.base}, {study.budget} budget, {study.coverage}{state}", 200),
+        printable(f"{study.base}, {study.budget} budget, {in_short(study.coverage)}{state}", 200),
     ]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 88))

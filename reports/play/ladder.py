@@ -122,6 +122,16 @@ class Ladder:
             )
         return pairs
 
+    @property
+    def title(self) -> str:
+        """What it is called: its title, in place of a bare trial id the net's structure."""
+        title = self.file.title
+        if not title.startswith("trial "):
+            return title
+        net = self.file.rungs[0]
+        named, _, data = title.partition(", ")
+        return f"{net.structure}, {data or self.file.data} ({named.replace('trial ', '')[:8]})"
+
     def rated(self) -> list[int]:
         """Numbers of the rungs that games link to the first."""
         return [

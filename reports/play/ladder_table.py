@@ -5,6 +5,7 @@ from reports.play.players import engine_text, is_net
 from reports.play.ratings import elo_text, rules_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.coverage import in_short
 
 _COLUMNS = (
     Column("net", "player", "left"),
@@ -40,10 +41,10 @@ def ladder_table(ladder: Ladder) -> Table:
     tested = ladder.file.rungs[0]
     note = (
         f"Top-1 and nats on {tested.positions:,} test positions of {tested.test_games:,} games "
-        f"({ladder.file.coverage}), with {ladder.file.history} history. Elo: 95 % intervals of the difference to the "
-        "first row."
+        f"({in_short(ladder.file.coverage)}), with {ladder.file.history} history. Elo: 95 % intervals of the "
+        "difference to the first row."
     )
-    return Table(f"elo-{ladder.file.id}", f"Rated here: {ladder.file.title}", _COLUMNS, tuple(rows), (note,))
+    return Table(f"elo-{ladder.file.id}", f"Rated here: {ladder.title}", _COLUMNS, tuple(rows), (note,))
 
 
 def _strength(ladder: Ladder, number: int) -> dict[str, Cell]:
@@ -59,7 +60,7 @@ def ladder_text(ladder: Ladder) -> list[str]:
     """What was played, how sure it is, and how it is linked to an engine."""
     file, neighbours = ladder.file, ladder.neighbours()
     halves = [half for _, half in neighbours if half is not None]
-    played = f"Ladder {file.title}: {formats.count(ladder.games)} games here, neighbours against each other"
+    played = f"Ladder {ladder.title}: {formats.count(ladder.games)} games here, neighbours against each other"
     wanted = (
         f"differences known to ±{file.settings.within:g} Elo (95 %) or {formats.count(file.settings.most)} games a pair"
     )

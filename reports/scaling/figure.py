@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from reports.figures.panels import nats_axis
+from reports.figures.axes import nats_axis
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.tables import formats

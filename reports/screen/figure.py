@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from scipy.special import ndtri
 
 from gonn_core.errors import printable
-from reports.figures.panels import nats_axis
+from reports.figures.axes import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.screen.findings import RunsFindings
 from reports.stats.pairs import PairTable

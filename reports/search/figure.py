@@ -1,4 +1,4 @@
-"""The figure of a search: nats over learning rate with the fitted curve, each trial's way, and the best so far."""
+"""The figure of a search: nats over learning rate with the fitted curve, each trial's loss, and the best so far."""
 
 import textwrap
 
@@ -12,6 +12,7 @@ from gonn_core.errors import printable
 from reports.figures.style import WIDTH, figure_bytes
 from reports.search.report import SearchReport
 from reports.tables import formats
+from reports.tables.coverage import in_short
 
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "0.45"
 _ABOVE = 0.35
@@ -26,7 +27,7 @@ def draw_search(report: SearchReport) -> dict[str, bytes]:
 def _paint(figure: Figure, report: SearchReport) -> None:
     search = report.search
     upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
-    title = printable(f"Learning rate of {search.title}, {search.budget} budget, {search.coverage}", 200)
+    title = printable(f"Learning rate of {search.title}, {search.budget} budget, {in_short(search.coverage)}", 200)
     figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
     _rates(upper.subplots(), report)
     curves, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))
@@ -37,7 +38,8 @@ def _paint(figure: Figure, report: SearchReport) -> None:
 def _rates(axes, report: SearchReport) -> None:
     search, optimum = report.search, report.optimum
     axes.set_xscale("log")
-    axes.set_xlim(search.rates[0] / 1.08, search.rates[1] * 1.08)
+    ends = *search.rates, search.own_rate  # a rate without a search may lie beyond those searched
+    axes.set_xlim(min(ends) / 1.08, max(ends) * 1.08)
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -112,8 +114,9 @@ def _curves(axes, report: SearchReport) -> None:
         axes.set_ylim(ordered[0] - 0.08 * room, ordered[0] + 1.4 * room)
     axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: formats.samples(round(value))))
-    axes.set(xlabel="samples", ylabel="validation nats", title="each trial's way; x: given up")
-    bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes, label="learning rate")
+    axes.set(xlabel="samples", ylabel="validation nats", title="loss of each trial; x: given up")
+    bar = axes.figure.colorbar(ScalarMappable(scale, colours), ax=axes)
+    bar.ax.set_title("rate", fontsize=8.5)  # above the bar: beside it, it would stand where the next panel's axis is
     bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
@@ -123,8 +126,9 @@ def _history(axes, report: SearchReport) -> None:
     done = [(each.number + 1, nats) for each, nats in report.done]
     if done:
         best = [min(nats for _, nats in done[: index + 1]) for index in range(len(done))]
-        axes.plot(*zip(*done, strict=True), "o", color=_BLUE, markersize=3.5)
-        axes.step([number for number, _ in done], best, where="post", color=_ORANGE, linewidth=1.4)
+        axes.plot(*zip(*done, strict=True), "o", color=_BLUE, markersize=3.5, label="trial")
+        axes.step([number for number, _ in done], best, where="post", color=_ORANGE, linewidth=1.4, label="best")
+        axes.legend(loc="upper right")
         _limits(axes, [nats for _, nats in done])
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.set(xlabel="trial", title="best so far")
+    axes.set(xlabel="trial, in the order asked", ylabel="validation nats at the end", title="best so far")

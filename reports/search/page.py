@@ -104,7 +104,7 @@ def markdown(report: SearchReport, figure: bool) -> str:
         f"`{search.id}`: {markdown_escape(search.base)}, {markdown_escape(search.budget)} budget",
     ]
     parts += ["\n".join(f"* {markdown_escape(each)}" for each in sentences(report))]
-    parts += ["![Nats over learning rate, and each trial's way](figure.png)"] if figure else []
+    parts += ["![Validation nats over learning rate, and each trial's loss over samples](figure.png)"] if figure else []
     parts += [markdown_table(table_of(report)), "\n".join(f"* {markdown_escape(note)}" for note in notes(search))]
     if report.rate is not None and not report.unfinished:
         parts += [f"To adopt the rate: `gonn ablate NAME --lr found:{search.id}`"]

@@ -14,6 +14,7 @@ from reports.stats.verdicts import GONE
 from reports.study.looks import looks_notes
 from reports.study.tables import describe
 from reports.tables import formats
+from reports.tables.coverage import in_short
 
 _PAIRED = "paired effects use the seeds that both sides have"
 
@@ -23,7 +24,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
     study = results.study
     notes = [
         *unfinished_notes(results),
-        f"Data: {study.coverage}. Evaluated on: {describe(study.evaluations[MAIN])}.",
+        f"Data: {in_short(study.coverage)}. Evaluated on: {describe(study.evaluations[MAIN])}.",
         *_readings(results),
         *_pairing(results, nats),
         *(_pool(nats) if nats.table is None or nats.table.noise is None else [noise_sentence(nats.table.noise)]),

@@ -1,99 +1,100 @@
-"""The forest of a summary: one row an enhancement, grouped by system."""
+"""The forest of a summary: one row an enhancement, the bases one below the other, on each the effects by size."""
 
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
-from reports.figures.panels import claim_ends, nats_axis, same_conditions
+from reports.figures.axes import nats_axis
+from reports.figures.claimed import claim_ends, same_conditions
+from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, reach
 from reports.figures.picture import Picture
-from reports.figures.style import COLOURS, WIDTH, figure_bytes
+from reports.figures.style import WIDTH, figure_bytes
+from reports.results.compare import study_thresholds
 from reports.summary.lines import SYSTEMS, SummaryLine
-
-TICKS = (0, 0.02, -0.02, 0.05, -0.05, 0.8, -0.8, 0.2, -0.2, 3, -3)
-"""Of an axis that is linear to 0.05 nats and logarithmic beyond, the most telling first."""
 
 
 def forest(lines: Sequence[SummaryLine], name: str, title: str) -> Picture | None:
     """The picture of these lines; None while no effect is known."""
     if not any(line.effect is not None for line in lines):
         return None
-    shown = [(line.card, line.system, line.effect, line.shown, line.report.study.base, _claims(line)) for line in lines]
+    shown = [
+        (line.card, line.system, line.effect, line.page, line.shown, line.report.study.base, _claims(line))
+        for line in lines
+    ]
     return Picture(name, title, lambda: draw_summary(lines, name), shown)
 
 
 def draw_summary(lines: Sequence[SummaryLine], name: str = "summary") -> dict[str, bytes]:
     """`<name>.png` and `<name>.svg`; nothing while no effect is known. Diamonds: what the documents claim. The axis is
-    linear near 0 and logarithmic beyond 0.05 nats."""
-    drawn = [line for line in lines if line.effect is not None]
-    if not drawn:
+    linear; effects that are far beyond all others are written at its edge."""
+    rows = rows_of([line for line in lines if line.effect is not None])
+    if not rows:
         return {}
-    size = (WIDTH, 1.3 + 0.27 * len(drawn))
-    return figure_bytes(name, size, lambda figure: _paint(figure, drawn))
+    return figure_bytes(name, (WIDTH, 1.5 + 0.25 * len(rows)), lambda figure: _paint(figure, rows))
 
 
-def _paint(figure: Figure, lines: Sequence[SummaryLine]) -> None:
+def rows_of(lines: Sequence[SummaryLine]) -> list[SummaryLine | str]:
+    """Rows from top to bottom: the name of a base (bases in the order of their lines), then its effects, the one that
+    helps most first. Without names where there is one base alone."""
+    bases: dict[tuple[str, str, str], list[SummaryLine]] = {}
+    for line in lines:
+        study = line.report.study
+        bases.setdefault((line.system, study.base, study.budget), []).append(line)
+    rows: list[SummaryLine | str] = []
+    for (system, base, budget), chosen in bases.items():
+        rows += [f"{base}, {budget} ({SYSTEMS.get(system, system)})"] if len(bases) > 1 else []
+        rows += sorted(chosen, key=lambda line: line.effect.delta if line.effect else 0.0)
+    return rows
+
+
+def row_name(line: SummaryLine) -> str:
+    """`chain_pooling`; `chain_pooling (screen)` where it was one of many in every run."""
+    return printable(line.card, 40) + (" (screen)" if line.report.study.design == "screen" else "")
+
+
+def name_rows(axes, rows: Sequence[SummaryLine | str]) -> None:
+    """Names of rows left of an axis; those of bases in bold."""
+    names = [printable(row, 60) if isinstance(row, str) else row_name(row) for row in rows]
+    axes.set_yticks(range(len(rows)), names)
+    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+        label.set_fontweight("bold" if isinstance(row, str) else "normal")
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+
+
+def _paint(figure: Figure, rows: Sequence[SummaryLine | str]) -> None:
     axes = figure.subplots()
     axes.axvline(0.0, color="0.35", linewidth=0.9)
-    claimed: set[bool] = set()
-    for row, line in enumerate(lines):
-        effect, colour = line.effect, COLOURS[0]
-        assert effect is not None  # of the others nothing is drawn
-        if line.shown is not None:  # a band: what would have stayed unseen
-            axes.barh(row, 2 * line.shown, left=-line.shown, height=0.72, color="0.92", zorder=0)
-        if effect.interval95:
-            axes.plot([effect.interval95.low, effect.interval95.high], [row, row], color=colour, linewidth=1.8)
-        axes.plot([effect.delta], [row], marker="o", markersize=4.5, color=colour)
-        claimed |= _draw_claims(axes, row + 0.26, line)
-        if row and lines[row - 1].report.study.base != line.report.study.base:
-            axes.axhline(row - 0.5, color="0.8", linewidth=0.7)
-    names = [f"{printable(line.card, 40)}  ({SYSTEMS.get(line.system, line.system)})" for line in lines]
-    axes.set_yticks(range(len(lines)), names)
-    axes.set_ylim(len(lines) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.set_xscale("symlog", linthresh=0.05, linscale=1.5)
-    axes.margins(x=0.06)
-    axes.set_xlabel("Δ test nats, with − without (left of 0: helps)")
-    axes.set_xticks(spaced_ticks(axes))
-    axes.minorticks_off()
+    lines = [(place, line, line.effect) for place, line in enumerate(rows) if not isinstance(line, str)]
+    ends = [end for _, line, _ in lines for finding in _claims(line) for end in claim_ends(finding)]
+    within = reach([(effect.delta, effect.interval95) for _, _, effect in lines if effect is not None], ends)
+    axes.set_xlim(within.low, within.high)
+    axes.xaxis.set_major_locator(MaxNLocator(8))
     nats_axis(axes.xaxis)
-    handles = [
-        Line2D([], [], color=COLOURS[0], marker="o", markersize=4.5, linewidth=1.8, label="effect with 95 % interval"),
-        Line2D([], [], color="0.88", linewidth=8, label="effects too small to be shown here"),
-    ]
+    off, claimed, verdicts = False, set(), []
+    for place, line, effect in lines:
+        assert effect is not None and line.page is not None  # of the others nothing is drawn
+        if line.shown is not None:
+            axes.barh(place, 2 * line.shown, left=-line.shown, height=0.72, color="0.93", zorder=0)
+        verdicts.append(line.page.verdict)
+        off |= draw_effect(axes, place, effect.delta, effect.interval95, MARKS[line.page.verdict], within)
+        for finding in _claims(line):
+            (low, high), filled = claim_ends(finding), same_conditions(finding)
+            axes.plot([low, high], [place + 0.27] * 2, color=CLAIM, linewidth=1.2)
+            axes.plot([(low + high) / 2], [place + 0.27], **_diamond(filled))
+            claimed.add(filled)
+    name_rows(axes, rows)
+    axes.set_xlabel("Δ test nats, with − without (left of 0: helps)")
+    powers = sorted({f"{100 * study_thresholds(line.report.study).power:g} %" for _, line, _ in lines})
+    band = f"an effect within it is shown in fewer than {' or '.join(powers)} of such studies"
+    keys = [*handles(verdicts, off), Line2D([], [], color="0.88", linewidth=8, label=band)]
     labels = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
-    handles += [
-        Line2D([], [], linestyle="none", **_diamond(filled), label=labels[filled])
-        for filled in sorted(claimed, reverse=True)
-    ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
-
-
-def spaced_ticks(axes) -> list[float]:
-    """Those of TICKS within the horizontal axis whose labels do not touch one of a more telling tick."""
-    low, high = axes.get_xlim()
-    places: dict[float, float] = {}
-    for tick in TICKS:
-        place = axes.transAxes.inverted().transform(axes.transData.transform((tick, 0.0)))[0]
-        if low <= tick <= high and all(abs(place - other) > _LABEL for other in places.values()):
-            places[tick] = place
-    return sorted(places)
-
-
-_LABEL = 0.085  # of the axis' width
-
-
-def _draw_claims(axes, y: float, line: SummaryLine) -> set[bool]:
-    """The line's claims; whether they were tested as they were made."""
-    kinds = set()
-    for finding in _claims(line):
-        (low, high), filled = claim_ends(finding), same_conditions(finding)
-        axes.plot([low, high], [y, y], color=COLOURS[1], linewidth=1.2)
-        axes.plot([(low + high) / 2], [y], **_diamond(filled))
-        kinds.add(filled)
-    return kinds
+    keys += [Line2D([], [], linestyle="none", **_diamond(filled), label=labels[filled]) for filled in sorted(claimed)]
+    figure.legend(handles=keys, loc="outside lower left", ncols=2, alignment="left")
 
 
 def _claims(line: SummaryLine) -> list[ClaimFinding]:
@@ -107,4 +108,4 @@ def _claims(line: SummaryLine) -> list[ClaimFinding]:
 
 
 def _diamond(filled: bool) -> dict:
-    return {"marker": "D", "markersize": 4.5, "color": COLOURS[1], "markerfacecolor": COLOURS[1] if filled else "white"}
+    return {"marker": "D", "markersize": 4.5, "color": CLAIM, "markerfacecolor": CLAIM if filled else "white"}

@@ -19,6 +19,7 @@ from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.coverage import in_short
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
 from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
@@ -122,7 +123,7 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     percents = sorted({f"{100 * study_thresholds(report.study).power:g} %" for report in studies})
     notes = [
         f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data "
-        f"{'; '.join(coverage)}.",
+        f"{'; '.join(map(in_short, coverage))}.",
         "“Could show”: the smallest |Δ| that the comparison would have called with a probability of "
         f"{', '.join(percents)}, given the noise that was found, beside all other effects of this page.",
         "p (study) is adjusted over the effects of the study alone, p (page) over all effects of this page, of all "
@@ -168,7 +169,8 @@ def write_summary(reports: Sequence[Report], registry: Registry, folder: Path, c
     picture = forest(lines, "summary", table.title)
     pictures = {} if picture is None else picture.files(cache)
     box = "\n".join(f"- {markdown_escape(sentence)}" for sentence in summary_box(reports, lines, registry))
-    parts = ["# Enhancements compared", box, markdown_table(table)]
+    games = sorted({line.report.study.coverage for line in lines})
+    parts = ["# Enhancements compared", box, f"Games: {markdown_escape('; '.join(games))}.", markdown_table(table)]
     parts += ["![Effects with their intervals](summary.png)"] if pictures else []
     parts += ["\n".join(f"- {markdown_escape(note)}" for note in table.notes)]
     parts += ["## Studies", "\n".join(f"- `{line}`" for line in dict.fromkeys(line.report.study.id for line in lines))]

@@ -10,6 +10,7 @@ from reports.book.documents.printing import NOT_HERE, legend, mark, number, shar
 from reports.results.nets import MeasuredNet, subset_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
+from reports.tables.coverage import in_short
 
 
 def _here(column: str) -> Column:
@@ -72,6 +73,6 @@ def _coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
     for net in nets:
         chosen = comparable(registry, net)
         if chosen is not None:
-            text = f"{net.study.budget} budget, {net.study.coverage}, tested on "
+            text = f"{net.study.budget} budget, {in_short(net.study.coverage)}, tested on "
             tested[text + subset_text(net.study.evaluations[chosen])] = None
     return [f"Here: {text}; 95 % intervals are in the CSV file." for text in tested]

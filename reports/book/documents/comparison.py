@@ -12,6 +12,7 @@ from reports.results.costs import net_cost
 from reports.results.nets import MeasuredNet, level, level_cell, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.coverage import in_short
 
 TITLE = "Comparison with published results"
 _Accuracies = tuple[float | None, float | None]
@@ -50,7 +51,7 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
         *coverage(
             registry,
             ours,
-            lambda net: f"{net.study.budget} budget, {net.study.coverage}",
+            lambda net: f"{net.study.budget} budget, {in_short(net.study.coverage)}",
             "; in brackets 95 % intervals for new seeds and new games",
         ),
         legend([row.evidence for row in shown], texts),
@@ -143,7 +144,7 @@ def _own_row(registry: Registry, net: MeasuredNet, played: Played) -> tuple[_Acc
         "gnugo": against_engine(played, trials, "GNU Go"),
         "pachi": against_engine(played, trials, "Pachi"),
     }
-    cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {net.study.coverage}")
+    cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {in_short(net.study.coverage)}")
     mean = top1.mean if top1 else None
     return (mean, None) if column == "kgs" else (None, mean), Row(key(net), cells)
 

@@ -10,6 +10,7 @@ from reports.book.documents.printing import NOT_HERE, count, legend, mark, numbe
 from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Column, Row, Table, interval95, text_cell
+from reports.tables.coverage import in_short
 
 _COLUMNS = (
     Column("source", "system", "left"),
@@ -67,6 +68,6 @@ def _digits(value: float | None) -> int:
 
 def _own(registry: Registry, net: MeasuredNet) -> Row:
     chosen = comparable(registry, net)
-    cells = {**own_start(net), "data": text_cell(net.study.data), "note": text_cell(net.study.coverage)}
+    cells = {**own_start(net), "data": text_cell(net.study.data), "note": text_cell(in_short(net.study.coverage))}
     cells |= {column: level_alone(net, chosen, *about) for column, about in METRICS_OF.items()}
     return Row(key(net), cells)

@@ -13,6 +13,7 @@ from reports.book.section import Section
 from reports.results.nets import MeasuredNet, level, perplexity_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.coverage import in_short
 from reports.tables.histories import HISTORY
 
 TITLE = "Other stats"
@@ -44,7 +45,7 @@ def stats_section(registry: Registry, nets: Sequence[MeasuredNet]) -> Section:
     notes = (
         legend([row.evidence for row in published]),
         _PERPLEXITY,
-        *coverage(registry, nets, lambda net: net.study.coverage),
+        *coverage(registry, nets, lambda net: in_short(net.study.coverage)),
     )
     table = Table("stats", TITLE, _COLUMNS, tuple(rows), tuple(filter(None, notes)))
     if not nets:

@@ -7,18 +7,15 @@ import json
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from ablations.published_results import EloPoint
 from gonn_core.play.match.record import GameLine
 from gonn_core.rating.matches import Match
 from reports.book import claims as book_claims
-from reports.book import cost as book_cost
 from reports.book.book import book_sections, worth_showing, write_book
 from reports.book.claims import claims_section
-from reports.book.cost import Gain, front
+from reports.book.cost.gains import Gain, front
 from reports.book.inspection import inspection_section
 from reports.play.all_games import Played, against_engine
 from reports.play.correspondence import elo_of_nats, uncertainty
@@ -197,16 +194,6 @@ def test_the_front_holds_what_nothing_cheaper_beats():
     ]
     assert front(points, "flops") == sorted(slow, key=lambda each: each.flops) == [points[1], points[4]]
     assert front(points, "time") == []  # speeds were not measured
-
-
-def test_names_of_points_lie_inside_the_panel():
-    """As many as may be named, all at its lower end: pushed up, not down onto the axis; none on another."""
-    figure = Figure()
-    axes = figure.subplots()
-    axes.set(xlim=(0, 1), ylim=(0, 1))
-    book_cost._label(axes, [(0.01, 0.02 * (k % 3), "name_of_a_point") for k in range(book_cost.NAMED_AT_MOST)])
-    heights = sorted(text.xyann[1] for text in axes.texts)
-    assert heights[0] > 0 and heights[-1] < 1 and min(np.diff(heights)) > 0.04
 
 
 def test_elo_is_read_from_straight_lines_inside_the_table_alone():

@@ -1,0 +1,118 @@
+"""How effects look: a shape, a filling and a colour for each verdict, told apart without colours too; and rows of a
+linear axis whose far effects are written at its edge."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.lines import Line2D
+
+from reports.figures.style import COLOURS
+from reports.stats.estimates import Interval
+from reports.stats.verdicts import EffectVerdict
+from reports.tables import formats
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One verdict's."""
+
+    colour: str
+    shape: str
+    filled: bool
+
+    def style(self, size: float = 5.5) -> dict:
+        """Arguments of `plot` for a marker alone."""
+        face = self.colour if self.filled else "white"
+        return {"color": self.colour, "marker": self.shape, "markersize": size, "markerfacecolor": face}
+
+
+MARKS: Mapping[EffectVerdict, Mark] = {
+    EffectVerdict.HELPS: Mark(COLOURS[0], "o", True),
+    EffectVerdict.HURTS: Mark(COLOURS[1], "s", True),
+    EffectVerdict.NO_EFFECT: Mark("0.15", "D", False),
+    EffectVerdict.NOT_SHOWN: Mark("0.45", "o", False),
+    EffectVerdict.UNDERPOWERED: Mark("0.6", "^", False),
+}
+CLAIM = COLOURS[3]
+"""Colour of what documents claim."""
+FAR = 3.0
+"""Beyond so many times the size that three quarters of the effects have, an effect is far."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The ends of a linear axis of effects; what lies outside is written at the edge."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value has a place on the axis."""
+        return self.low <= value <= self.high
+
+
+def reach(
+    effects: Sequence[tuple[float, Interval | None]],
+    further: Iterable[float] = (),
+    centre: float = 0.0,
+    far: float = FAR,
+) -> Reach:
+    """The axis on which effects, with their intervals, stand apart: around all of them unless some are `far`, then
+    around the others. further: what else is drawn, which makes room for itself only within that."""
+    sizes = sorted(abs(value - centre) for value, _ in effects)
+    limit = far * sizes[(3 * len(sizes) - 1) // 4] if sizes else 0.0
+    near = [(value, ends) for value, ends in effects if abs(value - centre) <= limit] or list(effects)
+    values = [centre, *(value for value, _ in near)]
+    most = 2.0 * max((abs(value - centre) for value in values), default=0.0)
+    others = [*further, *(end for _, ends in near if ends is not None for end in (ends.low, ends.high))]
+    values += [min(max(value, centre - most), centre + most) for value in others]
+    room = 0.06 * (max(values) - min(values)) or 0.01
+    return Reach(min(values) - room, max(values) + room)
+
+
+def draw_effect(
+    axes, row: float, value: float, ends: Interval | None, mark: Mark, within: Reach, text: str | None = None
+) -> bool:
+    """One effect on its row. What is off the axis is an arrow at its edge, with the numbers beside it (`text`, else
+    those of a difference in nats). Returns whether it is."""
+    if not within.holds(value):
+        left = value < within.low
+        inside = 0.02 * (within.high - within.low)
+        edge, shift = (within.low + inside, 8) if left else (within.high - inside, -8)
+        axes.plot([edge], [row], **mark.style(7) | {"marker": "<" if left else ">"}, zorder=3, clip_on=False)
+        axes.annotate(
+            text or formats.with_interval(value, ends),
+            (edge, row),
+            xytext=(shift, 0),
+            textcoords="offset points",
+            ha="left" if left else "right",
+            va="center",
+            fontsize=8,
+            color="0.25",
+            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "alpha": 0.85, "linewidth": 0},
+        )
+        return True
+    off = False
+    if ends is not None:
+        low, high = max(ends.low, within.low), min(ends.high, within.high)
+        axes.plot([low, high], [row, row], color=mark.colour, linewidth=1.8, solid_capstyle="butt")
+        for end, edge, shape in ((ends.low, within.low, "<"), (ends.high, within.high, ">")):
+            if not within.holds(end):
+                off = True
+                axes.plot([edge], [row], marker=shape, markersize=5, color=mark.colour, clip_on=False)
+    axes.plot([value], [row], **mark.style(), zorder=3)
+    return off
+
+
+def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
+    """Of a legend: the verdicts that occur, in their order; that an arrow is off the axis, where there is one."""
+    present = set(verdicts)
+    found = [
+        Line2D([], [], linewidth=1.8, label=f"{verdict}, 95 % interval", **mark.style())
+        for verdict, mark in MARKS.items()
+        if verdict in present
+    ]
+    if off:
+        arrow = {"marker": "<", "linestyle": "none", "color": "0.25", "markersize": 6}
+        found.append(Line2D([], [], label="beyond the axis (an effect there: its numbers)", **arrow))
+    return found
