@@ -12,7 +12,7 @@ DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS"
 
-.PHONY: list show plan ablation scale lr-search report ui status stop match rate elo data import sync clean help setup queue lint test test-quick test-system test-cards
+.PHONY: list show plan ablation scale lr-search report ui status stop models match rate elo data import sync clean help setup queue lint test test-quick test-system test-cards
 
 ##@ Finding enhancements
 list: ## enhancements by topic, with what was measured here [TOPIC=input|block|head|loss|optimiser|data|schedule FIND=words]
@@ -39,6 +39,8 @@ stop: ## ask running commands to pause; the same commands go on later [STUDY=…
 	$(GO) stop "$$STUDY"
 
 ##@ Nets that play
+models: ## trained nets to play with: ids, accuracy, Elo [BASE=gonn-b5]
+	$(GO) models "$$BASE"
 match: ## games between nets or engines: A=TRIAL|gnugo|'any GTP command' B=… [GAMES=100 LEVEL=10 RULES=chinese|japanese SEED=1]
 	$(GO) match "$$A" "$$B" --games "$$GAMES" --level "$$LEVEL" --rules "$$RULES" --seed "$$SEED"
 rate: ## Elo of all players that met in matches

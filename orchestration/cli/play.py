@@ -12,7 +12,8 @@ from orchestration.cli.usage import OneOf, WholeNumber
 @click.option(
     "--model",
     required=True,
-    help="a trial's id, its beginning or folder, each with @SAMPLES if wanted, or a snapshot's file",
+    help="a trial's id (`gonn models` lists them), its beginning or folder, each with @SAMPLES if wanted, or a "
+    "snapshot's file",
 )
 @click.option("--choice", help="biased, argmax or sampled  [default: biased]")
 @click.option("--history", help="moves that the net is shown: full, last or none  [default: full]")
@@ -141,4 +142,17 @@ def rate(**settings):
     return rate.print_ratings(**settings)
 
 
-VERBS = (gtp, match_, matches, play, elo, rate)
+@click.command()
+@click.argument("text", required=False, default="", metavar="[TEXT]")
+@click.option("--all", "everything", is_flag=True, help="those of no study too: of searches, of gonn train")
+def models(**settings):
+    """Trained nets to play with: ids, accuracy, Elo.
+
+    TEXT: the beginning of an id, or part of a name, such as a base's.
+    """
+    from orchestration.play.models import print_models
+
+    print_models(**settings)
+
+
+VERBS = (gtp, models, match_, matches, play, elo, rate)

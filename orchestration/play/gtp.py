@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gonn_core.config import trial_id
-from gonn_core.errors import SettingError, printable
+from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.guard import Guard
 from gonn_core.play.gtp.server import serve
 from gonn_core.play.gtp.session import GtpSession
-from gonn_core.play.match.spec import NetSpec, parse_choice, parse_player
+from gonn_core.play.match.spec import NetSpec, parse_choice
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.trial.weights import load_net, trained_samples
-from orchestration.study.trial_folder import find_trial
+from orchestration.play.models import named_player, no_such_net
 from reports.workspace import Workspace
 
 NAME = "gonn"
+_MODELS = "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file"
 
 
 def run_engine(model: str, guard: str | None, seed: int | None, **choice: str | None) -> int:
@@ -72,14 +73,13 @@ def _net(model: str, choice: dict[str, str | None]) -> NetSpec:
         if file.suffix != ".safetensors" or not file.stem.isdecimal() or file.parent.name != "snapshots":
             raise SettingError("MODEL", model, "no snapshot of a trial", "runs/TRIAL/snapshots/SAMPLES.safetensors")
         return NetSpec(file.parent.parent, int(file.stem), parse_choice(given, model))
-    spec = parse_player(",".join([model, *given]), lambda beginning: find_trial(Workspace.here(), beginning, "MODEL"))
+    if not model.strip():
+        raise UserError(f"MODEL: not given; `gonn models` lists the trained nets; valid: {_MODELS}")
+    spec = named_player(",".join([model, *given]), Workspace.here(), "MODEL")
     if not isinstance(spec, NetSpec):
-        raise SettingError(
-            "MODEL",
-            model,
-            "no trial and no file",
-            "a trial's id, its beginning or its folder, each with @SAMPLES if wanted; a snapshot's file",
-        )
+        if len(spec.text.split()) > 1 or "/" in model:
+            raise SettingError("MODEL", model, "no trial and no file", _MODELS)
+        raise no_such_net(Workspace.here(), model, "MODEL", engine=False)
     return spec
 
 

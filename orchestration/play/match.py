@@ -35,7 +35,7 @@ def run_match(
 ) -> int:
     """Let two players have played so many games, and print the result. 1 when games were given up. Raises UserError."""
     workspace = Workspace.here()
-    sides = {name: named_side(text, workspace, level, RULES[rules]) for name, text in (("A", a), ("B", b))}
+    sides = {name: named_side(text, workspace, level, RULES[rules], name) for name, text in (("A", a), ("B", b))}
     if level is not None and "gnugo" not in (a, b):
         raise SettingError("level", level, "no player is plain gnugo", "gnugo as one of the players")
     match = play_between(workspace, sides, games, seed, Openings(kind=openings), workers, timeout, RULES[rules])

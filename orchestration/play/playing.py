@@ -8,21 +8,21 @@ import torch
 
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.play.engines.client import EngineError
-from gonn_core.play.engines.commands import Engine, parse_engine
+from gonn_core.play.engines.commands import Engine, is_program, parse_engine
 from gonn_core.play.match.batch import check_no_engine_is_needed
 from gonn_core.play.match.engine_match import EngineEntrant, Entrant, NetEntrant, play_match
 from gonn_core.play.match.net_match import play_nets
 from gonn_core.play.match.record import GameLine, MatchRecord, describe_match, open_match, player_id
-from gonn_core.play.match.spec import NetSpec, load_player, parse_player
+from gonn_core.play.match.spec import NetSpec, load_player
 from gonn_core.play.openings import Openings
 from gonn_core.play.rules import Rules
 from gonn_core.rating.matches import Match, load_match
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import notes
 from orchestration.experiment.stopping import Command, Stopped, at_work
+from orchestration.play.models import named_player, no_such_net
 from orchestration.play.progress import GameCount
 from orchestration.play.rate import net_names
-from orchestration.study.trial_folder import find_trial
 from reports.play.players import player_names
 from reports.workspace import Workspace
 
@@ -33,12 +33,20 @@ CHINESE = Rules()
 Side = NetSpec | Engine
 
 
-def named_side(text: str, workspace: Workspace, level: int | None = None, rules: Rules = CHINESE) -> Side:
-    """The player that a text names. level: of a plain `gnugo`; rules: that GNU Go is started under. Raises
-    SettingError."""
-    spec = parse_player(text, lambda beginning: find_trial(workspace, beginning, "PLAYER"))
+def named_side(
+    text: str, workspace: Workspace, level: int | None = None, rules: Rules = CHINESE, setting: str = "PLAYER"
+) -> Side:
+    """The player that a text names. level: of a plain `gnugo`; rules: that GNU Go is started under. Raises SettingError
+    under the name of the setting: one word that is no program was meant for a trial as likely."""
+    if not text.strip():
+        valid = "a trial's id (`gonn models` lists them), gnugo, gnugo:LEVEL or a GTP command"
+        raise UserError(f"{setting}: no player is given; valid: {valid}")
+    spec = named_player(text, workspace, setting)
     if isinstance(spec, NetSpec):
         return spec
+    name = spec.text.partition(",")[0].partition("@")[0]
+    if len(spec.text.split()) == 1 and name.partition(":")[0] != "gnugo" and not is_program(name):
+        raise no_such_net(workspace, name, setting, engine=True)
     return parse_engine(spec.text, level if spec.text == "gnugo" else None, rules)
 
 
@@ -87,6 +95,8 @@ def play_between(
         if missing:
             players = f"{printable(names['A'])} – {printable(names['B'])}"
             notes().print(f"match {record.id}: {players}; {rules.sentence()}")
+            if identities["A"] == identities["B"]:
+                notes().print("A and B are one player: its games tell of chance alone, and no rating counts them")
             _watch(played, record, missing, command)
         if command.stop_requested:
             raise Stopped

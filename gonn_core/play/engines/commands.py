@@ -71,15 +71,23 @@ def parse_engine(text: str, level: int | None = None, rules: Rules = CHINESE) ->
     return Engine(tuple(command))
 
 
+def is_program(name: str) -> bool:
+    """Whether a program of that name is on PATH or where games are installed."""
+    return _path_of(name) is not None
+
+
 def find_program(name: str) -> str:
     """Path of a program, on PATH or where games are installed. Raises SettingError."""
-    folders = os.pathsep.join([os.environ.get("PATH") or os.defpath, *_GAME_FOLDERS])
-    path = shutil.which(name, path=folders)
+    path = _path_of(name)
     if path is None:
         raise SettingError(
             "engine", name, "no such program on PATH or in /usr/games", _INSTALL.get(os.path.basename(name))
         )
     return path
+
+
+def _path_of(name: str) -> str | None:
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH") or os.defpath, *_GAME_FOLDERS]))
 
 
 def _gnugo(level: int, rules: Rules) -> Engine:

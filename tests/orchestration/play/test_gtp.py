@@ -61,8 +61,10 @@ def test_a_trial_plays_on_pipes(home, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--model", "nothing"], "MODEL=nothing: no trial and no file"),
-        (["--model", "0123"], "MODEL=0123: no such trial in"),
+        (["--model", "nothing"], "runs begins so; `gonn models` lists them; valid: {id} (of no study)"),
+        (["--model", "0123"], "runs begins so; `gonn models` lists them; valid: {id} (of no study)"),
+        (["--model", ""], "MODEL: not given; `gonn models` lists the trained nets; valid: a trial's id"),
+        (["--model", "/no/such/file"], "MODEL=/no/such/file: no trial and no file"),
         (["--model", "{trial}@5"], "samples=5: trial"),
         (["--model", "{trial}", "--choice", "best"], "choice=best"),
         (["--model", "{trial}", "--symmetries", "4"], "symmetries=4"),
@@ -77,7 +79,7 @@ def test_wrong_settings_are_one_line(home, monkeypatch, capfd, options, line):
     trial = next((home / "runs").iterdir())
     assert cli.run(["gtp", *(option.format(trial=trial) for option in options)]) == 2
     shown = capfd.readouterr()
-    assert shown.out == "" and line in shown.err and shown.err.count("\n") == 1
+    assert shown.out == "" and line.format(id=trial.name[:8]) in shown.err and shown.err.count("\n") == 1
 
 
 def test_standard_output_is_the_protocols_alone(capfd):

@@ -73,8 +73,13 @@ def test_the_table_is_written(home, capsys):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["abcdef", "gnugo"], "PLAYER=abcdef: no such trial"),
-        (["no-such-engine", "gnugo"], "engine=no-such-engine: no such program"),
+        (["abcdef", "gnugo"], "A=abcdef: no trial in "),
+        (
+            ["gnugo", "zzz"],
+            "no program on PATH or in /usr/games is called so; `gonn models` lists them; valid: {id} (of",
+        ),
+        (["no-such-engine --gtp", "gnugo"], "engine=no-such-engine: no such program"),
+        (["{net}", ""], "B: no player is given; valid: a trial's id (`gonn models` lists them), gnugo, "),
         (["{net}", "{fake}", "--level", "5"], "level=5: no player is plain gnugo"),
         (["{net},choice=best", "{fake}"], "choice=best"),
         (["{net}", "{fake}", "--openings", "fuseki"], "OPENINGS=fuseki"),
@@ -89,7 +94,7 @@ def test_bad_players_stop_in_one_line(home, capsys, arguments, said):
     words = {"net": net(home), "fake": fake(), "mute": f"{sys.executable} -c pass"}
     assert run(["match", *(each.format(**words) for each in arguments)]) == 2
     error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1
+    assert said.format(id=next((home / "runs").iterdir()).name[:8]) in error and error.count("\n") == 1
     assert not (home / "matches").exists()
 
 
@@ -110,3 +115,10 @@ def test_nets_play_each_other(home, capsys):
     (folder,) = (home / "matches").iterdir()
     assert len((folder / "games.jsonl").read_text().splitlines()) == 3
     assert (folder / "sgf" / "2.sgf").exists()
+
+
+def test_a_player_against_itself_is_told(home, capsys):
+    assert run(["match", fake("stones=1"), fake("stones=1"), "--games", "1"]) == 0
+    assert "A and B are one player: " in capsys.readouterr().err
+    run(["match", fake("stones=1"), fake("stones=2"), "--games", "1"])
+    assert "one player" not in capsys.readouterr().err
