@@ -18,7 +18,7 @@ from zipfile import ZipFile, ZipInfo
 
 from gonn_core.files.whole import write_whole
 
-_SOURCES = (".py", ".yaml", ".j2", ".json", ".npz")
+_SOURCES = (".py", ".yaml", ".j2", ".json", ".npz", ".js", ".css")
 _DIGEST = 32
 
 

@@ -10,7 +10,7 @@ from orchestration.cli.usage import WholeNumber
 def report(studies):
     """Tables and figures of each STUDY, or of all, made again.
 
-    Of several also a summary; of all also the report over everything, out/report/index.md.
+    A page for a browser each, out/STUDY/report.html; of several also a summary, of all also out/report/index.html.
     """
     from orchestration.reporting.report import write_reports
 

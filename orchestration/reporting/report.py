@@ -10,7 +10,10 @@ from orchestration.console import output
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
+from reports.study.render import HTML
 from reports.workspace import Workspace
+
+INDEX = "index.html"
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
@@ -42,17 +45,18 @@ def write_reports(studies: tuple[str, ...]) -> None:
         from reports.scaling.page import write_samples
 
         played = load_played(workspace.matches, workspace.elo)
-        index = write_book(
+        shown, _ = worth_showing([reported.files.report for reported in written])
+        curves = [reporter.controls.of(report.study) for report in shown]
+        book = write_book(
             [reported.files for reported in written],
             registry,
             workspace.out / "report",
             _searches(workspace),
             played,
             workspace.report_cache,
+            curves,
         )
-        output().print(f"over all studies: {index}")
-        shown, _ = worth_showing([reported.files.report for reported in written])
-        curves = (reporter.controls.of(report.study) for report in shown)
+        output().print(f"over all studies: {book}")
         samples = write_samples(shown, curves, workspace.out / SAMPLES, workspace.report_cache)
         if samples is not None:
             output().print(f"losses and effects over samples: {samples[0]}")
@@ -73,8 +77,8 @@ def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
     for study in studies:
         for sentence in sentences(workspace, study.id):
             console.print(Text(printable(sentence, 400)))
-        console.print(f"report: {workspace.out / study.id / 'report.md'}")
-    index = workspace.out / "report" / "index.md"
+        console.print(f"report: {workspace.out / study.id / HTML}")
+    index = workspace.out / "report" / INDEX
     console.print(f"nothing has changed since these reports were made; over all studies: {index}")
 
 

@@ -43,7 +43,7 @@ class ReportedStudy:
         else:
             for sentence in self.files.report.sentences:
                 console.print(Text(printable(sentence, 400)))
-        console.print(f"report: {_near(self.files.markdown)}")
+        console.print(f"report: {_near(self.files.html)}")
 
 
 class Reporter:

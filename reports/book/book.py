@@ -1,10 +1,10 @@
-"""The report over all studies of a workspace: `index.md`, every table as CSV and LaTeX, figures, and the manifest of
-the trials behind each cell.
+"""The report over all studies of a workspace: `index.html`, `index.md`, every table as CSV and LaTeX, figures, and the
+manifest of the trials behind each cell.
 
 Made from trial directories, study files and the declarations alone: the same trials give the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ablations.registry import Registry
@@ -23,11 +23,13 @@ from reports.figures.picture import Picture
 from reports.files import write_files
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.rows import effect_rows, trial_rows
+from reports.html.book import book_page, drawn_inside
 from reports.pages import page_text
 from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
 from reports.results.page_family import judge_page
+from reports.scaling.page import samples_section
 from reports.search.report import SearchReport
 from reports.study.render import ReportFiles
 from reports.study.report import Report
@@ -36,8 +38,11 @@ from reports.summary.box import summary_box
 from reports.summary.lines import summary_lines
 from reports.tables.latex import latex_table
 from reports.tables.serial import csv_text, json_bytes
+from reports.worth.curve import ControlCurve
 
 FORMAT = 1
+HTML = "index.html"
+"""The page that a browser opens."""
 
 
 def write_book(
@@ -47,9 +52,10 @@ def write_book(
     searches: Sequence[SearchReport] = (),
     played: Played = NOTHING_PLAYED,
     cache: Path | None = None,
+    controls: Iterable[ControlCurve] = (),
 ) -> Path:
     """Write the report over the studies whose reports were `written`, over searches for learning rates and over games
-    into `folder`; index.md's path.
+    into `folder`; index.html's path. It also tells what the page on samples does, given curves of `controls`.
 
     `cache`: folder of what reports keep of their work (see reports.cache), None: all pictures are drawn anew. Files of
     an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
@@ -58,7 +64,12 @@ def write_book(
     ids = {report.study.id for report in shown}
     curves = [_curves(each) for each in written if each.report.study.id in ids and each.figures]
     sections = book_sections(shown, registry, curves, searches, played)
+    pictures, of_studies = drawn_inside(sections)
+    files = {picture.name: picture.files(cache) for picture in pictures}
+    samples = samples_section(shown, controls)
+    elsewhere = {picture.name: picture.files(cache) for picture in samples.pictures}
     contents = {
+        HTML: book_page([*sections, samples], shown, left_out, registry, {**files, **elsewhere}),
         "index.md": index(sections, shown, left_out, registry).encode(),
         "manifest.json": json_bytes(manifest(sections, shown, searches, played.ladders)),
         **_whole_frames([each.report for each in written]),
@@ -66,16 +77,18 @@ def write_book(
     for table in (table for section in sections for table in section.all_tables):
         contents[f"{table.name}.csv"] = csv_text(table).encode()
         contents[f"{table.name}.tex"] = latex_table(table).encode()
+    for picture in files.values():
+        contents |= picture
     names = set(contents)
-    for picture in (picture for section in sections for picture in section.pictures):
-        files = picture.files(cache)  # one at a time: a report over many studies has hundreds
-        write_files(folder, files)
-        names |= set(files)
+    for picture in of_studies:  # one at a time: a report over many studies has hundreds
+        drawn = picture.files(cache)
+        write_files(folder, drawn)
+        names |= set(drawn)
     write_files(folder, contents)
     for path in folder.iterdir():
         if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in names:
             path.unlink()
-    return folder / "index.md"
+    return folder / HTML
 
 
 def worth_showing(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:

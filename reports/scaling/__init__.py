@@ -1,4 +1,4 @@
 """Losses and effects over numbers of samples: curves of controls, the course of each effect, what may lie beyond.
 
-Imports: figures, reports, results, stats, study, tables, worth; ablations.
+Imports: book, figures, reports, results, stats, study, tables, worth; ablations.
 """

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from reports.book.section import Section
 from reports.files import write_files
 from reports.pages import page_text
 from reports.scaling.courses import courses
@@ -12,6 +13,11 @@ from reports.study.report import Report
 from reports.tables.cells import Table
 from reports.tables.serial import csv_text
 from reports.worth.curve import ControlCurve
+
+TITLE = "Losses and effects over samples"
+NONE_YET = (
+    "Nothing was trained on more than one number of samples yet: `make scale BASE=gonn-b5` trains a base on four."
+)
 
 
 def samples_tables(reports: Sequence[Report], curves: Sequence[ControlCurve]) -> list[Table]:
@@ -29,6 +35,15 @@ def distinct(curves: Iterable[ControlCurve]) -> list[ControlCurve]:
         if len(curve.points) > 1 and curve not in kept:
             kept.append(curve)
     return kept
+
+
+def samples_section(reports: Sequence[Report], curves: Iterable[ControlCurve]) -> Section:
+    """The page as a section of another one; one sentence where nothing was trained on more than one number of
+    samples."""
+    shown = distinct(curves)
+    tables = samples_tables(reports, shown)
+    pictures = tuple(curve_picture(curve, number) for number, curve in enumerate(shown, 1))
+    return Section(TITLE, () if tables else (NONE_YET,), pictures if tables else (), tuple(tables))
 
 
 def write_samples(

@@ -1,4 +1,4 @@
-"""Commands that go on from a screen, as they can be typed."""
+"""Commands that make a study or go on from it, as they can be typed."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,17 +16,49 @@ def confirm_command(study: Study, cards: Sequence[str]) -> str:
 
 def fold_command(study: Study, card: str) -> str:
     """The screen again with a card's sign reversed in as many runs more; the runs that there are count."""
-    hold = [name for name, reason in study.held.items() if reason.startswith("HOLD")]
     runs, seeds = 2 * len(study.trials), ",".join(map(str, study.seeds))
-    more = ["--hold", ",".join(hold)] if hold else []
-    return _command(
-        study, study.cards, "--design", "screen", "--runs", str(runs), "--seeds", seeds, *more, "--fold", card
-    )
+    settings = ["--design", "screen", "--runs", str(runs), "--seeds", seeds, *_hold(study), "--fold", card]
+    return _command(study, study.cards, *settings)
 
 
 def _command(study: Study, cards: Sequence[str], *options: str) -> str:
-    samples = ["--samples", str(study.samples)] if study.samples is not None else []
+    settings = ["--base", study.base, "--data", study.data, "--budget", study.budget, *_samples(study), *_found(study)]
+    return shlex.join(["gonn", "ablate", ",".join(cards), *settings, *options])
+
+
+def _samples(study: Study) -> list[str]:
+    return ["--samples", str(study.samples)] if study.samples is not None else []
+
+
+def _found(study: Study) -> list[str]:
     rate = study.arms[0].rate_found_by
-    found = ["--lr", f"found:{rate}"] if rate else []
-    settings = ["--base", study.base, "--data", study.data, "--budget", study.budget, *samples, *found, *options]
-    return shlex.join(["gonn", "ablate", ",".join(cards), *settings])
+    return ["--lr", f"found:{rate}"] if rate else []
+
+
+def _hold(study: Study) -> list[str]:
+    hold = [name for name, reason in study.held.items() if reason.startswith("HOLD")]
+    return ["--hold", ",".join(hold)] if hold else []
+
+
+def study_command(study: Study) -> str:
+    """What makes a study, and goes on with it where trials are missing. Of games in a folder of one's own it names the
+    data set as the study does."""
+    if not study.cards:
+        settings = ["--data", study.data, "--budget", study.budget, *_samples(study), *_found(study), *_seeds(study)]
+        return shlex.join(["gonn", "scale", study.base, *settings])
+    design = ["--design", study.design] if study.design != "add-one" else []
+    runs = ["--runs", str(len(study.trials))] if study.design == "screen" else []
+    futility = ["--futility", f"{study.looks.futility:g}"] if study.looks and study.looks.futility else []
+    return _command(study, study.cards, *design, *runs, *_hold(study), *_seeds(study), *futility)
+
+
+def _seeds(study: Study) -> list[str]:
+    """Of every arm, and of the control where it has more."""
+    more = [seed for seed in study.trials_of(study.arms[0].id) if seed not in study.seeds]
+    control = ["--control-seeds", _numbers((*study.seeds, *more))] if more and study.design != "screen" else []
+    looks = study.looks
+    return ["--seeds", f"{looks.seeds[0]}..{looks.seeds[-1]}" if looks else _numbers(study.seeds), *control]
+
+
+def _numbers(seeds: Sequence[int]) -> str:
+    return str(len(seeds)) if list(seeds) == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds))

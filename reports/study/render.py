@@ -1,4 +1,4 @@
-"""Writes a study's report: markdown, JSON, CSV tables, figure, and the manifest of the runs behind every cell.
+"""Writes a study's report: HTML, markdown, JSON, CSV tables, figure, and the manifest of the runs behind every cell.
 
 Nothing here depends on when or where it is written: the same trials give the same bytes.
 """
@@ -13,6 +13,7 @@ from gonn_core.errors import SettingError
 from reports.cache import cached_files, digest
 from reports.figures.picture import drawing_code
 from reports.files import write_files
+from reports.html.study import study_page
 from reports.pages import page_text
 from reports.results.compare import MAIN, OF_RUNS, study_thresholds
 from reports.results.seed_pool import PriorNoise
@@ -25,6 +26,8 @@ from reports.tables.serial import csv_text, json_bytes
 from reports.worth.elsewhere import OverSamples
 
 _RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
+HTML = "report.html"
+"""The file that a browser opens."""
 _FIGURES = ("figure.png", "figure.svg", "screen.png", "screen.svg")
 
 
@@ -34,6 +37,7 @@ class ReportFiles:
 
     folder: Path
     markdown: Path
+    html: Path
     data: Path
     manifest: Path
     tables: tuple[Path, ...]
@@ -58,11 +62,14 @@ def write_report(
     if results.study != study:
         raise ValueError("these are the results of another study")
     folder = _folder(out_folder, study)
-    report = make_report(results, registry or load_registry(), prior, scaled)
+    registry = registry or load_registry()
+    report = make_report(results, registry, prior, scaled)
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
+    of_runs = {name: data for name, data in pictures.items() if name.startswith("screen.")}
     contents = {
+        HTML: study_page(report, tables, registry, of_runs),
         "report.md": markdown(report, tables, tuple(pictures)).encode(),
         "report.json": numbers,
         "manifest.json": json_bytes(serial.manifest(report, tables)),
@@ -91,6 +98,7 @@ def _files(folder: Path, report: Report) -> ReportFiles:
     return ReportFiles(
         folder=folder,
         markdown=folder / "report.md",
+        html=folder / HTML,
         data=folder / "report.json",
         manifest=folder / "manifest.json",
         tables=tuple(sorted(folder.glob("*.csv"))),

@@ -276,6 +276,7 @@ def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(writte
     first, second = (write_book(written, registry(), tmp_path / name).parent for name in ("a", "b"))
     names = sorted(path.name for path in first.iterdir())
     assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+    assert b"data:image/" in (first / "index.html").read_bytes()
     manifest = json.loads((first / "manifest.json").read_text())
     for name, found in manifest["tables"].items():
         assert f"{name}.csv" in names and f"{name}.tex" in names
@@ -307,7 +308,7 @@ def test_without_any_result_the_published_rows_are_there_and_what_an_earlier_rep
     book.mkdir()
     (book / "old.csv").write_text("x")
     (book / "mine.txt").write_text("x")
-    text = write_book([report], registry(), book).read_text()
+    text = write_book([report], registry(), book).with_name("index.md").read_text()
     assert "Darkforest" in text and "Nothing measured on KGS or GoGoD" in text and "make ablation NAME=ladder" in text
     assert not (book / "old.csv").exists() and (book / "mine.txt").exists()
 

@@ -1,0 +1,132 @@
+"""The page over everything: what helps, every claim, curves, then the sections of the report, folded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ablations.registry import Registry
+from reports.book.section import Section
+from reports.figures.picture import Picture
+from reports.html.cards import cards_table
+from reports.html.curves import study_curves
+from reports.html.effects import summary_effects
+from reports.html.page import html_page, picture_address, prose
+from reports.html.summary import book_summary, study_headline
+from reports.results.compare import MAIN, OF_RUNS, study_thresholds
+from reports.study.report import Report
+from reports.summary.lines import summary_lines
+from reports.tables.cells import Table
+
+PICTURES_AT_MOST = 2_000_000
+"""Characters of all pictures in the file; the others are named, for they lie beside it."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A section as the page has it; pictures: title, address or the name of the file beside the page."""
+
+    title: str
+    sentences: tuple[str, ...]
+    pictures: tuple[tuple[str, str, bool], ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class _Study:
+    """A study in the list of all."""
+
+    report: Report
+    headline: str
+    done: int
+    trials: int
+
+
+def book_page(
+    sections: Sequence[Section],
+    reports: Sequence[Report],
+    left_out: Sequence[Report],
+    registry: Registry,
+    pictures: Mapping[str, Mapping[str, bytes]],
+) -> bytes:
+    """The file's bytes. `sections`: those of the report, the one on claims among them; `reports`: what they are made
+    of; `left_out`: studies that they are not; `pictures`: name -> files of those of `drawn_inside`."""
+    lines = summary_lines(reports, registry)
+    claims = next(section for section in sections if section.title == "Claims")
+    summary = next((table for table in claims.tables if table.name == "summary"), None)
+    cards, details = cards_table(registry, claims, lines)
+    curves = [study_curves(report.results, report.analyses[MAIN, "nats"]) for report in _by_interest(reports)]
+    return html_page(
+        "book.html.j2",
+        {"curves": [each for each in curves if each]},
+        sorted({report.study.coverage for report in reports}),
+        summary=book_summary(reports, lines, claims, registry),
+        effects=summary_effects(lines, summary) if summary else None,
+        effects_notes=summary.notes if summary else (),
+        cards=cards,
+        cards_details=details,
+        cards_count=len(registry.cards),
+        curves=any(curves),
+        sections=_shown(sections, pictures),
+        studies=[_study(report) for report in reports],
+        left_out=left_out,
+        reading=_reading(reports),
+    )
+
+
+def drawn_inside(sections: Sequence[Section]) -> tuple[list[Picture], list[Picture]]:
+    """Pictures that may be in the page; and those of the studies' curves, which it draws itself."""
+    pictures = [picture for section in sections for picture in section.pictures]
+    return [each for each in pictures if not _is_curve(each)], [each for each in pictures if _is_curve(each)]
+
+
+def _by_interest(reports: Sequence[Report]) -> list[Report]:
+    """The one with the largest effect that is shown comes first: it is drawn until another is chosen."""
+
+    def largest(report: Report) -> float:
+        nats = report.analyses[MAIN, "nats"]
+        shown = [card for card, verdict in report.verdicts.items() if verdict in ("helps", "hurts")]
+        return max((abs(effect.delta) for card in shown if (effect := nats.effect(card))), default=0.0)
+
+    return sorted(reports, key=lambda report: (-largest(report), report.study.id))
+
+
+def _shown(sections: Sequence[Section], pictures: Mapping[str, Mapping[str, bytes]]) -> list[_Shown]:
+    """Without the tables that the page has in another form, and without the curves, which it draws."""
+    room, shown = PICTURES_AT_MOST, []
+    for section in sections:
+        drawn = []
+        for picture in section.pictures:
+            if not _is_curve(picture):
+                address = picture_address(dict(pictures[picture.name]))
+                inside = len(address) <= room
+                room -= len(address) if inside else 0
+                drawn.append((picture.title, address if inside else f"{picture.name}.png", inside))
+        tables = tuple(table for table in section.all_tables if table.name != "summary" and not _is_claims(table))
+        shown.append(_Shown(section.title, section.sentences, tuple(drawn), tables))
+    return shown
+
+
+def _is_curve(picture: Picture) -> bool:
+    return picture.name.startswith("curves-")
+
+
+def _is_claims(table: Table) -> bool:
+    return table.name.startswith("claims-")
+
+
+def _study(report: Report) -> _Study:
+    trials = report.results.trials
+    return _Study(report, study_headline(report), len(trials) - len(report.results.unfinished), len(trials))
+
+
+def _reading(reports: Sequence[Report]):
+    """How to read the numbers, by the thresholds of the first study; none without a study."""
+    if not reports:
+        return ""
+    study = reports[0].study
+    return prose(
+        "how_to_read.md.j2",
+        study=study,
+        of_runs=any(report.study.design in OF_RUNS for report in reports),
+        thresholds=study_thresholds(study),
+        percent=lambda share: f"{100 * share:g} %",
+    )

@@ -1,0 +1,100 @@
+"""Curves of a study as plain data for the charts of a page: validation nats over samples by arm, paired differences."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ablations.study import Arm
+from gonn_core.errors import printable
+from gonn_core.go.points import POINTS
+from reports.results.compare import MAIN, StudyAnalysis, paired_curve
+from reports.results.study_results import StudyResults
+from reports.stats.estimates import quantile
+from reports.tables.formats import about
+
+UNIFORM = math.log(POINTS)
+"""Nats of a net that gives every point the same probability; worse than that is no loss to look at closely."""
+_DIGITS = 4
+
+
+def study_curves(results: StudyResults, nats: StudyAnalysis) -> dict | None:
+    """What the charts of a study are drawn from; None while no trial has a progress point.
+
+    arms: seeds (a line each) and their mean where all seeds of the arm that got anywhere have a point; differences:
+    means over pairs with 95 % bands over seeds, and effects on the test games with their intervals.
+    """
+    study, many = results.study, results.study.design == "screen"
+    counts = sorted({line["samples"] for trial in results.trials for line in trial.curve if "nats" in line})
+    if not counts:
+        return None
+    arms = [_arm(results, arm, counts, thin=many and bool(index)) for index, arm in enumerate(study.arms)]
+    return {
+        "title": printable(study.title, 160),
+        "id": study.id,
+        "samples": counts,
+        "total": max(arm.config.training.samples for arm in study.arms),
+        "uniform": round(UNIFORM, _DIGITS),
+        "arms": arms,
+        "differences": _differences(results, nats, counts),
+    }
+
+
+def _arm(results: StudyResults, arm: Arm, counts: Sequence[int], thin: bool) -> dict:
+    lines = []
+    for trial in results.of_arm(arm.id):
+        points = {line["samples"]: line["nats"] for line in trial.curve if "nats" in line}
+        lines.append([points.get(count) for count in counts])
+    at = [[value for value in values if value is not None] for values in zip(*lines, strict=True)] if lines else []
+    most = max(map(len, at), default=0)
+    mean = [float(np.mean(values)) if values and len(values) == most else None for values in at]
+    planned = results.due_seeds(arm.id)
+    label = printable(arm.label, 60) + ("" if most == planned else f" ({most} of {planned} seeds)")
+    return {"label": label, "thin": thin, "seeds": [_rounded(line) for line in lines], "mean": _rounded(mean)}
+
+
+def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[int]) -> list[dict]:
+    study, found = results.study, []
+    for contrast in study.contrasts:
+        curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
+        effect = nats.effect(contrast.card)
+        means = {count: float(deltas.mean()) for count, deltas in curve.items()}
+        halves = {count: _half_width(deltas) for count, deltas in curve.items() if len(deltas) > 1}
+        if not curve:
+            continue
+        tested = None
+        if effect is not None:
+            ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else [None, None]
+            tested = _rounded([effect.delta, *ends])
+        found.append(
+            {
+                "label": printable(contrast.card, 60),
+                "mean": _rounded([means.get(count) for count in counts]),
+                "low": _rounded([means[count] - halves[count] if count in halves else None for count in counts]),
+                "high": _rounded([means[count] + halves[count] if count in halves else None for count in counts]),
+                "tested": tested,
+            }
+        )
+    return found
+
+
+def _half_width(deltas: np.ndarray) -> float:
+    """Half of the 95 % t interval of a mean over two seeds or more."""
+    n = len(deltas)
+    return float(quantile(0.975, n - 1) * deltas.std(ddof=1) / math.sqrt(n))
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None or not math.isfinite(value) else round(value, _DIGITS) for value in values]
+
+
+def caption(results: StudyResults) -> str:
+    """What the charts show, in words."""
+    split = results.study.evaluations[MAIN].split
+    longest = max(arm.config.training.samples for arm in results.study.arms)
+    return (
+        f"Above: validation nats over {about(longest)} samples; thin lines are seeds, thick ones their mean. What is "
+        f"worse than a uniform guess ({UNIFORM:.2f} nats) is cut off, with a triangle at the edge. Below: paired "
+        f"difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last sample "
+        f"the effect on the {split} games with its interval."
+    )

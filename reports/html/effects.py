@@ -1,0 +1,144 @@
+"""The table of enhancements that a page begins with: from the tables of a study or of the summary, with what is behind
+each row."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from reports.html.bars import bar, scale
+from reports.results.study_results import StudyResults
+from reports.screen.commands import study_command
+from reports.study.report import Report
+from reports.study.report_tables import ReportTables
+from reports.study.tables import cost_cells
+from reports.summary.lines import SYSTEMS, SummaryLine
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Row, Table, text_cell
+
+_COLUMNS = (
+    Column("card", "enhancement", "left"),
+    Column("delta", "Δ test nats"),
+    Column("interval", "95 % interval"),
+    Column("p", "p (adjusted)"),
+    Column("verdict", "verdict", "left"),
+    Column("worth", "worth in samples"),
+    Column("top1", "Δ top-1 (points)"),
+    Column("parameters", "Δ parameters"),
+    Column("speed", "speed"),
+    Column("system", "system", "left"),
+    Column("base", "base", "left"),
+    Column("study", "study", "left"),
+)
+_ARMS_NAMED = 4
+Details = Mapping[str, Sequence[tuple[str, str]]]
+"""Row -> what is told of it when asked: label and text."""
+
+
+@dataclass(frozen=True)
+class Effects:
+    """A table of effects on the loss. details: what is behind each row; bars: pictures of the intervals by row."""
+
+    table: Table
+    details: Details
+    bars: Mapping[str, Markup]
+    edge: float
+    """Nats at both edges of the bars."""
+
+
+def study_effects(report: Report, tables: ReportTables, system_of: Mapping[str, str]) -> Effects:
+    """Of one study; `system_of`: card -> its system."""
+    effects = {row.key: row.cells for row in tables.table("effects").rows}
+    rates = {row.key: row.cells for row in tables.table("rates").rows}
+    rows, details = [], {}
+    for contrast in report.study.contrasts:
+        card, cells = contrast.card, effects[contrast.card]
+        own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "p", "verdict", "worth")}
+        own |= {"parameters": cells["parameters"], "speed": cells["speed"], "top1": _first(rates[card]["top1"])}
+        own |= _about(card, system_of.get(card, "unknown"), report)
+        rows.append(Row(card, own))
+        told = [("interval from its own seeds", cells["own"]), ("s.e.: seeds, games", cells["parts"])]
+        told += [("seeds", cells["seeds"]), ("Δ top-1 with interval", rates[card]["top1"])]
+        told += [("Δ top-4 with interval", rates[card]["top4"]), ("FLOPs", cells["flops"])]
+        texts = [(label, cell.text) for label, cell in told]
+        if "worth_time" in cells:
+            texts.append(("worth in time", cells["worth_time"].text))
+        details[card] = [*texts, *_behind(own, report)]
+    hidden = ("system", "base", "study")
+    return _effects(rows, details, tuple(column for column in _COLUMNS if column.key not in hidden))
+
+
+def summary_effects(lines: Sequence[SummaryLine], table: Table) -> Effects:
+    """Of several studies; `table`: the summary of these lines, in their order."""
+    rows, details = [], {}
+    for line, row in zip(lines, table.rows, strict=True):
+        report, cells = line.report, row.cells
+        contrast = next(each for each in report.study.contrasts if each.card == line.card)
+        own = {key: cells[key] for key in ("delta", "interval", "verdict", "top1")}
+        own |= {"p": cells["p_page"], "worth": cells.get("worth", Cell(formats.NONE))}
+        own |= {key: cell for key, cell in cost_cells(report.results, contrast).items() if key != "flops"}
+        own |= _about(line.card, line.system, report)
+        key = row.key
+        rows.append(Row(key, own))
+        told = [("p in its study", cells["p"].text), ("could show", cells["shown"].text)]
+        told += [("seeds", cells["seeds"].text), ("the document", cells["claimed"].text)]
+        told += [("on that claim", cells["judged"].text), ("FLOPs", cells["cost"].text)]
+        details[key] = [*told, *_behind(own, report)]
+    rows.sort(key=_order)
+    columns = tuple(replace(column, title="p (page)") if column.key == "p" else column for column in _COLUMNS)
+    return _effects(rows, details, columns)
+
+
+def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column]) -> Effects:
+    worths = any(row.cells["worth"].value is not None for row in rows)
+    kept = tuple(column for column in columns if worths or column.key != "worth")
+    known = {row.key: _ends(row) for row in rows if row.cells["delta"].value is not None}
+    edge = scale(known.values())
+    bars = {row.key: bar(row.cells["delta"].value, known[row.key], edge) for row in rows if row.key in known}
+    return Effects(Table("enhancements", "Enhancements", kept, tuple(rows)), details, bars, edge)
+
+
+def _order(row: Row) -> tuple:
+    """What helps first, then what hurts, then all else; by the size of the effect."""
+    verdict, delta = row.cells["verdict"].text.partition(":")[0].partition(";")[0], row.cells["delta"].value
+    return verdict != "helps", verdict != "hurts", delta is None, -abs(delta or 0.0), row.key
+
+
+def _ends(row: Row) -> list[float]:
+    return row.cells["interval"].value or [row.cells["delta"].value]
+
+
+def _first(cell: Cell) -> Cell:
+    """The value of a cell without its interval."""
+    if not isinstance(cell.value, list):
+        return cell
+    return replace(cell, text=formats.signed(cell.value[0], "share"), value=cell.value[0])
+
+
+def _about(card: str, system: str, report: Report) -> dict[str, Cell]:
+    study = report.study
+    return {
+        "card": text_cell(card),
+        "system": text_cell(SYSTEMS.get(system, system)),
+        "base": text_cell(study.base),
+        "study": text_cell(study.id),
+    }
+
+
+def _behind(cells: Mapping[str, Cell], report: Report) -> list[tuple[str, str]]:
+    """The trials of an effect and what made them."""
+    trials = cells["delta"].trials
+    told = [(f"{len(trials)} trials", ", ".join(_by_arm(report.results, trials)))] if trials else []
+    return [*told, ("command", study_command(report.study))]
+
+
+def _by_arm(results: StudyResults, trials: Iterable[str]) -> list[str]:
+    """`gonn-b5: 1f2e… 77ab…`, the trials of each arm; those of many arms without them."""
+    wanted = set(trials)
+    found: dict[str, list[str]] = {}
+    for trial in results.trials:
+        if trial.id in wanted:
+            found.setdefault(results.study.arm(trial.arm).label, []).append(trial.id)
+    if len(found) > _ARMS_NAMED:
+        return [" ".join(ids) for ids in found.values()]
+    return [f"{label}: {' '.join(ids)}" for label, ids in found.items()]
