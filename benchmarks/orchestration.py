@@ -23,7 +23,7 @@ from gonn_core.trial.job import Job, RunSettings
 from orchestration.experiment.accounting import Account
 from orchestration.runners.base import ONE_THREAD
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.ray_tune import RayRunner
+from orchestration.runners.ray_runner import RayRunner
 
 FUNCTION = "benchmarks.orchestration:multiply"
 

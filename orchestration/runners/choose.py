@@ -12,7 +12,7 @@ def make_runner(name: str, address: str | None = None, function: str = RUN_TRIAL
     """
     address = address_of(address, name)
     if name == "ray":
-        from orchestration.runners.ray_tune import RayRunner
+        from orchestration.runners.ray_runner import RayRunner
 
         return RayRunner(address, function)
     if name == "local":

@@ -44,6 +44,11 @@ class JobQueue:
         return self._over and not self._again
 
     @property
+    def waiting(self) -> set[str]:
+        """Ids of the jobs that were put back."""
+        return {job.id for job in self._again}
+
+    @property
     def may_fill(self) -> bool:
         """Whether a job at work may yet be put back."""
         return self.slots is not None and self.slots.running > 0

@@ -1,11 +1,23 @@
 """The driver's side of a study under Ray Tune; knows Tune's trials by their ids, and nothing else of Ray."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from orchestration.runners.base import ATTEMPTS, Outcome, begun, ended, retried
 from orchestration.runners.queue import JobQueue
+
+
+class Next(NamedTuple):
+    """What Tune is told when it asks for a trial."""
+
+    job: Job | None
+    """None: not now."""
+    gpu: float = 0.0
+    """The share of a GPU that the trial takes."""
+    over: bool = False
+    """There will be no more."""
 
 
 class RayStudy:
@@ -18,25 +30,26 @@ class RayStudy:
         self.outcomes: dict[str, Outcome | None] = {}
         """By trial id, in the order of the jobs; None while it runs."""
 
-    def __getstate__(self):
-        return {}  # Tune writes everything it is given to disk, for a restore that never comes
-
     def ended(self) -> list[Outcome]:
         """How all jobs ended, in their order."""
         return [outcome for outcome in self.outcomes.values() if outcome is not None]
 
-    def next_job(self, tune_id: str) -> Job | None:
-        """The job of a new trial of Tune's, None when there is none now."""
+    def next_job(self, tune_id: str) -> Next:
+        """What a new trial of Tune's is to do."""
         job = self.queue.take()
-        if job is not None:
-            self._jobs[tune_id] = job
-            self.outcomes.setdefault(job.id, None)
-        return job
+        if job is None:
+            return Next(None, over=self.queue.is_empty and not self.queue.may_fill)
+        self._jobs[tune_id] = job
+        self.outcomes.setdefault(job.id, None)
+        return Next(job, self.queue.slots.share if self.queue.slots else 0.0)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether there will be no more jobs."""
-        return self.queue.is_empty and not self.queue.may_fill
+    def start_again(self, why: str) -> None:
+        """Ray has died, and another one will ask for what was under way."""
+        for job in self._jobs.values():
+            if self.outcomes[job.id] is None and job.id not in self.queue.waiting:
+                self.queue.again(job)
+                self.queue.publish(retried(job, why))
+        self._jobs.clear()
 
     def begun(self, tune_id: str) -> None:
         """A process of Tune's takes the trial up, for the first time or again."""

@@ -1,43 +1,43 @@
-"""Trials under Ray Tune: on this machine's cores, fractions of its GPUs, or a cluster. The only module that imports
-Ray.
+"""Ray's process: trials under Ray Tune on this machine's cores, fractions of its GPUs, or a cluster. The only module
+that imports Ray.
 
 Tune schedules trials, reuses their processes and passes on what they say; it stores and restores nothing. The state of
-a trial is its directory, so Ray's own checkpoints, loggers and result folders stay unused.
+a trial is its directory, so Ray's own checkpoints, loggers and result folders stay unused. Everything is decided by the
+command, at the other end of a pipe (`orchestration.runners.ray_runner`).
 """
 
 import logging
 import os
 import queue
 import secrets
+import shutil
+import signal
 import sys
 import threading
-from contextlib import contextmanager
-from itertools import chain
+import time
+import traceback
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
 
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.events import Finished
-from gonn_core.trial.job import Job
-from orchestration.runners.base import (
-    ATTEMPTS,
-    ONE_THREAD,
-    RUN_TRIAL,
-    JobSource,
-    OnEvent,
-    Outcome,
-    Places,
-    describe,
-    distinct,
-    failure,
-    load_function,
-    places,
-)
-from orchestration.runners.gpu_slots import GpuSlots, shared_gpus
-from orchestration.runners.queue import JobQueue
+from orchestration.runners.base import ATTEMPTS, ONE_THREAD, Outcome, describe, failure, load_function
 from orchestration.runners.ray_cluster import CHECK_SECONDS, SETTING, check_nodes, node_problem, shipped, token_in
-from orchestration.runners.ray_jobs import RayStudy
-from orchestration.runners.ray_scratch import scratch
+from orchestration.runners.ray_link import (
+    Beat,
+    Broken,
+    Call,
+    Down,
+    NotStarted,
+    Over,
+    Plan,
+    Refused,
+    Up,
+    how_it_ended,
+)
+from orchestration.runners.ray_session import end_session
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -52,62 +52,186 @@ _ENVIRONMENT = {
 }
 """Set before Ray is imported: no telemetry, no output, no files, no wait after Ctrl-C."""
 
-_TOKEN = secrets.token_hex(32)  # guards the private cluster; of this process alone (Ray reads it once), on no disk
 _OBJECT_STORE_BYTES = (
     80 * 2**20
 )  # near the smallest that Ray accepts: trials exchange nothing but their jobs and events
+LOOK_SECONDS = 0.5
+"""How often Ray's processes are looked at."""
+BEAT_SECONDS = 2.0
+"""How often Ray is asked something."""
 
 
-class RayRunner:
-    """Runner under Ray Tune: a private cluster on this machine, or the one at `address`, of which this machine must be
-    a node."""
+def serve(pipe, plan: Plan) -> None:
+    """The life of Ray's process. It leads a session of its own, out of reach of the terminal's signals, which the
+    command hears; what Ray writes on its own account goes to a file."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the command's wish; a shell may have had it ignored
+    log = os.open(plan.folder / "ray.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    threading.Thread(target=_end_with_command, args=(plan,), daemon=True).start()
+    driver = _Driver(pipe)
+    try:
+        _run(plan, driver)
+        driver.tell(Over())
+    except KeyboardInterrupt:
+        pass  # a cluster was left
+    except UserError as error:
+        driver.tell(Refused(str(error)))
+    except _NotStarted as error:
+        driver.tell(NotStarted(str(error)))
+    except Exception as error:
+        driver.tell(Broken(describe(error), traceback.format_exc()))
+    os._exit(0)  # the command ends what is left of Ray
 
-    def __init__(self, address: str | None = None, function: str = RUN_TRIAL):
-        self._address, self._function = address, function
 
-    def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """See `Runner.run`. On a cluster, the folders of jobs must be shared and absolute, and slots None means all its
-        resources allow."""
-        source = distinct(jobs)
-        first = next(source, None)
-        if first is None:
-            return []
-        for name, value in _ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        where = places(jobs, slots, first.run.device)
-        # Tune's bookkeeping must be where every node sees it.
-        shared = Path(first.run.runs) if self._address else None
-        with scratch(shared) as folder, _cluster(self._address, where, folder):
-            from ray import tune
+class _NotStarted(Exception):
+    """A private Ray did not start."""
 
-            if self._address:
-                _check_cluster(first)
-            sharing = _cluster_slots(slots, first.run.device) if self._address else shared_gpus(where, slots)
-            study = RayStudy(JobQueue(chain([first], source), on_event, sharing))
+
+class _Unwritten:
+    """Tune writes everything it is given to disk, for a restore that never comes."""
+
+    def __getstate__(self):
+        return {}
+
+
+class _Driver(_Unwritten):
+    """The command, as Ray's process sees it."""
+
+    def __init__(self, pipe):
+        self._pipe, self._lock = pipe, threading.Lock()
+
+    def tell(self, message) -> None:
+        """Say something; nothing when nobody listens any more."""
+        with self._lock, suppress(BrokenPipeError, ConnectionResetError):
+            self._pipe.send(message)
+
+    def call(self, method: str, *arguments) -> Any:
+        """What a method of the command's `RayStudy` returns; from Tune's thread alone."""
+        self.tell(Call(method, arguments))
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            os._exit(1)  # the command is gone
+
+
+def _end_with_command(plan: Plan) -> None:
+    """Take Ray along when the command is gone, killed or not: no worker may outlive it."""
+    command = parent_process()
+    assert command is not None, "Ray's process has a command"
+    connection.wait([command.sentinel])
+    end_session(os.getpid(), but=os.getpid())
+    shutil.rmtree(plan.folder, ignore_errors=True)
+    os._exit(1)
+
+
+def _run(plan: Plan, driver: _Driver) -> None:
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    with _cluster(plan), _Watch(driver, private=plan.address is None) as watch:
+        import ray
+        from ray import tune
+
+        if plan.address:
+            _check_cluster(plan)
+        resources = ray.cluster_resources()
+        driver.tell(Up(int(resources.get("CPU", 1)), int(resources.get("GPU", 0))))
+        try:
             tune.Tuner(
                 tune.with_resources(
-                    _trainable(self._function),
+                    _trainable(plan.function),
                     _resources,
                 ),
                 tune_config=tune.TuneConfig(
-                    search_alg=_searcher(study),
+                    search_alg=_searcher(driver),
                     num_samples=-1,
-                    max_concurrent_trials=slots if self._address else where.most,
+                    max_concurrent_trials=plan.slots if plan.address else plan.where.most,
                     reuse_actors=True,
                     trial_name_creator=lambda trial: trial.trial_id,
                     trial_dirname_creator=lambda trial: trial.trial_id,
                 ),
                 run_config=tune.RunConfig(
                     name="study",
-                    storage_path=str(folder / "tune"),
+                    storage_path=str(plan.folder / "tune"),
                     verbose=0,
-                    stop=_stopper(study),
+                    stop=_stopper(driver),
                     checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
                     failure_config=tune.FailureConfig(max_failures=ATTEMPTS - 1),
-                    callbacks=[_callback(study)],
+                    callbacks=[_callback(driver, watch)],
                 ),
             ).fit()
-        return study.ended()
+        except Exception as error:
+            watch.wait_if_down()
+            if isinstance(error, ray.exceptions.RaySystemError | ConnectionError):
+                driver.tell(Down(describe(error)))
+                _wait_for_the_end()
+            raise
+
+
+def _wait_for_the_end() -> None:
+    """Ray is dead, the command has been told, and ends this process."""
+    while True:
+        time.sleep(60)
+
+
+class _Watch(_Unwritten):
+    """While entered: tells the command that Ray answers, or that it is dead. Tune itself notices the death of
+    trials' processes alone, and waits for ever for a node that is gone."""
+
+    def __init__(self, driver: _Driver, private: bool):
+        self._driver, self._private = driver, private
+        self._down, self._over = threading.Event(), threading.Event()
+
+    def __enter__(self) -> "_Watch":
+        import ray
+
+        self._here = ray.get_runtime_context().get_node_id()
+        threading.Thread(target=self._processes, daemon=True).start()
+        threading.Thread(target=self._beats, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._over.set()
+
+    def wait_if_down(self) -> None:
+        """Whoever meets an error or a dead worker asks whether Ray died before it says so; does not return if it
+        did."""
+        if self._down.wait(2 * LOOK_SECONDS):
+            _wait_for_the_end()
+
+    def _say(self, why: str) -> None:
+        if not self._over.is_set() and not self._down.is_set():
+            self._down.set()
+            self._driver.tell(Down(why))
+
+    def _processes(self) -> None:
+        """A private cluster's own processes, which this one started."""
+        from ray._private.worker import _global_node
+
+        while self._private and not self._over.wait(LOOK_SECONDS):
+            for kind, started in list(_global_node.all_processes.items()):
+                for each in started:
+                    if kind in ("raylet", "gcs_server") and each.process.poll() is not None:
+                        self._say(f"its {kind} {how_it_ended(each.process.returncode)}")
+                        return
+
+    def _beats(self) -> None:
+        """Asks Ray's head something; the command counts how long there was no answer."""
+        import ray
+
+        while True:
+            try:
+                nodes = {node["NodeID"]: node["Alive"] for node in ray.nodes()}
+            except Exception as error:  # whatever it raises, it is no answer: the command's patience decides
+                logging.getLogger(__name__).debug("no answer: %s", error)
+            else:
+                if not nodes.get(self._here):
+                    self._say("this machine's node is dead")
+                    return
+                self._driver.tell(Beat())
+            if self._over.wait(BEAT_SECONDS):
+                return
 
 
 def _resources(config: dict):
@@ -182,16 +306,16 @@ def _cuda_works() -> bool:
     return True
 
 
-def _searcher(study: RayStudy):
+def _searcher(driver: _Driver):
     """What Tune asks for trials: hands out jobs in order, when there is room for one."""
     from ray import tune
 
     class Jobs(tune.search.Searcher):
         def suggest(self, trial_id):
-            job = study.next_job(trial_id)
-            if job is None:
-                return self.FINISHED if study.is_over else None  # None: Tune asks again
-            return {"job": job, "gpu": study.queue.slots.share if study.queue.slots else 0.0}
+            found = driver.call("next_job", trial_id)
+            if found.job is None:
+                return self.FINISHED if found.over else None  # None: Tune asks again
+            return {"job": found.job, "gpu": found.gpu}
 
         def on_trial_complete(self, trial_id, result=None, error=False):
             pass
@@ -199,13 +323,13 @@ def _searcher(study: RayStudy):
     return Jobs()
 
 
-def _stopper(study: RayStudy):
+def _stopper(driver: _Driver):
     """Where results arrive first, and where a trial can be stopped."""
     from ray import tune
 
     class Stop(tune.Stopper):
         def __call__(self, trial_id, result):
-            return study.hear(trial_id, result["messages"])
+            return driver.call("hear", trial_id, result["messages"])
 
         def stop_all(self):
             return False
@@ -213,29 +337,31 @@ def _stopper(study: RayStudy):
     return Stop()
 
 
-def _callback(study: RayStudy):
+def _callback(driver: _Driver, watch: _Watch):
     """Where starts and deaths of processes arrive."""
     from ray import tune
 
     class Processes(tune.Callback):
         def on_trial_start(self, iteration, trials, trial, **info):
-            study.begun(trial.trial_id)
+            driver.call("begun", trial.trial_id)
 
         def on_trial_recover(self, iteration, trials, trial, **info):
-            study.died(trial.trial_id, for_good=False)
+            watch.wait_if_down()
+            driver.call("died", trial.trial_id, False)
 
         def on_trial_error(self, iteration, trials, trial, **info):
-            study.died(trial.trial_id, for_good=True)
+            watch.wait_if_down()
+            driver.call("died", trial.trial_id, True)
 
     return Processes()
 
 
-def _check_cluster(job: Job) -> None:
+def _check_cluster(plan: Plan) -> None:
     """That every node that can train sees the folders of the jobs, and has the store whole. Raises SettingError."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    runs, store = Path(job.run.runs), Path(job.run.store)
+    runs, store = Path(plan.runs), Path(plan.store)
     answers = {}
     with token_in(runs) as token:
         for node in ray.nodes():
@@ -253,54 +379,43 @@ def _check_cluster(job: Job) -> None:
             ) from None
 
 
-def _cluster_slots(slots: int | None, device: str) -> GpuSlots | None:
-    """What shares the GPUs of the cluster, None where there are none or they are not wanted."""
-    import ray
-
-    all_of_it = ray.cluster_resources()
-    gpus = int(all_of_it.get("GPU", 0)) if device != "cpu" else 0
-    return GpuSlots(gpus, max(1, int(all_of_it.get("CPU", 1)) // gpus), slots) if gpus else None
-
-
 @contextmanager
-def _cluster(address: str | None, where: Places, folder: Path):
+def _cluster(plan: Plan):
     """Ray, started privately on this machine (never joining a cluster that happens to run) or connected to
-    `address`."""
+    `plan.address`. A private one is ended by the command, with all its processes."""
     root = str(Path(__file__).resolve().parents[2])
-    private = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
-    private |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _TOKEN}
-    private |= {
-        "RAY_worker_niceness": "0"
-    }  # Ray's own is 15: on a machine that does anything else, trials would starve
-    before = {} if address else {name: os.environ.get(name) for name in private}
-    os.environ.update({} if address else private)  # the private cluster's processes inherit them
+    if not plan.address:  # what the private cluster's processes inherit
+        os.environ.update(ONE_THREAD)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # on no disk
+        os.environ |= {"RAY_worker_niceness": "0"}  # Ray's own is 15: beside anything else, trials would starve
+        os.environ.setdefault("RAY_gcs_server_port_wait_time_s", str(plan.start_seconds))
     import ray
 
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     common: dict[str, Any] = {"logging_level": logging.CRITICAL, "log_to_driver": False}
-    try:
-        if address:
-            try:
-                ray.init(
-                    address=address, runtime_env={"env_vars": {**_ENVIRONMENT, **ONE_THREAD}, **shipped()}, **common
-                )
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise SettingError(SETTING, address, f"no Ray cluster there ({describe(error)})") from None
-        else:
+    if plan.address:
+        try:
             ray.init(
-                address="local",
-                num_cpus=where.most,
-                num_gpus=len(where.gpus),
-                include_dashboard=False,
-                object_store_memory=_OBJECT_STORE_BYTES,
-                _temp_dir=str(folder / "ray"),
-                **common,
+                address=plan.address, runtime_env={"env_vars": {**_ENVIRONMENT, **ONE_THREAD}, **shipped()}, **common
             )
-        yield
-    finally:
-        ray.shutdown()
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise SettingError(SETTING, plan.address, f"no Ray cluster there ({describe(error)})") from None
+        try:
+            yield
+        finally:
+            ray.shutdown()
+        return
+    try:
+        ray.init(
+            address="local",
+            num_cpus=plan.where.most,
+            num_gpus=len(plan.where.gpus),
+            include_dashboard=False,
+            object_store_memory=_OBJECT_STORE_BYTES,
+            _temp_dir=str(plan.folder / "ray"),
+            **common,
+        )
+    except Exception as error:  # Ray raises plain ones when it did not start in time
+        raise _NotStarted(describe(error)) from error
+    yield

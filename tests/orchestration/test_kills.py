@@ -26,7 +26,7 @@ import pytest
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import live_holder
 from gonn_core.trial.run import run_trial
-from orchestration.runners.ray_tune import RayRunner
+from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running

@@ -161,7 +161,7 @@ def test_what_was_stopped_goes_on_to_the_numbers_of_an_undisturbed_run(undisturb
     if runner == "lone trial":
         command = [sys.executable, "-m", "gonn_core.trial", str(tmp_path / "job.json")]
     else:
-        engine = {"ray": "ray_tune import RayRunner", "local": "local import LocalRunner"}[runner]
+        engine = {"ray": "ray_runner import RayRunner", "local": "local import LocalRunner"}[runner]
         command = [
             sys.executable,
             "-c",

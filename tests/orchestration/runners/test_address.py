@@ -100,7 +100,7 @@ from pathlib import Path
 from ray.cluster_utils import Cluster
 from gonn_core.trial.job import read_job
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.runners.ray_tune import RayRunner
+from orchestration.runners.ray_runner import RayRunner
 
 if __name__ == "__main__":
     home, jobs = Path(sys.argv[1]), [read_job(Path(path)) for path in sys.argv[2:]]

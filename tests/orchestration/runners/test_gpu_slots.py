@@ -12,7 +12,7 @@ from orchestration.runners import gpu_slots
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, GpuSlots
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.queue import load_of
-from orchestration.runners.ray_tune import RayRunner
+from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
 from tests.trial.events import event
 

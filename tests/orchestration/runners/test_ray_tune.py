@@ -1,5 +1,6 @@
 """The Ray runner: deaths and failures as the local one, nothing printed, nothing left behind, equal weights."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.process import Process, this_process
 from orchestration.runners import ray_scratch
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.ray_tune import RayRunner
+from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners.test_local import RUN_FAKE, attempts
 from tests.paths import ROOT
@@ -85,7 +87,7 @@ def test_both_runners_give_equal_weights(tmp_path):
     "runner",
     [
         pytest.param("local import LocalRunner", id="local"),
-        pytest.param("ray_tune import RayRunner", id="ray", marks=pytest.mark.xdist_group("ray")),
+        pytest.param("ray_runner import RayRunner", id="ray", marks=pytest.mark.xdist_group("ray")),
     ],
 )
 def test_a_killed_driver_leaves_no_worker_and_the_same_command_gives_the_uninterrupted_weights(tmp_path, runner):
@@ -138,11 +140,40 @@ def holder(folder: TrialDirectory) -> int:
     return live_holder(folder.path).process.pid
 
 
-def test_folders_of_killed_commands_are_removed(tmp_path):
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
+def test_what_killed_commands_left_is_removed(tmp_path, monkeypatch):
+    """Folders, private and on a cluster, and processes that show that they belong to one; nothing of anybody who
+    lives, or is elsewhere."""
+    monkeypatch.setattr(ray_scratch, "_private", lambda: tmp_path)
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    dead, living = tmp_path / f"gonn-ray-{gone.pid}-a", tmp_path / f"gonn-ray-{os.getpid()}-b"
-    dead.mkdir()
-    living.mkdir()
-    ray_scratch.sweep(tmp_path)
-    assert not dead.exists() and living.exists()
+    here = this_process()
+
+    def folder(name: str, owner: Process | None = None) -> Path:
+        path = tmp_path / name
+        path.mkdir(parents=True)
+        if owner is not None:
+            (path / "owner.json").write_text(json.dumps(owner._asdict()))
+        return path
+
+    dead = here._replace(pid=gone.pid)
+    left = [
+        folder(f"gonn-ray-{gone.pid}-a"),
+        folder(f"gonn-ray-{gone.pid}-b", dead),
+        folder("runs/.gonn-ray-1-c", dead),
+    ]
+    kept = [folder(f"gonn-ray-{os.getpid()}-d"), folder("gonn-ray-1-e", here)]
+    kept += [folder("runs/.gonn-ray-1-f", here._replace(machine="another")), folder("runs/.gonn-ray-1-g")]
+    sleeper = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    shows = subprocess.Popen([*sleeper, str(left[1] / "ray" / "session")], start_new_session=True)
+    stranger = subprocess.Popen(sleeper, start_new_session=True)
+    try:
+        ray_scratch.note_leader(left[1], shows.pid)
+        ray_scratch.note_leader(left[2], stranger.pid)
+        ray_scratch.sweep(tmp_path / "runs")
+        assert [path.exists() for path in left] == [False] * 3 and all(path.exists() for path in kept)
+        assert shows.wait(PATIENCE) == -signal.SIGKILL and stranger.poll() is None
+    finally:
+        shows.kill()
+        stranger.kill()
+        stranger.wait()

@@ -139,13 +139,13 @@ def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
     optimiser = RateOptimiser(tmp_path / "journal.log", search)
     part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None)
     study = RayStudy(JobQueue(part.jobs(lambda tried: None), part))
-    bad = study.next_job("tune-1")
+    bad = study.next_job("tune-1").job
     assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
     assert not study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"
     assert study.hear("tune-1", [event("point", bad.id, 900, 1200, 9.0, 50.0)])
     assert study.outcomes[bad.id].state == "paused"
     assert next(each for each in optimiser.tried() if each.trial == bad.id).state == "pruned"
-    other = study.next_job("tune-2")
+    other = study.next_job("tune-2").job
     assert other.id != bad.id, "its slot goes to the next"
 
 
