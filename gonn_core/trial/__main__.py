@@ -10,10 +10,12 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
-from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting, steps_done
+from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting, is_passing, steps_done
 from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
+AGAIN_SECONDS = 2.0
+"""The same signal within so short a time is one: `timeout` sends it to a command and then to its whole group."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,23 +44,34 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Printer:
-    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C or
-    SIGTERM asks for a pause."""
+    """Tells a trial's events on a stream: a live line on a terminal, else a plain line every few seconds. Ctrl-C,
+    SIGTERM, or the end of the terminal asks for a pause."""
 
     def __init__(self, stream, wanted: bool = True):
         self._stream, self._wanted, self._next, self._live = stream, wanted, 0.0, False
-        self._stop = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask_to_stop)
+        self._asked: float | None = None
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._ask_to_stop)
 
     def _ask_to_stop(self, number, frame) -> None:
-        self._stop = True
-        signal.signal(number, signal.SIG_DFL)  # the second time it is meant
+        if self._asked is None:
+            self._asked = time.monotonic()
+        elif time.monotonic() - self._asked > AGAIN_SECONDS:  # the second time it is meant
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     def __call__(self, event: Event) -> bool:
         """Print what is due; False once a pause was asked for."""
+        try:
+            self._tell(event)
+        except OSError:  # the terminal was closed: the trial matters more
+            self._wanted = False
+        return self._asked is None
+
+    def _tell(self, event: Event) -> None:
         if self._wanted:
-            passing = isinstance(event, Tick | Evaluating)
+            passing = is_passing(event)
             if self._stream.isatty():
                 self._stream.write(("\r\x1b[K" if self._live else "") + describe(event) + ("" if passing else "\n"))
                 self._live = passing
@@ -66,7 +79,6 @@ class Printer:
             elif not passing or time.monotonic() >= self._next:
                 print(describe(event), file=self._stream, flush=True)
                 self._next = time.monotonic() + LINE_SECONDS
-        return not self._stop
 
 
 def describe(event: Event) -> str:

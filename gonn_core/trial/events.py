@@ -36,10 +36,12 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting(Event):
-    """Another process works on the trial; told once."""
+    """Another process works on the trial."""
 
     pid: int
     host: str
+    again: bool = False
+    """It still does; told twice a second, for whoever listens may ask for a pause."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +131,11 @@ class Paused(Event):
 OnProgress = Callable[[Event], bool | None]
 """Called from the trial's own thread. Returning False, except when finished, asks for a pause: the trial stops after a
 checkpoint."""
+
+
+def is_passing(event: Event) -> bool:
+    """Whether an event says no more than how far a trial is now: the next one will say it better."""
+    return isinstance(event, Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
 
 
 def steps_done(step: float) -> str:

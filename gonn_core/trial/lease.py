@@ -3,7 +3,9 @@
 `lease.json` names the holder; its modification time is the heartbeat. Every look at it that leads to an act (take,
 renew, rename a file into place, release) is made under an exclusive lock on `lease.lock`, so of two processes exactly
 one wins a take-over, and a holder that was overtaken can rename nothing any more. A holder that died on this machine is
-replaced at once; one on another machine when its heartbeat is old (clocks are taken to agree to much better than that).
+replaced at once. One on another machine is when its heartbeat has not changed for a minute of the clock of whoever
+waits for it (`Watch`): two machines' clocks need not agree. Who does not wait compares the heartbeat with the clock of
+the file system, by which it was written too, where that has one of its own.
 """
 
 import fcntl
@@ -12,7 +14,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +25,9 @@ from gonn_core.trial.process import Process, is_alive, this_process
 
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
+LONG_AGO_SECONDS = 3600.0
+"""A heartbeat so old needs no watching: no clock in use is that wrong, and a holder that lives none the less can write
+nothing any more."""
 
 
 class Holder(NamedTuple):
@@ -45,8 +50,28 @@ class LeaseLost(RuntimeError):
     """Another process has taken this lease over; nothing may be written any more."""
 
 
-def live_holder(folder: Path) -> Holder | None:
-    """Who holds the lease of `folder`, None when nobody who lives does."""
+class Watch:
+    """What one process sees of the heartbeats of a lease, look by look, by its own clock alone."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
+        self._seen: tuple[str, float] | None = None
+        self._since = 0.0
+
+    def stands_still(self, token: str, heartbeat: float) -> bool:
+        """Whether this heartbeat of this holder is all there was for `STALE_SECONDS`."""
+        now = self._clock()
+        if self._seen != (token, heartbeat):
+            self._seen, self._since = (token, heartbeat), now
+        return now - self._since >= STALE_SECONDS
+
+
+def live_holder(folder: Path, watch: Watch | None = None, now: float | None = None) -> Holder | None:
+    """Who holds the lease of `folder`, None when nobody who lives does.
+
+    watch: of whoever looks again and again, for holders on other machines; None: their heartbeats are compared with
+    `now`, seconds since 1970 (default: by this machine's clock).
+    """
     path = folder / "lease.json"
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
@@ -58,8 +83,18 @@ def live_holder(folder: Path) -> Holder | None:
         raise InputError(path, f"not a lease ({error}); remove it if no command works on this trial") from None
     alive = is_alive(holder.process)
     if alive is None:
-        alive = time.time() - heartbeat < STALE_SECONDS
+        age = (time.time() if now is None else now) - heartbeat
+        if watch is None:
+            alive = age < STALE_SECONDS
+        else:
+            alive = age < LONG_AGO_SECONDS and not watch.stands_still(holder.token, heartbeat)
     return holder if alive else None
+
+
+def _file_system_now(folder: Path) -> float:
+    """Seconds since 1970 by the clock that times of files in `folder` are taken from; while its lock is held."""
+    os.utime(folder / "lease.lock")
+    return (folder / "lease.lock").stat().st_mtime
 
 
 @contextmanager
@@ -81,10 +116,11 @@ class Lease:
         self._thread.start()
 
     @classmethod
-    def take(cls, folder: Path) -> "Lease":
-        """The lease of `folder`. Raises LeaseHeld when a live process has it."""
+    def take(cls, folder: Path, watch: Watch | None = None) -> "Lease":
+        """The lease of `folder`. Raises LeaseHeld when a live process has it. watch: of whoever tries again and
+        again."""
         with _locked(folder):
-            holder = live_holder(folder)
+            holder = live_holder(folder, watch, _file_system_now(folder))
             if holder:
                 raise LeaseHeld(holder)
             token = uuid.uuid4().hex
@@ -109,8 +145,7 @@ class Lease:
         while not self._stop.wait(HEARTBEAT_SECONDS):
             try:
                 with self.guard():
-                    now = time.time()
-                    os.utime(self._folder / "lease.json", (now, now))
+                    os.utime(self._folder / "lease.json")  # no time given: the file system's
             except LeaseLost:
                 return  # the next write of the worker finds out
             except OSError:

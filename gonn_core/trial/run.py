@@ -15,7 +15,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation, make_evaluations
 from gonn_core.trial.events import Finished, OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job
-from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost
+from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, Watch
 from gonn_core.trial.memory import OutOfMemory, shortage
 from gonn_core.trial.session import Session
 from gonn_core.trial.twins import take_over
@@ -72,20 +72,23 @@ def _ready(job: Job, directory: TrialDirectory) -> dict | None:
 
 def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wait: bool) -> Lease | None:
     """The trial's lease, after waiting for whoever has it. None when `on_progress` asked to stop waiting."""
-    began, announced = time.time(), False
+    began, announced, watch = time.time(), False, Watch()
+    samples, total = 0, job.config.training.samples
     while True:
         try:
-            lease = Lease.take(directory.path)
+            lease = Lease.take(directory.path, watch if wait else None)
         except LeaseHeld as held:
             if not wait:
                 raise
             if not announced:
-                process, announced = held.holder.process, True
                 lines = directory.metrics()
                 samples = lines[-1]["samples"] if lines else 0
-                total = job.config.training.samples
-                if on_progress(Waiting(job.id, samples, total, pid=process.pid, host=process.host)) is False:
-                    return None
+            process = held.holder.process
+            # Told again and again: whoever listens may have come to want no more waiting.
+            told = Waiting(job.id, samples, total, pid=process.pid, host=process.host, again=announced)
+            if on_progress(told) is False:
+                return None
+            announced = True
             time.sleep(POLL_SECONDS)
             continue
         failure = directory.failure()

@@ -13,7 +13,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job, resumed_settings, snapshot_points
-from gonn_core.trial.lease import Lease, live_holder
+from gonn_core.trial.lease import Lease, Watch, live_holder
 
 POLL_SECONDS = 0.5
 
@@ -59,12 +59,13 @@ def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: On
 
 
 def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
-    announced = False
-    while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path)) is not None:
-        if not announced:
-            announced, process, total = True, holder.process, job.config.training.samples
-            if on_progress(Waiting(job.id, 0, total, pid=process.pid, host=process.host)) is False:
-                raise PauseAsked
+    announced, total, watch = False, job.config.training.samples, Watch()
+    while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path, watch)) is not None:
+        process = holder.process
+        told = Waiting(job.id, 0, total, pid=process.pid, host=process.host, again=announced)
+        if on_progress(told) is False:
+            raise PauseAsked
+        announced = True
         time.sleep(POLL_SECONDS)
 
 

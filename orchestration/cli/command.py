@@ -6,11 +6,13 @@ Each verb imports what it needs when it runs, so that help and bad settings answ
 import errno
 import os
 import sys
+from contextlib import suppress
 
 import click
 
 from gonn_core.errors import UserError, printable
 from orchestration.cli import data, play, reports, searches, studies, upkeep
+from orchestration.cli.signals import exit_code, terminable
 from orchestration.cli.usage import usage_line
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -30,9 +32,10 @@ for _group in (studies, searches, data, play, reports, upkeep):
 
 def run(arguments: list[str]) -> int:
     """Run one command line; the exit code: 0, 1 when a trial failed, 2 for a bad setting (one line on stderr), 130 when
-    stopped."""
+    stopped, 143 by SIGTERM, 129 when its terminal was closed."""
     try:
-        result = gonn.main(args=arguments, prog_name="gonn", standalone_mode=False)
+        with terminable():
+            result = gonn.main(args=arguments, prog_name="gonn", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
@@ -49,9 +52,10 @@ def run(arguments: list[str]) -> int:
         path = printable(str(error.filename or "a file"))
         print(f"{path}: cannot be written ({error.strerror}); the same command goes on from here", file=sys.stderr)
         return 2
-    except (KeyboardInterrupt, click.Abort):
-        print("stopped; the same command goes on from here", file=sys.stderr)
-        return 130
+    except (KeyboardInterrupt, click.Abort) as error:
+        with suppress(OSError):  # the terminal may be gone
+            print("stopped; the same command goes on from here", file=sys.stderr)
+        return exit_code(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of a pipe left: nothing more to say
         return 0

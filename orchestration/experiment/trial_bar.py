@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from gonn_core.trial.__main__ import Printer, describe
-from gonn_core.trial.events import Evaluating, Event, Tick
+from gonn_core.trial.events import Event, is_passing
 from orchestration.experiment.progress import StudyProgress, TrialLine, bar
 from orchestration.experiment.progress import describe as describe_line
 from orchestration.progress import Bar, LiveDisplay
@@ -47,7 +47,7 @@ class TrialBar:
         """Show an event; False once a pause was asked for."""
         self._study.hear(event)
         if self._display is not None:
-            if not isinstance(event, Tick | Evaluating):
+            if not is_passing(event):
                 self._display.note(describe(event))
             self._display.refresh()
         return self._printer(event)
