@@ -20,6 +20,7 @@ from gonn_core.errors import InputError, SettingError, printable
 FOLDER = Path(__file__).parent
 SHOWN = 8
 """At most so many ids are listed when one is not known."""
+_NO_CLAIMS = "claims: [] where it claims nothing"
 Declared = TypeVar("Declared", Enhancement, Base, Budget, Published)
 
 
@@ -90,8 +91,10 @@ class Files(Mapping[str, Model]):
         return printable(path.relative_to(self._folder).as_posix())
 
     def _parsed(self, path: Path) -> Model:
-        name = self._name(path)
-        declaration = parse_model(self._model, read_yaml(path), name)
+        name, tree = self._name(path), read_yaml(path)
+        if self._model is Enhancement and isinstance(tree, dict) and "claims" not in tree:
+            raise SettingError(f"{name}.claims", "(missing)", "a card says what its document claims", _NO_CLAIMS)
+        declaration = parse_model(self._model, tree, name)
         named = {"id": (path.stem, "file")}
         if self._model is Enhancement:
             named["system"] = (path.parent.name, "folder")

@@ -1,32 +1,36 @@
 """`gonn show` and `gonn check`: one enhancement in full; all declarations beside each other."""
 
+from collections.abc import Iterator
+
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ablations.arms import bases_of
-from ablations.coverage import load_coverage
-from ablations.declarations import find
-from ablations.registry import load_registry
+from ablations.arms import bases_of, misfit
+from ablations.catalogue.topics import topic_of
+from ablations.coverage import load_coverage, sections_of
+from ablations.registry import Registry, load_registry
+from ablations.schema import Enhancement
 from ablations.wording import claim_text, conditions_text, value_text
-from orchestration.console import output
+from orchestration.catalogue.measured import last_reported
+from orchestration.console import output, print_table
+from reports.workspace import Workspace
 
 
 def check_declarations() -> None:
-    """Read and check all of them. Raises InputError or SettingError at the first bad one."""
+    """Read and check all of them, and what is written of them elsewhere. Raises InputError or SettingError at the first
+    bad one."""
+    from ablations.catalogue.forgotten import check_written
     from ablations.data.declared import read_declarations
 
     registry = load_registry()
     registry.check()
-    documents = load_coverage()
-    for name, document in documents.items():
-        for section in document.sections:
-            for card in section.cards:
-                find(registry.cards, f"documents/{name}.yaml.{section.heading}", card, "no such enhancement")
-    sets = read_declarations()
+    sets, documents = read_declarations(), load_coverage()
+    check_written(registry)
     output().print(
         f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
-        f"{len(sets)} data sets, {len(documents)} documents: all can be read and fit each other."
+        f"{len(sets)} data sets, {len(documents)} documents: all can be read and fit each other, and the tables of "
+        "ablations/README.md are of them."
     )
 
 
@@ -41,20 +45,19 @@ def print_card(name: str) -> None:
     settings = Table("setting", "off", "on", box=box.SIMPLE_HEAD, pad_edge=False)
     for path, toggle in card.toggles.items():
         settings.add_row(path, value_text(toggle.off), value_text(toggle.on))
-    console.print(settings)
+    print_table(console, settings)
+    console.print()
     for base, form in card.forms.items():
         console.print(
             f"on {base}: "
             + ", ".join(f"{path} {value_text(toggle.off)} -> {value_text(toggle.on)}" for path, toggle in form.items())
         )
-    others = ", ".join(base for base in bases_of(registry, card) if base != card.base) or "no other"
-    console.print(f"base {card.base}; also on {others}; pairing {card.pairing.replace('_', ' ')}")
-    for verb, conditions in (("requires", card.requires), ("excludes", card.excludes)):
-        for condition in conditions:
-            console.print(f"{verb} {condition.card or f'{condition.path} = {condition.value}'}")
-    if card.moves_best_rate:
-        console.print("moves the best learning rate: compare at each arm's own rate too")
+    for line in _lines(registry, card):
+        console.print(line)
     console.print()
+    if not card.claims:
+        console.print("no claims: its card names no number and no direction that a document gives")
+        return
     claims = Table("claim", "made on", "where", "evidence", box=box.SIMPLE_HEAD, pad_edge=False)
     for claim in card.claims:
         claims.add_row(
@@ -63,4 +66,30 @@ def print_card(name: str) -> None:
             f"{claim.document}: {claim.section}",
             claim.evidence.replace("_", " "),
         )
-    console.print(claims)
+    print_table(console, claims)
+
+
+def _lines(registry: Registry, card: Enhancement) -> Iterator[str]:
+    """What there is to know of a card beside its settings and claims."""
+    others = ", ".join(base for base in bases_of(registry, card) if base != card.base) or "no other"
+    yield f"base {card.base}; also on {others}; pairing {card.pairing.replace('_', ' ')}"
+    yield from (f"not on {bases}: {problem}" for problem, bases in _relatives_without(registry, card).items())
+    for verb, conditions in (("requires", card.requires), ("excludes", card.excludes)):
+        for condition in conditions:
+            yield f"{verb} {condition.card or f'{condition.path} = {condition.value}'}"
+    if card.moves_best_rate:
+        yield "moves the best learning rate: compare at each arm's own rate too"
+    sections = "; ".join(f"{document}, {heading}" for document, heading in sections_of(load_coverage(), card.id))
+    yield f"topic {topic_of(card)}; described in {sections or 'no document'}"
+    measured, _ = last_reported(Workspace.here())
+    if card.id in measured:
+        yield f"measured here: Δ {measured[card.id].text} ({measured[card.id].where})"
+
+
+def _relatives_without(registry: Registry, card: Enhancement) -> dict[str, str]:
+    """Why it cannot be compared on other bases of its own system -> those bases."""
+    found: dict[str, list[str]] = {}
+    for base in registry.bases.values():
+        if base.system == card.system and (problem := misfit(registry, card, base)) is not None:
+            found.setdefault(problem, []).append(base.id)
+    return {problem: ", ".join(bases) for problem, bases in found.items()}

@@ -59,6 +59,28 @@ def check():
     cards.check_declarations()
 
 
+@click.command("new-card")
+@click.argument("name", metavar="ID")
+@click.option("--system", required=True, help="whose net it belongs to: gonn, go_nn, clark_storkey, cazenave or lczero")
+@click.option("--title", required=True, help="a few words, as a list shows them")
+@click.option("--setting", "settings", multiple=True, metavar="PATH", help="what it changes, e.g. net.activation")
+@click.option("--off", multiple=True, metavar="VALUE", help="of that setting without it, e.g. relu")
+@click.option("--on", multiple=True, metavar="VALUE", help="of that setting with it, e.g. prelu")
+@click.option("--summary", help="what it does, in one sentence  [default: left open]")
+@click.option("--base", help="base net that has it off or on  [default: the first of its system]")
+@click.option(
+    "--section", metavar="HEADING", help="of its document that describes it  [default: (not in the document)]"
+)
+def new_card(**settings):
+    """Write the card of a new enhancement, to be completed.
+
+    --setting, --off and --on may be given several times, for each setting that it changes.
+    """
+    from orchestration.catalogue import drafting
+
+    drafting.new_card(**settings)
+
+
 @click.command()
 @name_argument
 @study_options
@@ -170,4 +192,4 @@ def export(trial, file, samples):
     return export.export_trial(trial, file, samples)
 
 
-VERBS = (list_, show, check, plan, ablate, scale, evaluate, probe, train, export)
+VERBS = (list_, show, check, new_card, plan, ablate, scale, evaluate, probe, train, export)
