@@ -299,6 +299,21 @@ class Base(Strict):
         return self.scaled.get(budget.id, budget.overrides)
 
 
+class FirstLook(Strict):
+    """A small study of the same arms, run before one of this budget, so that there is a verdict within minutes. The
+    rest of the budget stays as it is; the schedule ends within these samples."""
+
+    samples: Annotated[int, Field(ge=1)]
+    seeds: Annotated[int, Field(ge=3, le=100)]
+    """No fewer than it takes for a verdict."""
+    evaluation_positions: Annotated[int, Field(ge=1)]
+    """At least so many, in whole games, with the full history alone."""
+    progress_positions: Annotated[int, Field(ge=1)]
+    """For each point of a curve."""
+    most_arms: Annotated[int, Field(ge=2)] = 3
+    """Studies of more arms, the control counted, have no first look."""
+
+
 class Budget(Strict):
     """How long and how large: what it overrides in a base, for how many samples, seeds and evaluation positions."""
 
@@ -321,3 +336,5 @@ class Budget(Strict):
     progress_every: Annotated[int, Field(ge=1)] | None = None
     """Samples between the points of a curve, which tell the means of training since the last one; null: a twelfth of
     all."""
+    first_look: FirstLook | None = None
+    """null: none."""

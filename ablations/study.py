@@ -122,6 +122,8 @@ class Study(Strict):
     samples: int | None = None
     """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
     too, is what it is for its own."""
+    first_look: bool = False
+    """Whether it is the small study that comes before one of its budget: it stands in no table beside others."""
     looks: Looks | None = None
     """None: one look, when all seeds are there."""
     held: dict[FolderName, str] = {}

@@ -44,8 +44,9 @@ from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
+from orchestration.study.checking import Request, check
 from orchestration.study.folder import keep_study
-from orchestration.study.planning import Plan, Request, check, lay_out
+from orchestration.study.laying_out import Plan, lay_out
 from reports.workspace import Workspace
 
 TARGETS = (

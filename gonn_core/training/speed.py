@@ -35,8 +35,9 @@ def measure_speed(
     threads: int = 1,
     memory_format: str = "channels_last",
     batches=None,
+    windows: int = WINDOWS,
 ) -> Speed:
-    """Samples per second of whole steps (forward, backward, update), as the median of five windows that take `seconds`
+    """Samples per second of whole steps (forward, backward, update), as the median of windows that take `seconds`
     in all.
 
     batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so
@@ -49,10 +50,10 @@ def measure_speed(
         trainer.step(next(batches))
     size, steps = config.training.batch_size, 0
     wall_rates, cpu_rates = [], []
-    for _ in range(WINDOWS):
+    for _ in range(windows):
         _synchronize(device)
         wall, cpu, done = time.perf_counter(), time.process_time(), 0
-        while done == 0 or time.perf_counter() - wall < seconds / WINDOWS:
+        while done == 0 or time.perf_counter() - wall < seconds / windows:
             trainer.step(next(batches))
             done += 1
             if done % 8 == 0:

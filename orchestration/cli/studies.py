@@ -86,9 +86,9 @@ def new_card(**settings):
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
-    from orchestration.study import plan_view, planning
+    from orchestration.study import checking, plan_view
 
-    plan_view.print_plan(planning.Request(**settings))
+    plan_view.print_plan(checking.Request(**settings))
 
 
 @click.command()
@@ -98,9 +98,9 @@ def plan(**settings):
 @address_option
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
-    from orchestration.study import ablate, planning
+    from orchestration.study import ablate, checking
 
-    return ablate.run_study(planning.Request(**settings), runner, slots, track, address)
+    return ablate.run_study(checking.Request(**settings), runner, slots, track, address)
 
 
 @click.command()
@@ -111,9 +111,9 @@ def ablate(runner, slots, track, address, **settings):
 @address_option
 def scale(runner, slots, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
-    from orchestration.study import ablate, plan_view, planning
+    from orchestration.study import ablate, checking, plan_view
 
-    request = planning.Request(name=None, **settings)
+    request = checking.Request(name=None, **settings)
     return plan_view.print_plan(request) if plan else ablate.run_study(request, runner, slots, track, address)
 
 

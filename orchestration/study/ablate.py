@@ -17,8 +17,9 @@ from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
+from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
-from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
+from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential
@@ -94,7 +95,7 @@ class StudyExperiment:
             self._jobs = self._looks.missing()
         else:
             self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
-        measure_speeds(self._workspace, self.study, self._device, say)
+        measure_speeds(self._workspace, self.study, self._device, say, bool(self._jobs))
         if self._jobs:
             configs = [arm.config for arm in self._plan.study.arms]
             warm_kernels(configs, self._plan.prepared.views["train"], self._device, say)

@@ -10,7 +10,7 @@ from orchestration.search.adopt import AdoptedRate
 from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import tried_rates
 from orchestration.search.planning import SearchRequest, Target, search_of
-from orchestration.study.planning import Plan
+from orchestration.study.laying_out import Plan
 from reports.search.page import sentences
 from reports.search.report import SearchReport, search_report
 from reports.workspace import Workspace

@@ -20,7 +20,7 @@ from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.experiment.settings import Device, check_device, evaluated_positions
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
-from orchestration.study.planning import jobs_of
+from orchestration.study.laying_out import jobs_of
 from reports.study.extra_metrics import EXTRA_METRICS
 from reports.tables.formats import NONE, level
 from reports.workspace import Workspace

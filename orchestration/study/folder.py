@@ -1,17 +1,17 @@
 """`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were
 shown), noise.json (the seed noise of other studies that it is judged with once it is complete)."""
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ablations.study import Arm, Study
+from ablations.study import Study
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.looks.levels import state_of
+from orchestration.speeds.measure import speeds_of
 from reports.results.frozen_pool import NOISE_FILE, judged_with, read_pool, write_pool
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_look_counts
@@ -51,45 +51,22 @@ def keep_noise(workspace: Workspace, study: Study, today: PriorNoise, complete: 
     return judged_with(folder, today)
 
 
-def measure_speeds(workspace: Workspace, study: Study, device: str, say: Callable[[str], object]) -> dict:
-    """Samples/s of each arm alone on the device, measured once before the study's trials; as kept in speed.json."""
+def measure_speeds(
+    workspace: Workspace, study: Study, device: str, say: Callable[[str], object], to_train: bool = True
+) -> dict:
+    """Samples/s of each arm alone on the device, as kept in speed.json: from what this machine is known to do, measured
+    now where it is not (`orchestration.speeds.measure`). to_train: whether any trial is to be trained."""
     path = study_folder(workspace, study.id) / SPEED_FILE
-    with _changing(path):  # another command that starts the same study waits, for neither would measure an arm alone
+    with _changing(path):
         known = read_mapping(path)
         if any(arm.id not in known for arm in study.arms):
-            say(f"measuring the speed of {len(study.arms)} arms, each alone …")
-            # In turns, all arms in each: what else the machine does then falls on all of them, and their ratios stay
-            # true.
-            turns = [{arm.id: _speed(arm, device) for arm in study.arms} for _ in range(SPEED_TURNS)]
-            known = {arm.id: _middle([turn[arm.id] for turn in turns]) for arm in study.arms}
+            configs = {arm.id: arm.config for arm in study.arms}
+            known = speeds_of(workspace, configs, device, say, any_day=not to_train)
             write_json(path, known)
     return known
-
-
-def _middle(speeds: list[dict]) -> dict:
-    """Of several measurements of an arm the one with the median rate."""
-    return sorted(speeds, key=lambda speed: speed["samples_per_s"])[len(speeds) // 2]
-
-
-def _speed(arm: Arm, device: str) -> dict:
-    import torch
-
-    from gonn_core.training.environment import choose_device
-    from gonn_core.training.speed import measure_speed
-
-    speed = measure_speed(arm.config, choose_device(device), SPEED_SECONDS)
-    return {
-        "samples_per_s": speed.samples_per_s,
-        "samples_per_cpu_s": speed.samples_per_cpu_s,
-        "device": speed.device,
-        "torch": torch.__version__,
-        "load": os.getloadavg()[0],
-    }
 
 
 def _changing(path: Path):
     """While this is entered no other command changes the file: what it adds would be lost."""
     return locked(path.with_name(f".{path.stem}.lock"))
 
-
-SPEED_TURNS, SPEED_SECONDS = 3, 1.0

@@ -16,8 +16,9 @@ from orchestration.looks.plan import looks_lines
 from orchestration.runners.base import places
 from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.study.arm_rates import rates_so_far
+from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.folder import study_folder
-from orchestration.study.planning import Checked, Plan, Request, at_each_number, check, lay_out
+from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.screens.view import screen_parts
 from reports.results.decisions import is_sequential
 from reports.results.seed_pool import PriorNoise, planned_effect, pool_from_studies

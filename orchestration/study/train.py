@@ -21,7 +21,7 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
-from orchestration.study.planning import evaluation_requests, wanted_snapshots
+from orchestration.study.laying_out import evaluation_requests, wanted_snapshots
 from orchestration.study.trial_folder import find_trial
 from reports.workspace import Workspace
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gonn_core.config import TrialConfig
 from reports.cache import cached, code, digest
+from reports.results.speed_and_looks import speed_range
 from reports.results.study_results import StudyResults
 
 FLOPS_COUNTED = (
@@ -14,6 +15,10 @@ FLOPS_COUNTED = (
     "included, "
     "without norms, activations and pooling. Training takes about three times as many."
 )
+
+
+BUSY = 2.0
+"""Load average, of the measurement itself 1 at most, from which a speed is said to be of a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,24 @@ def mean_cost(results: StudyResults, arms: Sequence[str]) -> Cost:
     )
 
 
+def speed_factor_range(results: StudyResults, on: Sequence[str], off: Sequence[str]) -> tuple[float, float] | None:
+    """Lowest and highest of the factor between the speeds of two arms, over the turns in which they were measured; None
+    where turns were not kept, and for means over several arms."""
+    if len(on) != 1 or len(off) != 1 or not {*on, *off} <= results.speeds.keys():
+        return None
+    return speed_range(results.speeds[on[0]], results.speeds[off[0]])
+
+
+def busy_note(results: StudyResults) -> str:
+    """What is to be said of speeds that were measured while the machine did other things; empty where it did not."""
+    loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
+    if not loads or max(loads) < BUSY:
+        return ""
+    own = all(speed.of_cpu_time for speed in results.speeds.values())
+    counted = "rates are of its own processor time, which other work slows a little" if own else "take them with care"
+    return f"Speeds were measured on a busy machine (load average {max(loads):.1f}): {counted}."
+
+
 @cache
 def net_cost(config: TrialConfig, cache: Path | None = None) -> tuple[int, int]:
     """Parameters and FLOPs of a forward pass of a configuration's net. `cache`: folder in which they are kept, for
@@ -68,9 +91,10 @@ def speed_note(results: StudyResults) -> str:
     if len(missing) == len(results.study.arms):
         return "Samples/s alone: not measured."
     devices = sorted({speed.device for speed in results.speeds.values()})
+    of_cpu_time = all(speed.of_cpu_time for speed in results.speeds.values())
     text = (
-        "Samples/s alone: training steps of one arm at a time, median of several windows, measured on "
-        f"{', '.join(devices)}"
+        "Samples/s alone: training steps of one arm at a time, median of several "
+        f"{'turns, in processor time of one core' if of_cpu_time else 'windows'}, measured on {', '.join(devices)}"
     )
     loads = [speed.load for speed in results.speeds.values() if speed.load is not None]
     text += f" (load average {max(loads):.1f} at most)." if loads else "."

@@ -107,7 +107,7 @@ def judge_page(
 
 def _kind(study: Study, number: int) -> tuple:
     evaluation = study.evaluations[number]
-    return evaluation.split, evaluation.history
+    return evaluation.split, evaluation.history, study.first_look
 
 
 def _adjusted(judged: list[_Member]) -> dict[EffectKey, float]:

@@ -1,7 +1,7 @@
 """What lies beside study.json: how fast each arm runs alone, and how often test results were looked at.
 
-speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "device": "cpu", "torch": "2.13.0",
-               "load": 0.1}, …}
+speed.json    {"control": {"samples_per_s": 1234.5, "samples_per_cpu_s": 1230.1, "turns": [1230.2, …], "device": "cpu",
+               "torch": "2.13.0", "load": 0.1, …}, …}; all of an entry: `orchestration.speeds.kept`
 looks.json    {"<digest of the finished trials>": "<command that showed their test results>", …}
 """
 
@@ -20,12 +20,18 @@ LOOKS_FILE = "looks.json"
 
 @dataclass(frozen=True)
 class ArmSpeed:
-    """Training speed of an arm alone: median samples per second of wall time; `load`: the machine's load average just
-    after."""
+    """Training speed of an arm alone: median samples per second; `load`: the machine's load average just after.
+
+    turns: the same of each turn in which it was measured, none where these were not kept; nets of one `session` took
+    turns. of_cpu_time: on a CPU, of the process's own time; else of wall time.
+    """
 
     samples_per_s: float
     device: str
     load: float | None = None
+    turns: tuple[float, ...] = ()
+    session: str | None = None
+    of_cpu_time: bool = False
 
 
 def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
@@ -35,12 +41,27 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
     for arm, entry in read_mapping(path).items():
         try:
             rate, load = float(entry["samples_per_s"]), entry.get("load")
-            speeds[arm] = ArmSpeed(rate, str(entry["device"]), None if load is None else float(load))
+            turns, session = tuple(float(turn) for turn in entry.get("turns", ())), entry.get("session")
+            device, load = str(entry["device"]), None if load is None else float(load)
+            speeds[arm] = ArmSpeed(rate, device, load, turns, session, device == "cpu" and bool(turns))
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError(path, f"no speed of arm {printable(arm, 60)}; remove the file to measure again") from None
         if not (math.isfinite(rate) and rate > 0):
             raise InputError(path, f"{rate} samples/s of arm {printable(arm, 60)}; remove the file to measure again")
     return speeds
+
+
+def speed_range(one: ArmSpeed, other: ArmSpeed) -> tuple[float, float] | None:
+    """Lowest and highest of the factor between two speeds, `one` over `other`, over the turns in which both were
+    measured; over all pairs of turns where they were not measured together. None where turns were not kept."""
+    if not one.turns or not other.turns:
+        return None
+    if one.session == other.session and len(one.turns) == len(other.turns):
+        factors = [rate / beside for rate, beside in zip(one.turns, other.turns, strict=True)]
+    else:
+        factors = [rate / beside for rate in one.turns for beside in other.turns]
+    factor = one.samples_per_s / other.samples_per_s
+    return min(factor, *factors), max(factor, *factors)
 
 
 def read_look_counts(study_folder: Path) -> dict[str, int]:

@@ -8,7 +8,7 @@ from ablations.study import Contrast, EvaluationRef
 from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.compare import OF_RUNS, StudyAnalysis, run_counts, study_thresholds, used_trials
-from reports.results.costs import arm_cost, mean_cost
+from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
@@ -267,10 +267,12 @@ def cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
     ratios."""
     on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)
     speed = None if on.samples_per_s is None or off.samples_per_s is None else on.samples_per_s / off.samples_per_s
+    ends = speed_factor_range(results, contrast.with_it, contrast.without)
+    spread = f" [{formats.factor(ends[0])}, {formats.factor(ends[1])}]" if ends and speed else ""
     return {
         "parameters": Cell(formats.signed_count(on.parameters - off.parameters), on.parameters - off.parameters),
         "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
-        "speed": Cell(formats.ratio(speed), speed),
+        "speed": Cell(formats.ratio(speed) + spread, speed),
     }
 
 

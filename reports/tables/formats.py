@@ -56,9 +56,12 @@ def operations(value: float) -> str:
 
 def ratio(value: float | None) -> str:
     """`× 0.97`."""
-    if value is None:
-        return NONE
-    return f"× {value:.2f}" if 0.1 <= value < 10 else f"× {value:.3g}"
+    return NONE if value is None else f"× {factor(value)}"
+
+
+def factor(value: float) -> str:
+    """`0.97`, three digits where that is more or less than they tell."""
+    return f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.3g}"
 
 
 def samples(value: int) -> str:

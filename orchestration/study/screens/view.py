@@ -10,7 +10,7 @@ from rich.table import Table
 from ablations.screens.aliases import AliasString, alias_strings, residual_df
 from ablations.study import Study
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.study.planning import Plan
+from orchestration.study.laying_out import Plan
 from orchestration.study.screens.asked import Screened
 from reports.results.compare import study_thresholds
 from reports.results.seed_pool import PriorNoise

@@ -18,7 +18,8 @@ from orchestration.search.folder import alone, keep_search, open_journal, tried_
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.search.report import ReportedSearch
 from orchestration.study import arm_rates, planning
-from orchestration.study.planning import Request, check, lay_out
+from orchestration.study.checking import Request, check
+from orchestration.study.laying_out import lay_out
 from reports.search.page import SearchFiles
 from reports.search.report import search_report
 from reports.workspace import Workspace

@@ -1,7 +1,6 @@
 """What lies beside study.json, when two commands change it at once."""
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -9,7 +8,8 @@ from orchestration.study import folder as study_folder
 from orchestration.study.folder import count_look, measure_speeds
 from reports.workspace import Workspace
 
-STUDY = SimpleNamespace(id="study", arms=[SimpleNamespace(id="control"), SimpleNamespace(id="with-prelu")])
+ARMS = [SimpleNamespace(id="control", config="net"), SimpleNamespace(id="with-prelu", config="other")]
+STUDY = SimpleNamespace(id="study", arms=ARMS)
 
 
 def test_no_look_is_lost(tmp_path):
@@ -20,33 +20,26 @@ def test_no_look_is_lost(tmp_path):
     assert count_look(workspace, STUDY, [], "ablate") == {"report": 60}
 
 
-def test_arms_take_turns_and_the_middle_rate_counts(tmp_path, monkeypatch):
-    rates, order = {"control": iter([5.0, 9.0, 7.0]), "with-prelu": iter([1.0, 2.0, 30.0])}, []
+def test_a_study_keeps_the_speeds_it_was_begun_with(tmp_path, monkeypatch):
+    """Also when several commands begin it, and on a later day."""
+    asked = []
 
-    def speed(arm, device):
-        order.append(arm.id)
-        return {"samples_per_s": next(rates[arm.id])}
+    def speeds_of(workspace, configs, device, say, any_day):
+        asked.append((sorted(configs), device, any_day))
+        return {arm: {"samples_per_s": float(len(asked))} for arm in configs}
 
-    monkeypatch.setattr(study_folder, "_speed", speed)
-    found = measure_speeds(Workspace(tmp_path), STUDY, "cpu", lambda line: None)
-    assert order == ["control", "with-prelu"] * 3
-    assert {arm: speed["samples_per_s"] for arm, speed in found.items()} == {"control": 7.0, "with-prelu": 2.0}
-
-
-def test_an_arm_is_measured_once_and_alone(tmp_path, monkeypatch):
-    workspace, measuring, most = Workspace(tmp_path), [], []
-
-    def speed(arm, device):
-        measuring.append(arm.id)
-        most.append(len(measuring))
-        time.sleep(0.05)
-        measuring.remove(arm.id)
-        return {"samples_per_s": 1.0}
-
-    monkeypatch.setattr(study_folder, "_speed", speed)
+    monkeypatch.setattr(study_folder, "speeds_of", speeds_of)
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda _: measure_speeds(workspace, STUDY, "cpu", lambda line: None), range(3)))
-    assert most == [1] * 2 * study_folder.SPEED_TURNS and all(
-        set(speeds) == {"control", "with-prelu"} for speeds in found
-    )
+        found = list(pool.map(lambda _: measure_speeds(Workspace(tmp_path), STUDY, "cpu", print), range(3)))
+    assert asked == [(["control", "with-prelu"], "cpu", False)]
+    assert found == [{"control": {"samples_per_s": 1.0}, "with-prelu": {"samples_per_s": 1.0}}] * 3
     assert json.loads((tmp_path / "studies" / "study" / "speed.json").read_text()) == found[0]
+
+
+def test_where_nothing_is_to_be_trained_speeds_of_another_day_will_do(tmp_path, monkeypatch):
+    days = []
+    monkeypatch.setattr(
+        study_folder, "speeds_of", lambda *arguments, any_day: days.append(any_day) or {"control": {}, "with-prelu": {}}
+    )
+    measure_speeds(Workspace(tmp_path), STUDY, "cpu", print, to_train=False)
+    assert days == [True]

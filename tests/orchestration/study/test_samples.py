@@ -8,7 +8,8 @@ from ablations.registry import load_registry
 from gonn_core.errors import SettingError
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.samples import budget_at, parse_samples
-from orchestration.study.planning import Plan, Request, at_each_number, check, lay_out
+from orchestration.study.checking import Request, at_each_number, check
+from orchestration.study.laying_out import Plan, lay_out
 from reports.tables.formats import about
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data

@@ -1,44 +1,28 @@
-"""From a request on the command line to a study and its jobs; nothing is trained here."""
+"""A request on the command line, and whether each of its settings is valid; no data are touched."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, cast, get_args
 
 from ablations.arms import base_and_samples, on_one_base
 from ablations.conditions import card_state
-from ablations.data.datasets import Dataset, PreparedData, load_dataset
+from ablations.data.datasets import Dataset, load_dataset
 from ablations.data.game_filters import filled, filters_of, own_games
 from ablations.designs import SCREEN, budget_config, design_arms
 from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.names import is_group
 from ablations.search import RATE
-from ablations.study import Arm, Contrast, EvaluationRef, Study, TrialRef, seeded, study_id
-from gonn_core.config import TrialConfig, trial_id, with_values
-from gonn_core.errors import SettingError, UserError, printable
-from gonn_core.metrics import METRICS
-from gonn_core.settings.evaluation import HistoryMode
-from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
+from ablations.study import Arm, Contrast
+from gonn_core.config import TrialConfig, with_values
+from gonn_core.errors import SettingError, printable
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.samples import budget_at, parse_samples
-from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
+from orchestration.experiment.settings import Device, check_device
 from orchestration.looks.asked import AskedSeeds, asked_seeds, parse_seeds
-from orchestration.looks.levels import with_looks
-from orchestration.search.adopt import AdoptedRate, Adopter, at_rates
-from orchestration.study.arm_views import coverage_of, on_their_views
+from orchestration.search.adopt import AdoptedRate, Adopter
 from orchestration.study.screens.asked import Asked, Screened, screen
-from reports.stats.verdicts import Thresholds
-from reports.tables.formats import about
 from reports.workspace import Workspace
-
-EVALUATED: tuple[HistoryMode, ...] = ("full", "as_published")
-"""History modes of the evaluations on test games that every trial of a study gets; the first fills the table. Curves
-are of validation games."""
-
-
-Design = Literal["add-one", "leave-one-out", "cumulative", "factorial", "screen"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +54,8 @@ class Request:
     """More seeds for the control alone."""
     samples: str | None = None
     """In place of the budget's. Of several, `at_each_number` makes a request for each."""
+    first_look: bool = False
+    """Whether this is the first look that comes before another request: see `orchestration.study.first_look`."""
 
 
 def at_each_number(request: Request) -> tuple[Request, ...]:
@@ -103,38 +89,6 @@ def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancem
                 f"its own filter ({own}) is neither the off nor the on value of {card.id}",
                 "another data set, or DESIGN=leave-one-out",
             )
-
-
-def wanted_snapshots(registry: Registry, base: str, samples: int) -> tuple[int, ...]:
-    """Sample counts that some claim made on this base names, within the budget: weights are kept there."""
-    named = {
-        claim.samples
-        for card in registry.cards.values()
-        for claim in card.claims
-        if claim.base == base and claim.samples
-    }
-    return tuple(sorted(count for count in named if count < samples))
-
-
-def evaluation_requests(
-    prepared: PreparedData, budget: Budget, cards: Sequence[Enhancement] = ()
-) -> tuple[EvaluationRequest, ...]:
-    """The evaluations of a study's trials under a budget: those of every study, and those that claims of its cards are
-    read in."""
-    view = prepared.views.get("test")
-    if view is None or not view.n:
-        return ()
-    claimed = {claim.history for card in cards for claim in card.claims if METRICS[claim.metric].source == "positions"}
-    histories = (*EVALUATED, *(mode for mode in get_args(HistoryMode) if mode in claimed and mode not in EVALUATED))
-    return tuple(
-        EvaluationRequest(
-            split="test",
-            view=view.digest,
-            minimum_positions=evaluated_positions(view, budget.evaluation_positions),
-            history=history,
-        )
-        for history in histories
-    )
 
 
 @dataclass(frozen=True)
@@ -258,6 +212,9 @@ def _budget(request: Request, registry: Registry, cards: Sequence[Enhancement]) 
     if request.samples is None:
         return budget
     (samples,) = parse_samples(request.samples)
+    if request.first_look and budget.first_look is not None:
+        smaller = ("evaluation_positions", "progress_positions")
+        budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
     if cards:
         base, own, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
     else:
@@ -280,122 +237,3 @@ def _base_alone(request: Request, registry: Registry, budget: Budget) -> tuple[B
     them from claims."""
     base = registry.base(request.base or "")
     return base, base.schedule_end if budget.samples == "claim" else budget.samples
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study, the jobs of its trials in the order in which they are best run, and what it was planned from."""
-
-    checked: Checked
-    study: Study
-    jobs: tuple[Job, ...]
-    prepared: PreparedData
-
-
-def lay_out(
-    checked: Checked, prepared: PreparedData, workspace: Workspace, rates: Mapping[str, AdoptedRate] | None = None
-) -> Plan:
-    """The study of a request on prepared data. rates: learning rates of arms, by arm id, in place of the base's."""
-    arms, training = on_their_views(checked.arms, prepared)
-    if checked.rate is not None:
-        arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
-    arms = at_rates(arms, rates or _declared(checked))
-    requests = evaluation_requests(prepared, checked.budget, checked.cards)
-    references = tuple(_reference(prepared, request) for request in requests)
-    trials = tuple(
-        TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
-        for seed in (*checked.seeds, *checked.asked.control)
-        for arm in arms
-        if seed in checked.seeds_of(arm.id)
-    )
-    thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
-    cards, base, budget, design = checked.cards, checked.base_id, checked.budget.id, checked.request.design
-    names, data = tuple(card.id for card in cards), prepared.dataset.label
-    snapshots = wanted_snapshots(checked.registry, base, checked.base.training.samples)
-    device, samples = checked.request.device, checked.base.training.samples
-    settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
-    ids = [trial.trial for trial in trials]
-    shown_budget = budget if checked.own_samples else f"{budget}-{about(samples)}"
-    named = names or ("control",), base, shown_budget, data, design, ids, thresholds, references
-    study = Study(
-        id=study_id(*named),
-        title=_title(checked) + _other_rates(checked, rates),
-        cards=names,
-        base=base,
-        budget=budget,
-        design=cast(Design, design),
-        data=data,
-        coverage=coverage_of(prepared, arms, training),
-        pairing="none" if any(card.pairing == "none" for card in cards) else "by_position",
-        seeds=checked.seeds,
-        arms=arms,
-        contrasts=checked.contrasts,
-        trials=trials,
-        evaluations=references,
-        thresholds=thresholds,
-        held=dict(checked.screen.choice.held) if checked.screen else {},
-        left_out=dict(checked.screen.choice.left_out) if checked.screen else {},
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        commit=settings.commit,
-        dirty=settings.dirty,
-        samples=None if checked.own_samples else samples,
-    )
-    study = with_looks(study, checked.asked, workspace, lambda looks: study_id(*named, looks))
-    return Plan(checked, study, jobs_of(study, settings), prepared)
-
-
-def _title(checked: Checked) -> str:
-    """Titles of the cards; how many they are in a screen."""
-    if checked.screen is not None:
-        return f"screen of {len(checked.cards)} enhancements"
-    return ", ".join(card.title for card in checked.cards) or f"{checked.base_id} alone"
-
-
-def _declared(checked: Checked) -> dict[str, AdoptedRate]:
-    """Arm id -> rate that a card declares for it: of the two arms of its contrast the one that is not the control."""
-    control, rates = checked.arms[0].id, {}
-    for contrast in checked.contrasts:
-        if contrast.card in checked.arm_rates:
-            arm = next(arm for arm in (*contrast.with_it, *contrast.without) if arm != control)
-            rates[arm] = checked.arm_rates[contrast.card]
-    return rates
-
-
-def _other_rates(checked: Checked, rates: Mapping[str, AdoptedRate] | None) -> str:
-    """What a study's title says of learning rates that are not the base's."""
-    if rates:
-        return "; each arm at the learning rate found for it"
-    text = f"; learning rate {checked.rate.rate:g}, {checked.rate.source}" if checked.rate else ""
-    for card, adopted in checked.arm_rates.items():
-        text += f"; arm of {card} at {adopted.rate:g}, {adopted.source}"
-    return text
-
-
-def jobs_of(study: Study, settings: RunSettings) -> tuple[Job, ...]:
-    """The study's jobs, seed by seed, so that an interrupted study has whole pairs.
-
-    Raises UserError for a study whose trials this version would give other numbers, hence other ids.
-    """
-    jobs = []
-    for trial in study.trials:
-        labels = {"study": study.id, "arm": trial.arm, "seed": str(trial.seed)}
-        jobs.append(Job(config=seeded(study.arm(trial.arm).config, trial.seed), run=settings, labels=labels))
-        if jobs[-1].id != trial.trial:
-            problem = f"trial {trial.trial} was made by a version with other numerics"
-            raise UserError(f"study {study.id}: {problem}; make ablation makes the study anew")
-    return tuple(jobs)
-
-
-def _reference(prepared: PreparedData, request: EvaluationRequest) -> EvaluationRef:
-    from gonn_core.records.views import subset
-
-    chosen = subset(prepared.views[request.split], request.minimum_positions, request.subset_seed)
-    assert request.split != "train", "a study is evaluated on games that nothing was trained on"
-    return EvaluationRef(
-        split=request.split,
-        history=request.history,
-        view=request.view,
-        subset=chosen.digest,
-        positions=chosen.n,
-        games=len(set(chosen.games().tolist())),
-    )

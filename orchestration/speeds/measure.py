@@ -1,0 +1,131 @@
+"""Speeds of nets on this machine: those known today, and the others measured now.
+
+A pair of nets has one factor all day: what is measured later is measured in turns with a net that is known, and told as
+what it would have been when that was measured.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from statistics import median
+
+from gonn_core.config import TrialConfig
+from gonn_core.files.locks import locked
+from orchestration.progress import Bar, display
+from orchestration.speeds.kept import keep_speeds, kept_speeds, latest_speeds, net_key, today_file
+from reports.workspace import Workspace
+
+TURNS = 5
+TURN_SECONDS, LEAST_SECONDS = 0.5, 0.1
+"""Of one net in a turn; the least where there are many."""
+MOST_SECONDS = 40.0
+"""Of all nets and turns together, warming up not counted, where the least allows it."""
+
+Say = Callable[[str], object]
+
+
+def speeds_of(
+    workspace: Workspace, configs: Mapping[str, TrialConfig], device: str, say: Say, any_day: bool = False
+) -> dict[str, dict]:
+    """Name -> entry (see `orchestration.speeds.kept`) of the nets of these configurations on a device.
+
+    What is not known today is measured, nets in turns, with a bar. any_day: what was measured on another day will do,
+    for nothing is to be trained. Raises SettingError (DEVICE), InputError.
+    """
+    from gonn_core.training.environment import choose_device, describe_device
+
+    chosen = choose_device(device)
+    name = describe_device(chosen)
+    path = today_file(workspace, name)
+    keys = {arm: net_key(config) for arm, config in configs.items()}
+    nets = {key: configs[arm] for arm, key in keys.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.parent / ".lock"):  # another command that measures waits, for neither would measure alone
+        known = kept_speeds(path)
+        usable = {**(latest_speeds(workspace, name) if any_day else {}), **known}
+        if missing := [key for key in nets if key not in usable]:
+            anchor = next((key for key in nets if key in known), None)
+            measured = measure([key for key in (anchor, *missing) if key], nets, chosen, say)
+            known |= anchored(measured, anchor, known)
+            keep_speeds(path, name, known)
+            usable |= known
+    return {arm: usable[key] for arm, key in keys.items()}
+
+
+def measure(keys: Sequence[str], nets: Mapping[str, TrialConfig], device, say: Say) -> dict[str, dict]:
+    """Entries of nets measured now, in turns: what else the machine does then falls on all of them, and their ratios
+    stay true. device: torch's."""
+    import torch
+
+    from gonn_core.training.environment import describe_device
+
+    shown = _Measuring(len(keys))
+    seconds = max(LEAST_SECONDS, min(TURN_SECONDS, MOST_SECONDS / (TURNS * len(keys))))
+    nets_word = "a net" if len(keys) == 1 else f"{len(keys)} nets"
+    say(f"measuring how fast {nets_word} train{'s' * (len(keys) == 1)} here, each alone; kept for today")
+    rates: dict[str, list[tuple[float, float]]] = {key: [] for key in keys}
+    with display(shown, transient=True) as bars:
+        for _ in range(TURNS):
+            for key in keys:
+                rates[key].append(one_speed(nets[key], device, seconds))
+                shown.done += 1
+                bars.refresh()
+    common = {
+        "session": uuid.uuid4().hex[:12],
+        "anchor": None,
+        "device": describe_device(device),
+        "torch": torch.__version__,
+        "load": os.getloadavg()[0],
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return {key: _entry(key, rates[key], device.type == "cpu", common) for key in keys}
+
+
+def _entry(key: str, rates: Sequence[tuple[float, float]], of_cpu_time: bool, common: Mapping) -> dict:
+    turns = [cpu if of_cpu_time else wall for wall, cpu in rates]
+    return {
+        "samples_per_s": median(turns),
+        "samples_per_cpu_s": median(cpu for _, cpu in rates),
+        "turns": turns,
+        "net": key,
+        **common,
+    }
+
+
+def one_speed(config: TrialConfig, device, seconds: float) -> tuple[float, float]:
+    """Samples per second of wall time and of CPU time, of one net alone."""
+    from gonn_core.training.speed import measure_speed
+
+    speed = measure_speed(config, device, seconds, windows=2)
+    return speed.samples_per_s, speed.samples_per_cpu_s
+
+
+def anchored(measured: Mapping[str, dict], anchor: str | None, known: Mapping[str, dict]) -> dict[str, dict]:
+    """What was measured beside a net that is known, by the speed that it is known to have: a faster or slower hour of
+    the machine changes no factor. The known net is left out."""
+    if anchor is None:
+        return dict(measured)
+    before, now = known[anchor]["samples_per_s"], measured[anchor]["turns"]
+    found = {}
+    for key, entry in measured.items():
+        if key != anchor:
+            turns = [before * rate / beside for rate, beside in zip(entry["turns"], now, strict=True)]
+            changed = {"samples_per_s": median(turns), "turns": turns, "anchor": anchor}
+            found[key] = {**entry, **changed}
+    return found
+
+
+class _Measuring:
+    """What a display shows of a measurement."""
+
+    def __init__(self, nets: int):
+        self._total, self.done = TURNS * nets, 0
+
+    def line(self) -> str:
+        """See `Work`."""
+        return f"measuring speeds: {self.done} of {self._total}"
+
+    def bars(self) -> list[Bar]:
+        """See `Work`."""
+        return [Bar("measuring speeds", self.done, self._total, f"{self.done} of {self._total}")]

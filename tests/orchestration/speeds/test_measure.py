@@ -1,0 +1,112 @@
+"""Speeds of nets: measured once a machine and day, one factor for a pair of nets in every study."""
+
+import json
+from itertools import count
+
+import pytest
+
+from ablations.designs import budget_config
+from ablations.registry import load_registry
+from gonn_core.config import with_values
+from gonn_core.errors import InputError
+from orchestration.speeds import kept, measure
+from orchestration.speeds.kept import net_key, today_file
+from orchestration.speeds.measure import TURNS, speeds_of
+from reports.results.speed_and_looks import ArmSpeed, speed_range
+from reports.workspace import Workspace
+
+REGISTRY = load_registry()
+NET = budget_config(REGISTRY.base("gonn-b5"), REGISTRY.budget("smoke"), 5120)
+RELU, WIDE, DEEP = (
+    with_values(NET, {path: value})
+    for path, value in (("net.activation", "relu"), ("net.trunk.width", 32), ("net.trunk.blocks", 3))
+)
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine of a pace that changes while it measures: `pace(turn)`; what was measured, net by net."""
+    measured, rates = [], {net_key(NET): 800.0, net_key(RELU): 1000.0, net_key(WIDE): 400.0, net_key(DEEP): 600.0}
+
+    def one_speed(config, device, seconds):
+        key = net_key(config)
+        measured.append(key)
+        pace = machine.pace * (1 + 0.1 * (len(measured) % 3 == 0))
+        return pace * rates[key] / 2, pace * rates[key]
+
+    monkeypatch.setattr(measure, "one_speed", one_speed)
+    machine = type("Machine", (), {"pace": 1.0, "measured": measured})
+    return machine
+
+
+def say(line: str) -> None:
+    """Nobody listens."""
+
+
+def test_what_a_step_does_not_take_longer_for_makes_no_other_net():
+    values = {"training.samples": 9_600, "training.init_seed": 7, "training.optimiser.learning_rate": 0.05}
+    assert net_key(with_values(NET, values)) == net_key(NET)
+    assert len({net_key(config) for config in (NET, RELU, WIDE, DEEP)}) == 4
+    assert net_key(with_values(NET, {"training.batch_size": 64})) != net_key(NET)
+
+
+def test_nets_take_turns_and_are_measured_once_a_day(tmp_path, machine):
+    workspace = Workspace(tmp_path)
+    found = speeds_of(workspace, {"control": NET, "relu": RELU}, "cpu", say)
+    assert machine.measured == [net_key(NET), net_key(RELU)] * TURNS
+    assert found["control"]["samples_per_s"] == 800.0 and found["relu"]["samples_per_s"] == 1000.0  # of CPU time
+    again = speeds_of(workspace, {"other name": RELU, "control": NET}, "cpu", say)
+    assert again == {"other name": found["relu"], "control": found["control"]}
+    assert len(machine.measured) == 2 * TURNS
+
+
+def test_a_pair_has_one_factor_however_slow_the_machine_has_become(tmp_path, machine):
+    """The net that is known is measured again beside the new one, and keeps its speed."""
+    workspace = Workspace(tmp_path)
+    first = speeds_of(workspace, {"control": NET, "relu": RELU}, "cpu", say)
+    machine.pace = 0.4
+    later = speeds_of(workspace, {"control": NET, "wide": WIDE}, "cpu", say)
+    assert later["control"] == first["control"]
+    assert later["wide"]["samples_per_s"] == pytest.approx(400.0) and later["wide"]["anchor"] == net_key(NET)
+    combined = speeds_of(workspace, {"relu": RELU, "wide": WIDE, "control": NET}, "cpu", say)
+    assert combined == {**first, **later}
+
+
+def test_another_day_measures_anew_unless_nothing_is_trained(tmp_path, machine, monkeypatch):
+    from datetime import date
+
+    workspace = Workspace(tmp_path)
+    yesterday = today_file(workspace, "cpu", date(2026, 3, 1))
+    monkeypatch.setattr(measure, "today_file", lambda workspace, device: yesterday)
+    first = speeds_of(workspace, {"control": NET}, "cpu", say)
+    monkeypatch.setattr(measure, "today_file", today_file)
+    machine.pace = 0.5
+    assert speeds_of(workspace, {"control": NET}, "cpu", say, any_day=True) == first
+    assert len(machine.measured) == TURNS
+    assert speeds_of(workspace, {"control": NET}, "cpu", say)["control"]["samples_per_s"] == 400.0
+    assert len(list((tmp_path / "speeds").glob("*.json"))) == 2
+
+
+def test_other_machines_have_files_of_their_own(tmp_path, monkeypatch):
+    here = today_file(Workspace(tmp_path), "cpu")
+    assert here != today_file(Workspace(tmp_path), "NVIDIA H200")
+    monkeypatch.setattr(kept, "machine", lambda: "another one")
+    assert here != today_file(Workspace(tmp_path), "cpu")
+
+
+def test_a_damaged_file_is_named(tmp_path, machine):
+    path = today_file(Workspace(tmp_path), "cpu")
+    path.parent.mkdir()
+    for nets in ({"0": {"samples_per_s": -1, "turns": [1]}}, {"0": {"samples_per_s": 1}}, [], {"0": 3}):
+        path.write_text(json.dumps({"format": 1, "nets": nets}))
+        with pytest.raises(InputError, match="remove the file"):
+            speeds_of(Workspace(tmp_path), {"control": NET}, "cpu", say)
+
+
+def test_a_factor_has_the_range_over_turns():
+    numbers = count(1)
+    one, other = (ArmSpeed(10.0 * next(numbers), "cpu", 0.1, (9.0, 10.0, 12.0), "s") for _ in range(2))
+    assert speed_range(other, one) == (1.0, 2.0)  # the factor itself lies in it
+    apart = ArmSpeed(10.0, "cpu", 0.1, (8.0, 10.0), "t")
+    assert speed_range(one, apart) == (0.9, 1.5)
+    assert speed_range(one, ArmSpeed(10.0, "cpu", 0.1)) is None
