@@ -1,0 +1,108 @@
+"""The first look: a small study of the same arms that a budget may declare, run before a study that takes long, so that
+there is a verdict within minutes. It is a study of its own, and stands in no table beside others.
+
+Where: studies with the budget's own seeds and samples, of designs with one control, of few arms; not where the study is
+under way already, takes less than five minutes, or not much longer than its first look.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rich.text import Text
+
+from ablations.designs import PAIRS
+from gonn_core.errors import printable
+from orchestration.console import notes, output
+from orchestration.experiment.pipeline import Result
+from orchestration.search.adopt import SEARCH
+from orchestration.speeds.estimate import Estimate, estimate, states_of, unfinished
+from orchestration.speeds.measure import Say
+from orchestration.study.checking import Checked, check
+from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.report import ReportedStudy
+from reports.tables.formats import about
+from reports.tables.terminal import rich_table
+from reports.workspace import Workspace
+
+LEAST_SECONDS = 300.0
+"""A study that takes less has no first look."""
+MOST_SHARE = 0.25
+"""Of the time of the study that its first look takes at most."""
+
+
+def first_request(checked: Checked) -> Checked | None:
+    """The first look at what was asked for; None where settings rule it out."""
+    request, declared = checked.request, checked.registry.budget(checked.budget.id).first_look
+    if (
+        declared is None
+        or request.first_look
+        or request.seeds is not None
+        or request.samples is not None
+        or request.control_seeds is not None
+        or request.lr == SEARCH
+        or request.design not in PAIRS
+        or not checked.cards
+        or len(checked.arms) > declared.most_arms
+    ):
+        return None
+    return check(replace(request, samples=str(declared.samples), seeds=str(declared.seeds), first_look=True))
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """A first look that is worth its time: its plan, how long it takes, and how long the study that it precedes."""
+
+    plan: Plan
+    time: Estimate
+    full: Plan
+    full_time: Estimate
+    is_done: bool
+    """Whether only its verdict is left to say."""
+
+
+def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
+    """The first look before a study; None where it has none. May measure this machine, see `estimate`."""
+    checked = first_request(full.checked)
+    if checked is None:
+        return None
+    states = states_of(full.study.trials, workspace)
+    control = full.study.arms[0].id
+    if any(states[trial.trial] != "new" for trial in full.study.trials if trial.arm != control):
+        return None  # it is under way
+    plan = lay_out(checked, full.prepared, workspace)
+    left = unfinished(plan.study, states_of(plan.study.trials, workspace))
+    registry = checked.registry
+    full_time = estimate(
+        full.study, unfinished(full.study, states), full.jobs[0].run, registry, workspace, say
+    )
+    time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, registry, workspace, say)
+    if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
+        return None
+    return FirstLook(plan, time, full, full_time, not left)
+
+
+def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:
+    """Run a first look, unless it is done, and say what it found and that it is a first look. run: trains what a plan
+    has left and writes its report."""
+    study, full = look.plan.study, look.full.study
+    samples = study.arms[0].config.training.samples
+    if not look.is_done:
+        notes().print(
+            f"first a look at {samples:,} samples, {len(study.seeds)} seeds: {look.time.minutes}; the full study goes "
+            f"on by itself ({full.arms[0].config.training.samples:,} samples, {look.full_time.minutes}); "
+            "FIRST_LOOK=no leaves it out"
+        )
+    result = run(look.plan)
+    report, console = result.report.files.report, output()
+    if not look.is_done and report.study.contrasts:
+        from reports.study.report_tables import main_table
+
+        table = main_table(report, "effects")
+        if table is not None:
+            console.print(rich_table(table))
+    for sentence in report.sentences:
+        console.print(Text(printable(f"a first look at {samples:,} samples: {sentence}", 500)))
+    console.print(
+        f"the full study goes on with {about(full.arms[0].config.training.samples)} samples, "
+        f"{look.full_time.minutes}; there the effect may be another one. Ctrl-C keeps everything"
+    )
