@@ -161,7 +161,7 @@ def noise_rows(workspaces: Sequence[Path]) -> Iterator[dict]:
                 pools.setdefault(_kind(study), []).append((study, table))
     for (base, budget, data, samples), found in sorted(pools.items()):
         sums = {}
-        for study, table in found:
+        for _, table in found:
             for card, differences in table.differences.items():
                 values = list(differences.by_seed.values())
                 if len(values) > 1:

@@ -69,9 +69,7 @@ class Expected(Strict):
 
     def reference_rate(self) -> Rate:
         """The net that other machines measure to scale the table."""
-        return next(
-            rate for rate in self.rates if (rate.base, rate.budget) == (self.reference, self.reference_budget)
-        )
+        return next(rate for rate in self.rates if (rate.base, rate.budget) == (self.reference, self.reference_budget))
 
 
 @cache
@@ -95,9 +93,7 @@ def rate_of(table: Expected, base: str, budget: str, family: str, flops: int) ->
     rows = [rate for rate in table.rates if (rate.base, rate.budget) == (base, budget)]
     guessed = not rows
     rows = rows or [rate for rate in table.rates if rate.family == family] or list(table.rates)
-    return Told(
-        _per_operation(rows, "samples_per_s") / flops, _per_operation(rows, "positions_per_s") / flops, guessed
-    )
+    return Told(_per_operation(rows, "samples_per_s") / flops, _per_operation(rows, "positions_per_s") / flops, guessed)
 
 
 def _per_operation(rows: Iterable[Rate], name: str) -> float:

@@ -55,6 +55,14 @@ study_options = options(
     click.option("--fold", metavar="NAME", help="of a screen: reverse this one's sign in as many arms again"),
     click.option("--futility", metavar="NATS", help="at a look an arm also stops when its effect is smaller (90 %)"),
     click.option("--control-seeds", metavar="N", help="of the control alone, more than --seeds"),
+    click.option(
+        "--first-look",
+        type=OneOf(["yes", "no"]),
+        default="yes",
+        show_default=True,
+        help="where a study takes long and neither seeds nor samples are given, a small one of minutes comes first",
+    ),
+    click.option("--no-first-look", is_flag=True, help="the same as --first-look no"),
     device_option,
     rate_option,
     click.option(

@@ -86,9 +86,9 @@ def new_card(**settings):
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
-    from orchestration.study import checking, plan_view
+    from orchestration.study import plan_view
 
-    plan_view.print_plan(checking.Request(**settings))
+    plan_view.print_plan(_request(settings))
 
 
 @click.command()
@@ -98,9 +98,18 @@ def plan(**settings):
 @address_option
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
-    from orchestration.study import ablate, checking
+    from orchestration.study import ablate
 
-    return ablate.run_study(checking.Request(**settings), runner, slots, track, address)
+    return ablate.run_study(_request(settings), runner, slots, track, address)
+
+
+def _request(settings):
+    """The request that the options of a study make."""
+    from orchestration.study.checking import Request
+
+    if settings.pop("no_first_look"):
+        settings["first_look"] = "no"
+    return Request(**settings)
 
 
 @click.command()

@@ -38,6 +38,8 @@ def write_reports(studies: tuple[str, ...]) -> None:
         written.append(reported)
     if not written:
         return
+    # A first look stands in no table beside others; alone it is all there is.
+    written = [each for each in written if not each.files.report.study.first_look] or written
     registry = reporter.registry
     if not studies:
         from reports.book.book import worth_showing, write_book  # with pandas

@@ -1,5 +1,7 @@
-"""How long trials take here, evaluation included, and what their seeds can show, also before any ran: by speeds measured
-on this machine, else by the table that ships and how fast this machine trains its reference net."""
+"""How long trials take here, evaluation included, and what their seeds can show, also before any ran.
+
+By speeds measured on this machine, else by the table that ships and how fast this machine trains its reference net.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +68,8 @@ def estimate(
     told = {arm: _told(table, study, config, workspace) for arm, config in arms.items()}
     rates, factor = _rates(study, arms, told, settings.device, registry, workspace, say)
     slots = places(left, None, settings.device).slots
-    seconds = sum(_trial_seconds(arms[trial.arm], rates[trial.arm], told[trial.arm], settings) for trial in left) / slots
+    each = {arm: _trial_seconds(config, rates[arm], told[arm], settings) for arm, config in arms.items()}
+    seconds = sum(each[trial.arm] for trial in left) / slots
     if factor is None:
         return Estimate(seconds, seconds, seconds, slots, None)
     return Estimate(seconds, seconds / table.spread.high, seconds / table.spread.low, slots, factor)

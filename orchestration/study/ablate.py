@@ -18,6 +18,7 @@ from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.checking import Checked, Request, at_each_number, check
+from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.report import ReportedStudy, report_samples, report_study
@@ -49,9 +50,16 @@ def _run(checked: Checked, how: Execution) -> Result[ReportedStudy]:
     plan = lay_out(checked, prepare_shown(checked.dataset, how.workspace), how.workspace)
     if request.lr == SEARCH:
         plan = lay_out(checked, plan.prepared, how.workspace, search_arms(plan, request.device, how))
+    look = first_look(plan, how.workspace, notes().print)
+    if look is not None:
+        look_first(look, lambda first: _carry_out(first, how, show=False))
     if cost := cost_of_looks(plan.study):
         notes().print(cost)
-    return carry_out(StudyExperiment(plan, request.device, how.workspace), how)
+    return _carry_out(plan, how)
+
+
+def _carry_out(plan: Plan, how: Execution, show: bool = True) -> Result[ReportedStudy]:
+    return carry_out(StudyExperiment(plan, plan.checked.request.device, how.workspace), how, show)
 
 
 class StudyExperiment:

@@ -54,8 +54,10 @@ class Request:
     """More seeds for the control alone."""
     samples: str | None = None
     """In place of the budget's. Of several, `at_each_number` makes a request for each."""
-    first_look: bool = False
-    """Whether this is the first look that comes before another request: see `orchestration.study.first_look`."""
+    first_look: str = "yes"
+    """Whether a small study comes before one that takes long (no: none does)."""
+    is_first_look: bool = False
+    """Whether this is such a small study: see `orchestration.study.first_look`."""
 
 
 def at_each_number(request: Request) -> tuple[Request, ...]:
@@ -212,7 +214,7 @@ def _budget(request: Request, registry: Registry, cards: Sequence[Enhancement]) 
     if request.samples is None:
         return budget
     (samples,) = parse_samples(request.samples)
-    if request.first_look and budget.first_look is not None:
+    if request.is_first_look and budget.first_look is not None:
         smaller = ("evaluation_positions", "progress_positions")
         budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
     if cards:

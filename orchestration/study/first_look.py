@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
-from ablations.designs import PAIRS
-from gonn_core.errors import printable
+from gonn_core.errors import SettingError, printable
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Result
+from orchestration.looks.asked import PAIRS
 from orchestration.search.adopt import SEARCH
 from orchestration.speeds.estimate import Estimate, estimate, states_of, unfinished
 from orchestration.speeds.measure import Say
@@ -35,7 +35,8 @@ def first_request(checked: Checked) -> Checked | None:
     request, declared = checked.request, checked.registry.budget(checked.budget.id).first_look
     if (
         declared is None
-        or request.first_look
+        or request.is_first_look
+        or request.first_look == "no"
         or request.seeds is not None
         or request.samples is not None
         or request.control_seeds is not None
@@ -45,7 +46,11 @@ def first_request(checked: Checked) -> Checked | None:
         or len(checked.arms) > declared.most_arms
     ):
         return None
-    return check(replace(request, samples=str(declared.samples), seeds=str(declared.seeds), first_look=True))
+    settings = {"samples": str(declared.samples), "seeds": str(declared.seeds)}
+    try:
+        return check(replace(request, **settings, is_first_look=True))
+    except SettingError:
+        return None  # the net warms up over more samples
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,7 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
     plan = lay_out(checked, full.prepared, workspace)
     left = unfinished(plan.study, states_of(plan.study.trials, workspace))
     registry = checked.registry
-    full_time = estimate(
-        full.study, unfinished(full.study, states), full.jobs[0].run, registry, workspace, say
-    )
+    full_time = estimate(full.study, unfinished(full.study, states), full.jobs[0].run, registry, workspace, say)
     time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, registry, workspace, say)
     if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
         return None

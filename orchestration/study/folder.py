@@ -69,4 +69,3 @@ def measure_speeds(
 def _changing(path: Path):
     """While this is entered no other command changes the file: what it adds would be lost."""
     return locked(path.with_name(f".{path.stem}.lock"))
-

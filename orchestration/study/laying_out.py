@@ -82,7 +82,7 @@ def lay_out(
     if checked.rate is not None:
         arms = tuple(arm.model_copy(update={"rate_found_by": checked.rate.search}) for arm in arms)
     arms = at_rates(arms, rates or _declared(checked))
-    requests = evaluation_requests(prepared, checked.budget, checked.cards, checked.request.first_look)
+    requests = evaluation_requests(prepared, checked.budget, checked.cards, checked.request.is_first_look)
     references = tuple(_reference(prepared, request) for request in requests)
     trials = tuple(
         TrialRef(trial=trial_id(seeded(arm.config, seed)), arm=arm.id, seed=seed)
@@ -121,7 +121,7 @@ def lay_out(
         commit=settings.commit,
         dirty=settings.dirty,
         samples=None if checked.own_samples else samples,
-        first_look=checked.request.first_look,
+        first_look=checked.request.is_first_look,
     )
     study = with_looks(study, checked.asked, workspace, lambda looks: study_id(*named, looks))
     return Plan(checked, study, jobs_of(study, settings), prepared)
@@ -132,7 +132,7 @@ def _title(checked: Checked) -> str:
     if checked.screen is not None:
         return f"screen of {len(checked.cards)} enhancements"
     named = ", ".join(card.title for card in checked.cards) or f"{checked.base_id} alone"
-    return f"{named}; a first look" if checked.request.first_look else named
+    return f"{named}; a first look" if checked.request.is_first_look else named
 
 
 def _declared(checked: Checked) -> dict[str, AdoptedRate]:

@@ -2,27 +2,25 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 from rich import box
 from rich.table import Table
 
 from ablations.designs import DesignCell, ImpossibleDesign
-from ablations.study import Study, seeded
+from ablations.study import Study, TrialRef, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
 from orchestration.looks.plan import looks_lines
-from orchestration.runners.base import places
 from orchestration.search.adopt import SEARCH, AdoptedRate
+from orchestration.speeds.estimate import estimate, smallest_line
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.checking import Checked, Request, at_each_number, check
-from orchestration.study.folder import study_folder
+from orchestration.study.first_look import first_look
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.screens.view import screen_parts
 from reports.results.decisions import is_sequential
-from reports.results.seed_pool import PriorNoise, planned_effect, pool_from_studies
-from reports.results.speed_and_looks import read_speeds
+from reports.results.seed_pool import PriorNoise, pool_from_studies
 from reports.search.report import SearchReport
 from reports.workspace import Workspace
 
@@ -64,6 +62,8 @@ def _print(checked: Checked) -> None:
             console.print(part)
     else:
         console.print(_trials(study, workspace))
+    if line := _first_look(plan, workspace):
+        console.print(line)
     for line in _facts(plan, prior, workspace):
         console.print(line)
 
@@ -131,7 +131,7 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     if plan.checked.screen is not None:
         return
     if study.contrasts:
-        yield _power(study, prior)
+        yield smallest_line(study, prior)
         yield from looks_lines(study, prior)
     control = study.arms[0]
     for arm in study.arms[1:]:
@@ -139,33 +139,27 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
         yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
 
 
-def _time(plan: Plan, left, workspace: Workspace) -> str:
-    """Hours and minutes from speeds measured earlier: of this study's arms, else of trials of the same size."""
-    study = plan.study
+def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
+    """How long what is left takes, and whence that is known."""
     if not left:
         return "time: none"
-    rates = {arm: speed.samples_per_s for arm, speed in read_speeds(study_folder(workspace, study.id)).items()}
-    if not rates:
-        same = [
-            path
-            for path in workspace.studies.glob("*/study.json")
-            if f"-{study.base}-{study.budget}-" in path.parent.name
-        ]
-        known = [speed.samples_per_s for path in same for speed in read_speeds(path.parent).values()]
-        if not known:
-            return "time: unknown until an arm of this base and budget has been measured"
-        rates = dict.fromkeys((arm.id for arm in study.arms), median(known))
-    together = places(left, None, plan.jobs[0].run.device).slots
-    seconds = sum(study.arm(trial.arm).config.training.samples / rates[trial.arm] for trial in left) / together
-    side_by_side = f"{together} trial{'s' * (together > 1)} at a time"
-    minutes = max(1, seconds / 60)
-    return f"time: about {minutes:.0f} min of training with {side_by_side}, by measured speeds; evaluation adds some"
+    found = estimate(plan.study, left, plan.jobs[0].run, plan.checked.registry, workspace, notes().print)
+    side_by_side = f"{found.slots} trial{'s' * (found.slots > 1)} at a time"
+    return f"time: {found.minutes} with {side_by_side}, evaluation included; {found.source}"
 
 
-def _power(study: Study, prior: PriorNoise) -> str:
-    effect = planned_effect(study, prior)
-    if effect is None:
-        return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
-    power = 100 * study.thresholds["power"]
-    shown = f"smallest effect that {len(study.seeds)} seeds show with {power:.0f} % power"
-    return f"{shown}, from the seed noise so far: {effect:.4f} nats"
+def _first_look(plan: Plan, workspace: Workspace) -> str | None:
+    """The first look that would come before the study, with its time and the smallest effect it can show."""
+    look = first_look(plan, workspace, notes().print)
+    if look is None:
+        return None
+    study = look.plan.study
+    samples, seeds = study.arms[0].config.training.samples, len(study.seeds)
+    what = f"first look: {len(study.trials)} trials of {samples:,} samples, {seeds} seeds"
+    if look.is_done:
+        return f"{what}, done: study {study.id}"
+    prior = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    return (
+        f"{what}, {look.time.minutes}; {smallest_line(study, prior)}; then the full study, unless stopped "
+        "(FIRST_LOOK=no: at once)"
+    )

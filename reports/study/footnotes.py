@@ -24,6 +24,7 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
     study = results.study
     notes = [
         *unfinished_notes(results),
+        *_first_look(results),
         f"Data: {in_short(study.coverage)}. Evaluated on: {describe(study.evaluations[MAIN])}.",
         *_readings(results),
         *_pairing(results, nats),
@@ -39,6 +40,19 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         _machines(results),
     ]
     return tuple(note for note in notes if note)
+
+
+def _first_look(results: StudyResults) -> list[str]:
+    """What a first look is, on its own page."""
+    study = results.study
+    if not study.first_look:
+        return []
+    samples = study.arms[0].config.training.samples
+    return [
+        f"A first look: {samples:,} samples a trial and {len(study.seeds)} seeds, judged on fewer games than the study "
+        f"of the {study.budget} budget that it comes before. Effects change with the number of samples; this one "
+        "stands in no table beside others."
+    ]
 
 
 def unfinished_notes(results: StudyResults) -> list[str]:
