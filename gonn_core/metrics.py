@@ -8,6 +8,7 @@ that it is the mean of (one that is not read from positions: `reports/claims/mea
 card that claims it. A metric that is only shown touches the first two.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -257,3 +258,14 @@ CHARTS = tuple(
     metric.id for metric in sorted((metric for metric in _TABLE if metric.chart), key=lambda metric: metric.chart or 0)
 )
 """Those that MLflow shows without a search, in order."""
+
+UNIFORM_NATS = math.log(19 * 19)
+"""Of a net that knows nothing: every point as likely as any other."""
+
+
+def watched(nats: float, split: str = "validation", digits: int = 3) -> str:
+    """`2.531 validation nats`, of a net in training; above those of a uniform one the number says nothing, and looks
+    like a divergence that is none: `above uniform (5.89 nats)`."""
+    if math.isfinite(nats) and nats < UNIFORM_NATS:
+        return f"{nats:.{digits}f} {split} nats"
+    return f"above uniform ({UNIFORM_NATS:.2f} nats)" if math.isfinite(nats) else f"{split} nats are no number"

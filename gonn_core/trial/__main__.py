@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from gonn_core.errors import UserError
+from gonn_core.metrics import watched
 from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting, is_passing, steps_done
 from gonn_core.trial.job import read_job
 
@@ -97,14 +98,14 @@ def describe(event: Event) -> str:
     if event.samples_per_s:
         parts.append(f"{event.samples_per_s:,.0f}/s")
     if event.nats is not None:
-        parts.append(f"nats {event.nats:.4f}")
+        parts.append(watched(event.nats, digits=4))
     if isinstance(event, Tick | Point) and not math.isnan(event.train_nats):
-        parts.append(f"train {event.train_nats:.4f}")
+        parts.append(watched(event.train_nats, "train", 4))
     if isinstance(event, Tick):
         parts.append(f"{_duration(event.seconds_left)} left")
     if isinstance(event, Finished):
         evaluations = event.result["evaluations"] if event.result else []
-        parts += ["done", *(f"{e['split']} {e['nats']:.4f} nats, top-1 {e['top1']:.2%}" for e in evaluations)]
+        parts += ["done", *(f"{e['nats']:.4f} {e['split']} nats, top-1 {e['top1']:.2%}" for e in evaluations)]
     return "  ".join(parts)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from gonn_core.errors import printable
+from gonn_core.metrics import watched
 from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Tick, Waiting, steps_done
 from orchestration.progress import Bar, Display, display, duration
 
@@ -136,7 +137,7 @@ def _note(event: Event) -> str:
 
 def describe(line: TrialLine) -> str:
     """A running trial in one line."""
-    nats = f", {line.nats:.3f} nats" if line.nats is not None else ""
+    nats = f", {watched(line.nats)}" if line.nats is not None else ""
     if line.note:
         return f"{line.label}: {line.note}{nats}"
     rate = f", {line.rate:,.0f}/s" if line.rate else ""
@@ -191,6 +192,6 @@ class StudyDisplay:
             self._display.note(f"{line.label}: {line.state}: {line.note}", "red")
             return
         if line is not None and line.state == "finished" and self._display.live:
-            nats = f" at {line.nats:.3f} nats" if line.nats is not None else ""
+            nats = f", {watched(line.nats)}" if line.nats is not None else ""
             self._display.note(f"{line.label}: done{nats}", "green")
         self._display.refresh()

@@ -20,7 +20,9 @@ SPREAD = (0.625, 0.375, 0.875, 0.125)
 
 _STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
 """By Optuna's own names; whatever else there is runs."""
-_NATS = "nats (validation)"
+METRIC = "validation_nats"
+"""What Optuna calls the number that is lowered: of a finished trial, on the validation positions of the search."""
+_NATS = "validation nats"
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
 
 
@@ -45,6 +47,7 @@ class RateOptimiser:
 
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
+        self._say_what_it_is()
         low, high = self._search.rates
         trials = self._study.get_trials(deepcopy=False)
         states = self._optuna.trial.TrialState
@@ -58,8 +61,18 @@ class RateOptimiser:
         )
         trial = self._study.ask({_RATE: self._optuna.distributions.FloatDistribution(low, high, log=True)})
         rate = trial.params[_RATE]
-        trial.set_user_attr(_TRIAL, self._trial(rate))  # for those who read the journal with other tools
+        trial.set_user_attr(_TRIAL, self._trial(rate))
         return Tried(trial.number, rate, "running", self._trial(rate))
+
+    def _say_what_it_is(self) -> None:
+        """Names for those who read the journal with other tools; a journal of before gets them when it goes on."""
+        if self._study.metric_names is None:
+            self._study.set_metric_names([METRIC])
+            search = self._search
+            of = {"base": search.base, "budget": search.budget, "data": search.data, "searched": search.title}
+            of["judged_by"] = f"{search.validation.minimum_positions:,} positions of validation games, at the end"
+            for name, value in of.items():
+                self._study.set_user_attr(name, value)
 
     def report(self, number: int, samples: int, nats: float) -> None:
         """A point on a running trial's way."""

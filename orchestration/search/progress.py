@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from ablations.search import Search, Tried
+from gonn_core.metrics import watched
 from gonn_core.trial.events import Event
 from orchestration.experiment.progress import StudyProgress, TrialLine, bar, describe
 from orchestration.progress import Bar, display, duration
@@ -49,7 +50,7 @@ class SearchDisplay:
             return
         if line.state in ("finished", "failed", "paused"):
             self._ended += 1
-            nats = "" if line.nats is None else f"{line.nats:.4f} nats"
+            nats = "" if line.nats is None else watched(line.nats, digits=4)
             if line.state == "finished" and line.nats is not None:
                 here = (line.nats, self._rates[event.trial])
                 self._best = min(self._best or here, here)
@@ -77,7 +78,7 @@ class SearchDisplay:
         return f"{self._ended}/{self._search.trials} trials, ETA {duration(self._seconds_left())}"
 
     def _so_far(self) -> str:
-        best = f"; best of this run {self._best[0]:.4f} at {self._best[1]:.4g}" if self._best else ""
+        best = f"; best of this run {self._best[0]:.4f} validation nats at {self._best[1]:.4g}" if self._best else ""
         return f" ({self._ended}/{self._search.trials}{best})"
 
     def _seconds_left(self) -> float | None:

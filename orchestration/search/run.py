@@ -6,6 +6,7 @@ one tells what they know, goes on with what was under way, and asks for the rest
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ablations.search import Search, Tried
@@ -55,9 +56,12 @@ class SearchRun:
         )
 
     def __call__(self, event: Event) -> bool:
-        """Hear an event; False when the trial is to stop."""
-        go_on = self._on_event(event) is not False
+        """Hear an event; False when the trial is to stop. Of a finished trial others hear the nats by which the search
+        judges it, not those of its last look along the way, which is at fewer positions."""
         tried = self._running.get(event.trial)
+        if tried is not None and isinstance(event, Finished):
+            event = replace(event, nats=self._nats_of(tried))
+        go_on = self._on_event(event) is not False
         if tried is None:
             return go_on
         match event:
@@ -74,9 +78,9 @@ class SearchRun:
         """Whether the trial is finished already, by whomever; if so it is told like one that finishes now."""
         if not self._known(tried):
             return False
-        total, last = self._search.config.training.samples, max(tried.points, default=0)
+        total = self._search.config.training.samples
         on_tried(tried)
-        self._on_event(Finished(tried.trial, total, total, tried.points.get(last)))
+        self._on_event(Finished(tried.trial, total, total, self._nats_of(tried)))
         return True
 
     def _begin(self, tried: Tried, on_tried: OnTried) -> Job:
@@ -112,14 +116,22 @@ class SearchRun:
 
     def _known(self, tried: Tried) -> bool:
         """Tell the optimiser what a finished trial's directory says; False when it is not finished."""
-        directory, job = TrialDirectory(Path(self._settings.runs) / tried.trial), self.job(tried)
-        finished = directory.result() is not None
-        evaluation = find_evaluation(directory, job, self._search.validation) if finished else None
-        if evaluation is None:
+        directory, nats = self._directory(tried), self._nats_of(tried)
+        if nats is None:
             return False
         for line in directory.metrics():
             if line["samples"] not in tried.points and math.isfinite(line.get("nats", math.nan)):
                 tried.points[line["samples"]] = line["nats"]
                 self._optimiser.report(tried.number, line["samples"], line["nats"])
-        self._optimiser.tell_done(tried.number, evaluation["nats"])
+        self._optimiser.tell_done(tried.number, nats)
         return True
+
+    def _nats_of(self, tried: Tried) -> float | None:
+        """What the search judges a trial by; None before it is finished and evaluated."""
+        directory = self._directory(tried)
+        finished = directory.result() is not None
+        evaluation = find_evaluation(directory, self.job(tried), self._search.validation) if finished else None
+        return None if evaluation is None else evaluation["nats"]
+
+    def _directory(self, tried: Tried) -> TrialDirectory:
+        return TrialDirectory(Path(self._settings.runs) / tried.trial)

@@ -56,7 +56,8 @@ class Estimate:
 
 
 def _minutes(seconds: float) -> str:
-    return f"{max(1, seconds / 60):.0f}"
+    minutes = seconds / 60
+    return f"{minutes:.1f}" if minutes < 10 else f"{minutes:,.0f}"
 
 
 def estimate(

@@ -7,6 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from gonn_core.metrics import UNIFORM_NATS
 from orchestration.console import output
 from orchestration.experiment.stopping import everything_at_work
 from orchestration.progress import duration
@@ -60,13 +61,13 @@ def _running(trials: list[TrialState]) -> Table:
     """A row per trial at work."""
     table = _table()
     table.add_column("running", overflow="fold")
-    for name in ("trial", "samples", "of", "per s", "ETA", "nats"):
+    for name in ("trial", "samples", "of", "per s", "ETA", "validation nats"):
         table.add_column(name, justify="left" if name == "trial" else "right", no_wrap=True)
     table.add_column("process", overflow="fold")
     for trial in trials:
         how_far = f"~{trial.samples:,}" if trial.doing == "training" else trial.doing
         left = (trial.total - trial.samples) / trial.rate if trial.rate else None
-        nats = f"{trial.nats:.3f}" if trial.nats is not None else ""
+        nats = "" if trial.nats is None else f"{trial.nats:.3f}" if trial.nats < UNIFORM_NATS else "above uniform"
         table.add_row(
             trial.label,
             trial.id[:8],

@@ -31,7 +31,7 @@ def test_a_job_file_then_its_trial_directory(tmp_path, capsys):
     assert main([str(path), "--runs", str(tmp_path / "runs")]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["state"] == "done"
-    assert f"{job.id}  0/800 samples  starts on cpu" in printed.err and "done  validation" in printed.err
+    assert f"{job.id}  0/800 samples  starts on cpu" in printed.err and "  done  " in printed.err
     assert not (tmp_path / "elsewhere").exists()
     config = tmp_path / "runs" / job.id / "config.json"
     assert main([str(config), "--no-progress", "--runs", str(tmp_path / "again")]) == 0
@@ -74,7 +74,7 @@ def test_plain_lines_are_few(monkeypatch):
     tick = event("tick", "abc", 100, 800, 5.5, 1234.5, train_nats=5.75, seconds_left=3725.0)
     for _ in range(10):
         assert printer(tick)
-    assert stream.getvalue() == "abc  100/800 samples  1,234/s  nats 5.5000  train 5.7500  1:02:05 left\n"
+    assert stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  5.7500 train nats  1:02:05 left\n"
 
 
 def test_a_terminal_has_a_live_line(monkeypatch):

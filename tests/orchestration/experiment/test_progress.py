@@ -27,9 +27,9 @@ def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_charact
     lines = out.getvalue().splitlines()
     assert lines == [
         "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09"
-        " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
+        " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 validation nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
         "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04"
-        " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
+        " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 validation nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
         "parametric_relu off s0: retried: the worker process was killed\\x1b[31m",
         "parametric_relu off s0: failed: RuntimeError: the loss is not finite",
         "Parametric ReLU: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",
@@ -60,11 +60,21 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatc
         display(event("finished", "b", 1000, 1000, 2.75, None))
         display(event("tick", "a", 250, 1000, 2.5, 125.0))
     lines = out.drawn()
-    assert "parametric_relu off s0: done at 2.750 nats" in lines
+    assert "parametric_relu off s0: done, 2.750 validation nats" in lines
     study, trial = lines[-2:]
     assert study.startswith("Parametric ReLU ") and study.endswith(" 1/2 trials done, 62 % of samples, ETA 0:06")
-    assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 nats")
+    assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 validation nats")
 
 
 def test_durations():
     assert [duration(s) for s in (None, 7.2, 754, 11045)] == ["-:--", "0:07", "12:34", "3:04:05"]
+
+
+def test_a_net_that_knows_less_than_nothing_yet_does_not_look_diverged():
+    """Uniform is ln 361: a smoke study's first looks are at 16 to 300 nats, and say nothing."""
+    progress = study()
+    above = describe(progress.hear(event("tick", "a", 100, 1000, 314.604, 100.0)))
+    assert above == "control s0: 100/1,000, 100/s, ETA 0:09, above uniform (5.89 nats)"
+    below = describe(progress.hear(event("tick", "a", 200, 1000, 5.888, 100.0)))
+    assert below.endswith(", 5.888 validation nats")
+    assert describe(progress.hear(event("tick", "a", 200, 1000, float("nan"), 100.0))).endswith("are no number")

@@ -19,14 +19,14 @@ def test_a_terminal_has_a_bar_with_steps_parts_and_the_expected_end(monkeypatch)
         assert bar.text == "240/1,000, step 6.25/25, 100/s, ETA 0:08"
         shown(event("point", "abc", 280, 1000, 5.5, 100.0, train_nats=5.7))
     text = out.getvalue()
-    assert "starts on cpu" in text and "nats 5.5000  train 5.7000" in text
+    assert "starts on cpu" in text and "5.5000 validation nats  5.7000 train nats" in text
 
 
 def test_elsewhere_there_are_plain_lines():
     out = io.StringIO()
     with TrialBar("abc", 1000, out) as shown:
         shown(event("tick", "abc", 240, 1000, None, 100.0, step=6.0, steps=25, seconds_left=8.0, train_nats=5.0))
-    assert out.getvalue() == "abc  240/1,000 samples  step 6/25  100/s  train 5.0000  0:00:08 left\n"
+    assert out.getvalue() == "abc  240/1,000 samples  step 6/25  100/s  5.0000 train nats  0:00:08 left\n"
 
 
 def test_parts_count_in_a_study_too():

@@ -17,7 +17,7 @@ from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import alone, keep_search, open_journal, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.search.report import ReportedSearch
-from orchestration.study import arm_rates, planning
+from orchestration.study import arm_rates, checking
 from orchestration.study.checking import Request, check
 from orchestration.study.laying_out import lay_out
 from reports.search.page import SearchFiles
@@ -163,7 +163,7 @@ def declare(monkeypatch):
         changed = {name: registry.cards[name].model_copy(update={"lr": lr}) for name, lr in cards.items()}
         bases = {**registry.bases, "gonn-b5": registry.bases["gonn-b5"].model_copy(update={"lr": dict(base)})}
         made = dataclasses.replace(registry, cards={**registry.cards, **changed}, bases=bases)
-        monkeypatch.setattr(planning, "load_registry", lambda: made)
+        monkeypatch.setattr(checking, "load_registry", lambda: made)
 
     return put
 

@@ -161,3 +161,29 @@ def test_a_leap_of_the_loss_for_a_moment_stops_no_trial():
     assert not is_hopeless({800: 9.0, 900: 9.0}, 1200, finished[:3], rule), "too few to judge by"
     assert not is_hopeless({1100: 9.0, 1200: 9.0}, 1200, finished, rule), "at its end"
     assert is_hopeless({800: 9.0}, 1200, finished, Pruning())
+
+
+def test_a_trial_is_said_to_end_at_the_number_that_optuna_and_the_report_have(tmp_path):
+    """Not at that of its last look along the way, which is at fewer positions."""
+    heard = []
+    tried, _ = run(tmp_path, made_search(trials=6), FakeRunner(), heard.append)
+    said = {each.trial: each.nats for each in heard if each.kind == "finished"}
+    assert said == {each.trial: each.nats for each in tried if each.state == "done"} and len(said) >= 5
+
+
+def test_the_journal_names_its_number_and_what_was_searched(tmp_path):
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    search = made_search(trials=5)
+    journal = tmp_path / "journal.log"
+    old = optuna.create_study(
+        study_name=search.id, storage=optuna.storages.JournalStorage(JournalFileBackend(str(journal)))
+    )
+    assert old.metric_names is None
+    before = journal.read_bytes()
+    assert RateOptimiser(journal, search).tried() == [] and journal.read_bytes() == before, "reading changes nothing"
+    run(tmp_path, search, FakeRunner())
+    study = optuna.load_study(study_name=search.id, storage=old._storage)
+    assert study.metric_names == ["validation_nats"] and study.user_attrs["base"] == "gonn-b5"
+    assert all(trial.user_attrs["trial"] for trial in study.trials)

@@ -33,9 +33,9 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_search(monkeypat
         display(event("finished", "t0", 1200, 1200, 3.25, 100.0))
         display(event("point", "t1", 600, 1200, 3.5, 100.0))
     lines = terminal.drawn()
-    assert "rate 0.1: 3.2500 nats (3/6; best of this run 3.2500 at 0.1)" in lines
+    assert "rate 0.1: 3.2500 validation nats (3/6; best of this run 3.2500 validation nats at 0.1)" in lines
     assert lines[-2].startswith(search.id) and lines[-2].endswith(" 3/6 trials, ETA 0:30")
-    assert lines[-1].startswith("rate 0.2 ") and lines[-1].endswith(" 600/1,200, 100/s, ETA 0:06, 3.500 nats")
+    assert lines[-1].startswith("rate 0.2 ") and lines[-1].endswith(" 600/1,200, 100/s, ETA 0:06, 3.500 validation nats")
 
 
 def _hear_of_four_trials(lines, stream, now):
@@ -51,10 +51,10 @@ def _hear_of_four_trials(lines, stream, now):
     tell("paused", "t1", 0)
     tell("failed", "t2", 0, message="Diverged: training loss is nan")
     tell("point", "another", 600, 3.0)
-    best = "best of this run 3.2500 at 0.1"
+    best = "best of this run 3.2500 validation nats at 0.1"
     assert stream.getvalue().splitlines() == [
-        f"rate 0.1: 3.2500 nats (3/6; {best})",
-        f"rate 0.05: stopped at 800 samples, 3.9000 nats (4/6; {best})",
+        f"rate 0.1: 3.2500 validation nats (3/6; {best})",
+        f"rate 0.05: stopped at 800 samples, 3.9000 validation nats (4/6; {best})",
         f"rate 0.9: diverged: training loss is nan (5/6; {best})",
     ]
     lines.begin(Tried(3, 0.2, "running", "t3"))

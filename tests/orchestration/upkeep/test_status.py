@@ -118,7 +118,7 @@ def test_in_a_pipe_every_line_is_whole_and_made_of_words_alone(home, study, caps
     lines = printed(capsys)
     assert lines[0].split() == ["study", "done", "running", "failed", "samples/s", "ETA"]
     assert lines[1].split()[:4] == [study.id, "1/4", "1", "2"] and lines[1].split()[4] in ("50", "0:00")
-    assert lines[2].split() == ["running", "trial", "samples", "of", "per", "s", "ETA", "nats", "process"]
+    assert lines[2].split() == ["running", "trial", "samples", "of", "per", "s", "ETA", "validation", "nats", "process"]
     assert lines[3].split()[-3:] == [str(os.getpid()), "on", this_process().machine.split("/")[0]]
     failed = study.trials[2].trial
     assert lines[4:] == [
