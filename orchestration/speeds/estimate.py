@@ -39,7 +39,9 @@ class Estimate:
 
     @property
     def minutes(self) -> str:
-        """`about 12 min`, `about 12 min (9 to 16)`."""
+        """`about 12 min`, `about 12 min (9 to 16)`, `less than a minute`."""
+        if self.high < 60:
+            return "less than a minute"
         if self.factor is None:
             return f"about {_minutes(self.seconds)} min"
         return f"about {_minutes(self.seconds)} min ({_minutes(self.low)} to {_minutes(self.high)})"
@@ -49,10 +51,7 @@ class Estimate:
         """Whence it is."""
         if self.factor is None:
             return "by speeds measured here"
-        return (
-            "an estimate from the table of speeds that ships: this machine trains its reference net "
-            f"{self.factor:.2f} times as fast"
-        )
+        return f"an estimate: the table that ships, for a machine {self.factor:.2f} times as fast"
 
 
 def _minutes(seconds: float) -> str:
@@ -66,7 +65,7 @@ def estimate(
     """Of the trials of a study that are left. Measures this machine where no arm's speed is known: some ten seconds,
     once a day. settings: how trials are evaluated. Raises SettingError (DEVICE), InputError."""
     table, arms = load_expected(), {trial.arm: study.arm(trial.arm).config for trial in left}
-    told = {arm: _told(table, study, config, workspace) for arm, config in arms.items()}
+    told = {arm: _told(table, study, config) for arm, config in arms.items()}
     rates, factor = _rates(study, arms, told, settings.device, registry, workspace, say)
     slots = places(left, None, settings.device).slots
     each = {arm: _trial_seconds(config, rates[arm], told[arm], settings) for arm, config in arms.items()}
@@ -76,8 +75,8 @@ def estimate(
     return Estimate(seconds, seconds / table.spread.high, seconds / table.spread.low, slots, factor)
 
 
-def _told(table: Expected, study: Study, config: TrialConfig, workspace: Workspace) -> Told:
-    flops = net_cost(config, workspace.report_cache)[1]
+def _told(table: Expected, study: Study, config: TrialConfig) -> Told:
+    flops = net_cost(config)[1]
     return rate_of(table, study.base, study.budget, config.net.family, flops)
 
 
@@ -140,7 +139,7 @@ def smallest_line(study: Study, prior: PriorNoise) -> str:
     effect = smallest_effect(pool, games, len(study.seeds), thresholds, max(1, len(study.contrasts)))
     of = f"{noise.base} at {about(noise.samples)} samples on {noise.data}"
     kind = "an estimate" if exact else "a rough estimate"
-    return f"{shown}: about {effect:.2g} nats, {kind} from the table of noise that ships ({of}); none was measured here"
+    return f"{shown}: about {effect:.2g} nats, {kind} from the table that ships ({of})"
 
 
 def unfinished(study: Study, states: Mapping[str, str]) -> list[TrialRef]:

@@ -74,7 +74,9 @@ def test_plain_lines_are_few(monkeypatch):
     tick = event("tick", "abc", 100, 800, 5.5, 1234.5, train_nats=5.75, seconds_left=3725.0)
     for _ in range(10):
         assert printer(tick)
-    assert stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  5.7500 train nats  1:02:05 left\n"
+    assert (
+        stream.getvalue() == "abc  100/800 samples  1,234/s  5.5000 validation nats  5.7500 train nats  1:02:05 left\n"
+    )
 
 
 def test_a_terminal_has_a_live_line(monkeypatch):

@@ -27,9 +27,11 @@ def test_plain_lines_come_at_most_every_five_seconds_and_hold_no_control_charact
     lines = out.getvalue().splitlines()
     assert lines == [
         "Parametric ReLU: 0/2 trials done, 35 % of samples, ETA 0:09"
-        " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 validation nats | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
+        " | control s0: 500/1,000, 100/s, ETA 0:05, 2.500 validation nats"
+        " | parametric_relu off s0: 200/1,000, 50/s, ETA 0:16",
         "Parametric ReLU: 0/2 trials done, 72 % of samples, ETA 0:04"
-        " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 validation nats | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
+        " | control s0: 1,000/1,000, 100/s, ETA 0:00, 2.500 validation nats"
+        " | parametric_relu off s0: 450/1,000, 50/s, ETA 0:11",
         "parametric_relu off s0: retried: the worker process was killed\\x1b[31m",
         "parametric_relu off s0: failed: RuntimeError: the loss is not finite",
         "Parametric ReLU: 1/2 trials done, 1 failed, 50 % of samples, ETA -:--",

@@ -1,10 +1,14 @@
 """`gonn plan` of studies that nobody has run yet."""
 
+import re
 import shutil
 
 import pytest
 
 from orchestration.cli import command as cli
+from orchestration.speeds import measure
+from orchestration.study.checking import Request, check
+from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
 
@@ -13,10 +17,11 @@ def plan(tmp_path, monkeypatch, capsys):
     """Runs `gonn plan` on the bundled games; returns its output."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds: (100.0, 250.0))
 
     def run(*arguments):
         assert cli.run(["plan", *arguments]) == 0
-        assert {path.name for path in tmp_path.iterdir()} == {"stores"}
+        assert {path.name for path in tmp_path.iterdir()} <= {"stores", "speeds"}
         return capsys.readouterr().out
 
     return run
@@ -38,8 +43,9 @@ def test_what_it_says(plan):
     facts = out.splitlines()[-5:]
     assert facts[:2] == [
         "to train: 4 of 4 trials of 5,120 samples, 20,480 in all",
-        "time: unknown until an arm of this base and budget has been measured",
+        facts[1],
     ]
+    assert facts[1].startswith("time: less than a minute with") and "an estimate: the table that ships" in facts[1]
     assert facts[2].startswith("judged on 1,") and facts[2].endswith(" games (test)")
     assert facts[3] == "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     assert facts[4] == "without parametric_relu: 99.6 % of the parameters start equal to the control's"
@@ -81,3 +87,29 @@ def test_what_a_card_needs_may_come_from_the_study(plan, capsys):
     assert "+ parametric_relu" in out and "+ prelu_init" in out
     assert cli.run(["plan", "prelu_init", "--base", "gonn-b4", "--budget", "smoke"]) == 2
     assert "prelu_init needs parametric_relu" in capsys.readouterr().err
+
+
+def test_before_any_run_it_tells_time_and_smallest_effect_and_the_first_look(plan, monkeypatch):
+    """By the table that ships and this machine's speed, 250 samples a second and core here."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
+    out = " ".join(plan("last_move_input").split())
+    look, full = re.search(r"first look: 6 trials of 10,240 samples, 3 seeds, about ([\d.]+) min \(", out), None
+    full = re.search(r"time: about ([\d.]+) min \([\d.]+ to [\d.]+\) with 2 trials at a time, evaluation included", out)
+    assert look and full and 2 < float(look[1]) < 5 < 20 < float(full[1]) < 60
+    assert out.count("smallest effect that") == 2 and out.count("from the table that ships") == 2
+    assert "first look" not in plan("last_move_input", "--first-look", "no")
+    assert "first look" not in plan("last_move_input", "--no-first-look")
+    for setting in (("--seeds", "4"), ("--samples", "50k"), ("--budget", "smoke"), ("--design", "factorial")):
+        assert "first look" not in plan("last_move_input", *setting)
+
+
+def test_what_was_measured_here_takes_the_place_of_the_table(plan, tmp_path):
+    plan("parametric_relu", "--budget", "smoke")
+    names = {path.name for path in (tmp_path / "speeds").glob("*.json")}
+    assert len(names) == 1, "one file a machine and day"
+    workspace = Workspace(tmp_path)
+    checked = check(Request("parametric_relu", budget="smoke"))
+    arms = {arm.id: arm.config for arm in checked.arms}
+    measure.speeds_of(workspace, arms, "cpu", print)
+    out = " ".join(plan("parametric_relu", "--budget", "smoke").split())
+    assert "evaluation included; by speeds measured here" in out
