@@ -10,18 +10,16 @@ from rich.text import Text
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
-from gonn_core.errors import markdown_escape, printable
+from gonn_core.errors import printable
 from gonn_core.rating.matches import Match, load_matches
 from orchestration.study.folder import count_look, keep_noise, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
-from reports.results.compare import study_thresholds
+from orchestration.tracking.study_records import tracked_report
 from reports.results.seed_pool import StudyShelf
 from reports.results.study_results import StudyResults, load_results
 from reports.study.render import ReportFiles, write_report, written_report
 from reports.study.terminal import print_report
-from reports.tables.formats import interval, p_value, signed
-from reports.tables.verdicts import verdict_text
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
 from reports.worth.elsewhere import OverSamples, effects_elsewhere
@@ -105,10 +103,7 @@ class Reporter:
             unchanged.keep(other)
         else:
             files = written_report(study, results, workspace.out, self.registry, prior, scaled)
-        # A run's page shows only the first lines of its description at once: they say what was found.
-        sentences = "".join(f"**{markdown_escape(sentence, 200)}**\n\n" for sentence in files.report.sentences)
-        text = sentences + files.markdown.read_text(encoding="utf-8")
-        return ReportedStudy(files, StudyReport(text, files.figures, _tags(files)), anew)
+        return ReportedStudy(files, tracked_report(files), anew)
 
 
 SAMPLES = "samples"
@@ -137,25 +132,6 @@ def report_samples(workspace: Workspace, studies: Sequence[Study], console: Cons
 def report_study(workspace: Workspace, study: Study, command: str, look: bool = True) -> ReportedStudy:
     """The report of one study: see `Reporter`."""
     return Reporter(workspace).report(study, command, look)
-
-
-def _tags(files: ReportFiles) -> dict[str, str]:
-    """Δ, interval, adjusted p and verdict of every card."""
-    nats, level = files.report.analyses[0, "nats"], study_thresholds(files.report.study).equivalence_level
-    tags = {}
-    for contrast in files.report.study.contrasts:
-        effect, verdict = nats.effect(contrast.card), nats.verdict(contrast.card)
-        if effect is None or verdict is None:
-            continue
-        tags[f"delta_nats.{contrast.card}"] = signed(effect.delta)
-        tags[f"verdict.{contrast.card}"] = verdict_text(verdict, effect, level=level)
-        if effect.p_adjusted is not None:
-            tags[f"p_adjusted.{contrast.card}"] = p_value(effect.p_adjusted)
-        if effect.interval95:
-            tags[f"interval95.{contrast.card}"] = interval(effect.interval95)
-    for finding in files.report.findings:
-        tags[f"claim.{finding.card}.{finding.claim.id}"] = str(finding.measured.verdict)
-    return tags
 
 
 def _near(path: Path) -> Path:

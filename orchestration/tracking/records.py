@@ -9,8 +9,10 @@ from pathlib import Path
 from ablations.study import Study, TrialRef
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import load_evaluations
-from gonn_core.metrics import CHARTS, OF_POSITIONS, SUMMARISED
+from gonn_core.metrics import OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
+from orchestration.tracking.colours import arm_colours
+from orchestration.tracking.names import curve_name
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class TrackedTrial:
 
     @property
     def name(self) -> str:
-        """Name of its run: `parametric_relu on s0`."""
-        return f"{self.arm} s{self.seed}"
+        """Name of its run: `s0 -parametric_relu`; what tells it from its neighbours stands before the place
+        where MLflow cuts names."""
+        return f"s{self.seed} {self.arm}"
 
 
 @dataclass(frozen=True)
@@ -40,43 +43,73 @@ class StudyInfo:
     dirty: bool = False
     given_up: frozenset[str] = frozenset()
     """Trials that need not go on for the study to be finished."""
+    arms: tuple[str, ...] = ()
+    """In their order, for their colours; of those of the trials where none are named."""
+
+    @property
+    def name(self) -> str:
+        """Name of its experiment: the id, after the six digits that end it and that MLflow's lists would cut off."""
+        return f"{self.id.rpartition('-')[2]} {self.id}"
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What a list of experiments shows of it, whatever is found: those of its settings that tell it from others."""
+        return {name: self.settings[name] for name in ("base", "budget", "data", "design") if name in self.settings}
+
+    @property
+    def grouped(self) -> bool:
+        """Whether any arm has several trials, which charts then show as one."""
+        return len({trial.arm for trial in self.trials}) < len(self.trials)
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """Arm -> colour."""
+        return arm_colours(self.arms or [trial.arm for trial in self.trials])
 
 
 @dataclass(frozen=True)
 class StudyReport:
-    """What a study found: the table as markdown, figures as files (the first is shown first), verdicts and numbers as
-    tags."""
+    """What a study found, as MLflow is told of it."""
 
-    table: str
-    figures: tuple[Path, ...] = ()
+    note: str
+    """The description, markdown; MLflow's lists show its beginning as it is written."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Path among the artifacts of the study's run -> file."""
     tags: Mapping[str, str] = field(default_factory=dict)
+    """Of the study's run."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """Tags of the run and of the experiment: what a list of experiments shows."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """Metrics of the study's run, as they are now."""
+    trials: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Trial -> metrics that only the whole study gives it."""
     points: Sequence[tuple[int, int, Mapping[str, float]]] = ()
-    """(step, unix milliseconds, metrics) of the parent run itself."""
+    """(step, unix milliseconds, metrics) of the study's run over time."""
 
 
 def study_info(study: Study, due: Sequence[TrialRef] | None = None) -> StudyInfo:
     """A study file as MLflow shows it. due: the trials that it needs so far, all unless told."""
     control = study.arms[0].id
     settings = study.model_dump(mode="json", exclude={"arms", "trials", "contrasts", "format", "commit", "dirty"})
+    labels = {arm.id: arm_name(arm.label) for arm in study.arms}
     return StudyInfo(
         id=study.id,
         title=study.title,
-        trials=tuple(
-            TrackedTrial(t.trial, arm_name(study, t.arm), t.seed, t.arm == control) for t in due or study.trials
-        ),
+        arms=tuple(labels.values()),
+        trials=tuple(TrackedTrial(t.trial, labels[t.arm], t.seed, t.arm == control) for t in due or study.trials),
         settings=flatten(settings),
         commit=study.commit,
         dirty=study.dirty,
     )
 
 
-def arm_name(study: Study, arm: str) -> str:
-    """`parametric_relu on` or `parametric_relu off` in a study of one enhancement; the arm's label where there are
-    several, or none."""
-    if len(study.contrasts) != 1:
-        return study.arm(arm).label
-    contrast = study.contrasts[0]
-    return f"{contrast.card} {'on' if arm in contrast.with_it else 'off'}"
+def arm_name(label: str) -> str:
+    """`+chain_pooling` of the arm `with chain_pooling`, `-elu` of `without elu`: MLflow cuts names after a few
+    letters."""
+    for word, sign in (("with ", "+"), ("without ", "-")):
+        if label.startswith(word):
+            return sign + label.removeprefix(word)
+    return label
 
 
 def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
@@ -97,7 +130,7 @@ def metrics_of(line: Mapping) -> dict[str, float]:
         for name, value in line.items()
         if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    return {name if name in CHARTS else f"detail/{name}": value for name, value in numbers.items()}
+    return {curve_name(name): value for name, value in numbers.items()}
 
 
 @dataclass(frozen=True)
@@ -116,6 +149,7 @@ class TrialContent:
     files: tuple[Path, ...]
 
 
+CHECKPOINT = "checkpoint.safetensors"
 _STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused": "KILLED"}
 
 
@@ -156,7 +190,7 @@ def trial_content(folder: Path) -> TrialContent | None:
         tags |= {"weights": result["weights"], "parameters": str(result["parameters"])}
     if failure is not None:
         tags["error"] = failure["error"]
-    names = ("checkpoint.safetensors", "result.json", "config.json") if result is not None else ("failure.json",)
+    names = (CHECKPOINT, "result.json", "config.json") if result is not None else ("failure.json",)
     return TrialContent(
         state=_STATUS[state],
         params=flatten(tree["config"]),

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from ablations.search import Search, Tried
 from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten
-from reports.search.page import SearchFiles
+from orchestration.tracking.study_records import plain
+from reports.search.page import SearchFiles, sentences
 
 
 def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
@@ -15,7 +16,7 @@ def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
         id=search.id,
         title=f"learning rate of {search.title}",
         trials=tuple(TrackedTrial(each.trial, f"rate {each.rate:.4g}", search.seed) for each in tried),
-        settings=flatten(settings),
+        settings=flatten(settings) | {"design": "search of a learning rate"},
         commit=search.commit,
         dirty=search.dirty,
         given_up=frozenset(each.trial for each in tried if each.state in ("pruned", "diverged")),
@@ -23,23 +24,27 @@ def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
 
 
 def tracked_report(files: SearchFiles) -> StudyReport:
-    """The report of a search, with the rate found, its interval and its nats as tags."""
-    report, tags = files.report, {}
-    if report.optimum is not None:
+    """The report of a search, with the rate found, its interval and its loss as numbers and tags."""
+    report = files.report
+    tags: dict[str, str] = {}
+    told: dict[str, str] = {}
+    numbers: dict[str, float] = {}
+    if report.optimum is not None and report.rate is not None:
         best = min((tried for tried in report.tried if tried.nats is not None), key=_nats)
-        tags = {
-            "best_rate": f"{report.rate:g}",
-            "best_nats": f"{report.optimum.nats:.4f}",
-            "best_trial": best.trial,
-            "best_trial_nats": f"{_nats(best):.4f}",
-        }
+        tags = {"best_trial": best.trial}
+        told = {"verdict": f"best rate {report.rate:g}"}
+        numbers = {"best_rate": report.rate, "best_validation_nats": report.optimum.nats}
+        numbers |= {"best_trial_validation_nats": _nats(best)}
         if report.optimum.interval:
-            tags["best_rate_interval95"] = f"[{report.optimum.interval.low:.3g}, {report.optimum.interval.high:.3g}]"
+            numbers |= {"best_rate_low": report.optimum.interval.low, "best_rate_high": report.optimum.interval.high}
+    figures = {f"figures/{path.name}": path for path in files.figures}
     return StudyReport(
-        files.markdown.read_text(encoding="utf-8"),
-        files.figures,
-        tags,
-        tuple(_best_so_far(report.search, report.tried)),
+        note="\n\n".join(map(plain, sentences(report))),
+        files={files.markdown.name: files.markdown} | figures,
+        tags=tags,
+        told=told,
+        numbers=numbers,
+        points=tuple(_best_so_far(report.search, report.tried)),
     )
 
 
@@ -54,7 +59,11 @@ def _best_so_far(search: Search, tried: Sequence[Tried]) -> Iterator[tuple[int, 
         if each.nats is not None and (best is None or each.nats < best[0]):
             best = each.nats, each.rate
         if best is not None:
-            yield each.number + 1, began + each.number, {"search/best_nats": best[0], "search/best_rate": best[1]}
+            yield (
+                each.number + 1,
+                began + each.number,
+                {"search/best_validation_nats": best[0], "search/best_rate": best[1]},
+            )
 
 
 def _nats(tried: Tried) -> float:

@@ -14,10 +14,10 @@ from pathlib import Path
 import filelock
 
 from gonn_core.errors import UserError
-from orchestration.tracking import view as mlflow_view
+from orchestration.tracking.client import mlflow_errors, set_up
 from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, stamp
 from orchestration.tracking.uri import check_driver, redacted, tracking_uri
-from orchestration.tracking.writer import Writer, mlflow_errors
+from orchestration.tracking.writer import Writer
 
 _POLL_SECONDS, _LONGEST_PAUSE = 5.0, 60.0
 SILENCE_SECONDS = 15.0
@@ -47,7 +47,10 @@ class Tracker:
         self._begun: set[str] = set()
         self._written: dict[tuple[str, TrackedTrial], tuple] = {}
         """What trial directories were like when this process last wrote them."""
+        self._own = not os.environ.get("MLFLOW_TRACKING_URI")
         self._writer: Writer | None = None
+        self._ready: float | None = None
+        """Since when MLflow could have answered: not while it is imported, nor while its own data base is made."""
         self._failures = 0
         """Rounds in a row that could not be written."""
         self._warned = False
@@ -111,13 +114,12 @@ class Tracker:
 
         return self._round(write, patience=60, then=_THEN_SYNC)
 
-    def experiment_url(self, base: str, study: str) -> str | None:
-        """Address of a study's charts on the server at `base`, None for a study that was never logged."""
-        experiments: list[str | None] = []
-        self._round(lambda writer: experiments.append(writer.experiment(study)), patience=5)
-        if not experiments or experiments[0] is None:
-            return None
-        return f"{base}/#/experiments/{experiments[0]}/runs?{mlflow_view.QUERY}"
+    def experiments(self, studies: Sequence[StudyInfo]) -> list[str | None] | None:
+        """Ids of the experiments of studies, None for each that was never logged, or by an older version; None of all
+        when MLflow could not be asked. Makes a new data base."""
+        found: list[str | None] = []
+        asked = self._round(lambda writer: found.extend(map(writer.experiment, studies)), patience=60, then=_THEN_SYNC)
+        return found if asked else None
 
     def _write_changed(self, writer: Writer, study: StudyInfo) -> None:
         """Bring the runs of trials up to date whose directories changed since this process last wrote them."""
@@ -140,7 +142,7 @@ class Tracker:
         end."""
         began = time.monotonic()
         while thread.is_alive():
-            heard = max(began, self._writer.heard if self._writer else began)
+            heard = max(began, self._ready or time.monotonic(), self._writer.heard if self._writer else began)
             if time.monotonic() - heard > SILENCE_SECONDS:
                 return False
             thread.join(0.05)
@@ -151,10 +153,13 @@ class Tracker:
         that."""
         with self._turn:
             try:
+                set_up()
+                if not self._own and self._ready is None:
+                    self._ready = time.monotonic()
                 with filelock.FileLock(self._root / "mlflow.db.lock", timeout=patience):
                     if self._writer is None:
-                        own = not os.environ.get("MLFLOW_TRACKING_URI")
-                        self._writer = Writer(self.uri, self._root, self._runs, own)
+                        self._writer = Writer(self.uri, self._root, self._runs, self._own)
+                        self._ready = self._ready or time.monotonic()
                     write(self._writer)
             except filelock.Timeout:
                 if patience:

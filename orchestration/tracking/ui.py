@@ -13,47 +13,40 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gonn_core.errors import SettingError, UserError
-from orchestration.tracking.tracker import Tracker
-from orchestration.tracking.uri import redacted, tracking_uri
-from orchestration.tracking.writer import ENVIRONMENT
+from orchestration.tracking import pages, view
+from orchestration.tracking.client import ENVIRONMENT
+from orchestration.tracking.uri import page_of, redacted, tracking_uri
 
 _START_SECONDS = 90
 
 
 def serve(
-    root: Path, runs: Path, port: int, study: str | None, say: Callable[[str], None], host: str = "127.0.0.1"
+    root: Path, port: int, find: Callable[[], str | None], say: Callable[[str], None], host: str = "127.0.0.1"
 ) -> int:
-    """Show the records of the workspace at `root` until interrupted; says the address of the study's charts once it
-    answers.
+    """Show the records of the workspace at `root` until interrupted; says the address once it answers.
 
-    With a tracking server elsewhere, says its address and returns. Raises SettingError for a port in use.
+    find: the id of the experiment to open, None for none; called when the port is known to be free, and leaves a data
+    base with all its tables. With a tracking server elsewhere, says its address and returns. Raises SettingError for a
+    port in use.
     """
     uri = tracking_uri(root)
-    tracker = Tracker(root, runs, say)
     if uri.startswith("http"):
-        base = uri.rpartition("@")[2] if "@" in uri else uri.partition("://")[2]
-        base = f"{uri.partition('://')[0]}://{base.rstrip('/')}"
-        say(_address(tracker, base, study))
+        say(_address(page_of(uri), find()))
         return 0
     _check_free(host, port)
-    base = f"http://{host}:{port}"
-    address = _address(tracker, base, study)  # also makes the tables of a new data base
-    command = [
-        sys.executable,
-        "-m",
-        "mlflow",
-        "server",
-        "--backend-store-uri",
-        uri,
-        "--host",
-        host,
-        "--port",
-        str(port),
-        "--workers",
-        "1",
-    ]
+    address = _address(f"http://{host}:{port}", find())
+    with tempfile.TemporaryDirectory(prefix="gonn-pages-") as folder:
+        return _serve_here(root, uri, host, port, address, pages.plugin(Path(folder)), say)
+
+
+def _serve_here(
+    root: Path, uri: str, host: str, port: int, address: str, python_path: str, say: Callable[[str], None]
+) -> int:
+    command = [sys.executable, "-m", "mlflow", "server", "--app-name", pages.NAME, "--backend-store-uri", uri]
+    command += ["--host", host, "--port", str(port), "--workers", "1"]
     command += ["--default-artifact-root", (root / "mlartifacts").resolve().as_uri(), "--no-serve-artifacts"]
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
+    quiet["PYTHONPATH"] = os.pathsep.join(filter(None, [python_path, os.environ.get("PYTHONPATH")]))
     log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - the server writes to it as long as it runs
     server = subprocess.Popen(
         command, env={**os.environ, **quiet}, cwd=root, stdout=log, stderr=log, start_new_session=True
@@ -76,8 +69,8 @@ def serve(
         signal.signal(signal.SIGTERM, before)
 
 
-def _address(tracker: Tracker, base: str, study: str | None) -> str:
-    return (tracker.experiment_url(base, study) if study else None) or base
+def _address(base: str, experiment: str | None) -> str:
+    return base if experiment is None else f"{base}/#/experiments/{experiment}/runs?{view.QUERY}"
 
 
 def _check_free(host: str, port: int) -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gonn_core.errors import SettingError, printable
 
@@ -52,8 +53,17 @@ def check_driver(uri: str) -> None:
         ) from None
 
 
+_SECRET = r"[\w.-]*(?:passw|pwd|token|secret|key|auth|credential|signature|sig)[\w.-]*"
+
+
 def redacted(text: str) -> str:
-    """`text`, printable, with user names and passwords in URIs replaced by ***, and what follows `password=` or a like
-    word in one."""
+    """`text`, printable, with user names and passwords in URIs replaced by ***, and what follows `password=`, `token=`
+    or a like word in one."""
     text = re.sub(r"://[^/\s]*@", "://***@", text)
-    return printable(re.sub(r"(?i)([?&; ](?:password|passwd|pwd|token|sslpassword)=)[^&;\s]+", r"\1***", text))
+    return printable(re.sub(rf"(?i)([?&; ]{_SECRET}=)[^&;#\s]+", r"\1***", text))
+
+
+def page_of(uri: str) -> str:
+    """Address of the pages of a tracking server, with nothing in it that would let somebody in: no user, no query."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"

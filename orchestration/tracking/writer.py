@@ -1,59 +1,35 @@
-"""What MLflow holds of studies and trials, brought up to date. The only module that imports MLflow.
+"""What MLflow holds of studies and trials, brought up to date; knows MLflow by its `client` alone.
 
-What is there already is asked of MLflow each time, not remembered: writing twice changes nothing, whoever wrote first.
-A study is an experiment with a parent run and a run per trial.
+A study is an experiment with a parent run and a run per trial. What an earlier version recorded under other names is
+recorded anew: runs cannot lose metrics, so the old run goes to MLflow's bin when the new one stands.
 """
 
-import hashlib
-import logging
-import os
-import shutil
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from orchestration.tracking import view as mlflow_view
-from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, TrialContent, trial_content
+from orchestration.tracking import view
+from orchestration.tracking.client import Client, make_tables, newest_schema
+from orchestration.tracking.database import NAME, make_whole
+from orchestration.tracking.records import CHECKPOINT, StudyInfo, StudyReport, TrackedTrial, TrialContent, trial_content
 
-if TYPE_CHECKING:
-    from mlflow.entities import Run
+FORMAT = 2
+"""Of what is recorded; runs and experiments of an older one are made again."""
+_FORMAT = "mlflow.gonn.format"
+_NOTE = "mlflow.note.content"
+_NOTE_CHARACTERS = 4900  # an experiment's tag holds 5,000
+_CHECKPOINT = "checkpoint"
+"""Tag of a trial's run: where its checkpoint is, as MLflow addresses artifacts; a control's is stored by one study."""
+_VERDICT = "verdict"
+_KIND = {"mlflow.experimentKind": "custom_model_development"}
+_OURS = re.compile(r"mlflow\.|(delta_nats|interval95|p_adjusted|verdict|claim|version|numerics)\.|best_")
+"""Tags of older formats that we wrote; others are somebody's own."""
 
-ENVIRONMENT = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "DO_NOT_TRACK": "true",
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # the next round tries again anyway
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",  # seconds
-    "PGCONNECT_TIMEOUT": "10",  # seconds; PostgreSQL's own library waits for ever
-    "MLFLOW_LOGGING_LEVEL": "ERROR",
-}
-_PARAMS_A_BATCH, _METRICS_A_BATCH = 100, 1000
-_NOTE_CHARACTERS = 7900
-_ARTIFACTS = "mlflow.gonn.artifacts"  # digest of what was logged last; names with this prefix stay off the pages
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def mlflow_errors() -> tuple[type[Exception], ...]:
-    """What MLflow, its server and its data base raise when they can; their texts need no type beside them."""
-    _set_up()
-    from mlflow.exceptions import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    return MlflowException, SQLAlchemyError, OSError
-
-
-def _set_up() -> None:
-    """What MLflow reads from the environment when it is first imported."""
-    for name, value in ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    import mlflow
-
-    logging.getLogger(mlflow.__name__).setLevel(logging.ERROR)
+Run = Any
+"""A run, as MLflow gives it."""
 
 
 class Writer:
@@ -61,31 +37,30 @@ class Writer:
     cannot be read."""
 
     def __init__(self, uri: str, root: Path, runs: Path, own: bool):
-        """Makes the schema of a new data base: one process at a time. root, runs: of the workspace; own: whether the
-        data base is the workspace's own, which moves with it."""
-        _set_up()
-        from mlflow import MlflowClient
-
+        """Makes a new data base: one process at a time. root, runs: of the workspace; own: whether the data base is the
+        workspace's own, which moves with it."""
+        if own:
+            make_whole(root / NAME, make_tables, newest_schema)
         self._uri, self._root, self._runs, self._own = uri, root, runs, own
-        self._client = MlflowClient(uri)
-        self.heard = time.monotonic()
+        self._client = Client(uri)
+        self._losses: dict[str, dict[TrackedTrial, tuple[dict[str, float], dict[str, float]]]] = {}
+        """Study -> trial -> the lowest and highest of its losses, for the axes of charts."""
+
+    @property
+    def heard(self) -> float:
         """When MLflow last gave an answer, or refused."""
+        return self._client.heard
 
-    def _ask(self, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        """An answer of the client."""
-        try:
-            return call(*arguments, **options)
-        finally:
-            self.heard = time.monotonic()
-
-    def experiment(self, study: str) -> str | None:
-        """The id of a study's experiment, None for one that was never logged."""
-        experiment = self._ask(self._client.get_experiment_by_name, study)
-        return experiment.experiment_id if experiment else None
+    def experiment(self, study: StudyInfo) -> str | None:
+        """The id of a study's experiment, None for one that was never logged, or by an older version."""
+        experiment = self._client.experiment(study.name)
+        if experiment is None or experiment.lifecycle_stage == "deleted" or _older(experiment.tags):
+            return None
+        return experiment.experiment_id
 
     def write_all(self, study: StudyInfo, report: StudyReport | None) -> None:
         """All that is missing of a study and its trials, its report, and how it stands."""
-        statuses = self.write_trials(study, study.trials)
+        statuses = self.write_trials(study, study.trials, report.trials if report else {})
         statuses = [
             "FINISHED" if trial.id in study.given_up else status
             for trial, status in zip(study.trials, statuses, strict=True)
@@ -99,187 +74,175 @@ class Writer:
         parent = self.write_study(study, status)
         if report is not None:
             self._write_report(parent, report)
+        _, older = self._runs_of(parent.info.experiment_id)
+        for run in older.values():
+            self._bin(run)
 
     def _experiment(self, study: StudyInfo) -> str:
+        """Id of the study's experiment, which is made, brought back or given its present name where need be."""
+        client, ask = self._client.mlflow, self._client.ask
         remote = urlsplit(self._uri).scheme in ("http", "https")
         location = None if remote else (self._root / "mlartifacts" / study.id).resolve().as_uri()
-        experiment = self._ask(self._client.get_experiment_by_name, study.id)
+        experiment = self._client.experiment(study.name, study.id)
         if experiment is not None and experiment.lifecycle_stage == "deleted":
-            self._ask(self._client.restore_experiment, experiment.experiment_id)
+            ask(client.restore_experiment, experiment.experiment_id)
         if experiment is not None and self._own and experiment.artifact_location != location:
             # The workspace was moved or copied. An experiment keeps its place for artifacts for ever: this one would go
             # on writing into the folder that the workspace came from. It goes to MLflow's bin, and is made anew from
             # the trial directories.
-            self._ask(
-                self._client.rename_experiment,
-                experiment.experiment_id,
-                f"{study.id} (of a folder before, {experiment.experiment_id})",
-            )
-            self._ask(self._client.delete_experiment, experiment.experiment_id)
+            name = f"{study.id} (of a folder before, {experiment.experiment_id})"
+            ask(client.rename_experiment, experiment.experiment_id, name)
+            ask(client.delete_experiment, experiment.experiment_id)
             experiment = None
         if experiment is None:
-            kind = {
-                "mlflow.experimentKind": "custom_model_development",
-                "mlflow.note.content": study.title,
-                mlflow_view.TAG: mlflow_view.view_state(),
-            }
-            return self._ask(self._client.create_experiment, study.id, location, tags=kind)
+            tags = {**_KIND, _NOTE: study.title, _FORMAT: str(FORMAT), view.TAG: view.view_state()}
+            return ask(client.create_experiment, study.name, location, tags=tags)
+        if experiment.name != study.name:
+            ask(client.rename_experiment, experiment.experiment_id, study.name)
         return experiment.experiment_id
 
-    def write_study(self, study: StudyInfo, status: str):
-        """The study's parent run, made when it is not there, in the given status."""
+    def write_study(self, study: StudyInfo, status: str) -> Run:
+        """The study's parent run, made when it is not there, in the given status; and what its experiment's pages
+        show."""
         experiment = self._experiment(study)
-        run = self._runs_of(experiment).get("study")
-        if run is None:
-            run = self._ask(
-                self._client.create_run,
-                experiment,
-                tags={"study": study.id, "role": "study", "mlflow.source.name": "gonn"},
-                run_name=study.title,
-            )
-        tags = {"commit": study.commit, "dirty": str(study.dirty).lower(), "mlflow.source.git.commit": study.commit}
-        self._write_values(run, study.settings, tags)
-        self._write_status(run, status, None)
+        runs, older = self._runs_of(experiment)
+        tags = {"study": study.id, "role": "study", "mlflow.source.name": "gonn"}
+        run = runs.get("study") or self._make_run(experiment, study.title, tags, None, older.get("study"))
+        commit = {"commit": study.commit, "dirty": str(study.dirty).lower(), "mlflow.source.git.commit": study.commit}
+        self._client.write_values(run, study.settings, {**commit, **study.told})
+        self._client.write_status(run, status, None)
+        self._write_view(study, experiment)
         return run
 
-    def _runs_of(self, experiment: str) -> dict[str | None, "Run"]:
-        """Runs of an experiment by trial id; the parent under `study`.
+    def _write_view(self, study: StudyInfo, experiment: str) -> None:
+        """What the pages of an experiment need: its view, colours, and tags for lists."""
+        extremes = [each for pair in self._losses.get(study.id, {}).values() for each in pair]
+        tags = {
+            **_KIND,
+            view.TAG: view.view_state(view.ranges(extremes), study.grouped),
+            view.COLOURS_TAG: view.colours_tag(study.colours),
+            _FORMAT: str(FORMAT),
+            **study.told,
+        }
+        there = self._client.ask(self._client.mlflow.get_experiment, experiment)
+        if _VERDICT not in there.tags:  # the first of them stands in lists, the others behind it
+            tags = {_VERDICT: "none yet", **tags}
+        self._client.write_experiment(there, tags)
+
+    def _runs_of(self, experiment: str) -> tuple[dict[str | None, Run], dict[str | None, Run]]:
+        """Runs of an experiment by trial id, the parent under `study`: those of this format, and those of an older one.
 
         A request to make a run that was carried out but not answered in time is sent again: of two runs of one trial,
         one goes to the bin.
         """
         runs: dict[str | None, Run] = {}
-        token = None
-        while True:
-            page = self._ask(
-                self._client.search_runs,
-                [experiment],
-                max_results=1000,
-                order_by=["attributes.start_time ASC"],
-                page_token=token,
-            )
-            for run in page:
-                if runs.setdefault(run.data.tags.get("trial", run.data.tags.get("role")), run) is not run:
-                    self._ask(self._client.delete_run, run.info.run_id)
-            if not (token := page.token):
-                return runs
+        older: dict[str | None, Run] = {}
+        for run in self._client.runs([experiment]):
+            same = older if _older(run.data.tags) else runs
+            if same.setdefault(run.data.tags.get("trial", run.data.tags.get("role")), run) is not run:
+                self._bin(run)
+        older.pop(None, None)  # neither trial nor study: somebody's own
+        return runs, older
 
-    def write_trials(self, study: StudyInfo, trials: Iterable[TrackedTrial]) -> list[str | None]:
-        """Bring the runs of `trials` up to date; their statuses, None for a trial that has not begun."""
+    def _make_run(
+        self, experiment: str, name: str, tags: Mapping[str, str], started: int | None, before: Run | None
+    ) -> Run:
+        """A new run; before: the one of an older format, which goes to the bin and whose own tags it takes over."""
+        kept = {key: value for key, value in before.data.tags.items() if not _OURS.match(key)} if before else {}
+        if before and "trial" in tags and _NOTE in before.data.tags:
+            kept[_NOTE] = before.data.tags[_NOTE]
+        tags = {**kept, **tags, _FORMAT: str(FORMAT)}
+        run = self._client.ask(self._client.mlflow.create_run, experiment, started, tags, name)
+        if before:
+            self._bin(before)
+        return run
+
+    def _bin(self, run: Run) -> None:
+        """Put a run into MLflow's bin, without its copy of a checkpoint that a trial directory has."""
+        self._client.ask(self._client.mlflow.delete_run, run.info.run_id)
+        folder = (self._root / "mlartifacts").resolve()
+        copy = Path(url2pathname(urlsplit(run.info.artifact_uri or "").path)) / CHECKPOINT
+        kept = self._runs / run.data.tags.get("trial", "") / CHECKPOINT
+        if self._own and copy.is_relative_to(folder) and kept.is_file():
+            copy.unlink(missing_ok=True)
+
+    def write_trials(
+        self, study: StudyInfo, trials: Iterable[TrackedTrial], numbers: Mapping[str, Mapping[str, float]] | None = None
+    ) -> list[str | None]:
+        """Bring the runs of `trials` up to date; their statuses, None for a trial that has not begun. numbers: trial ->
+        metrics that its directory does not tell."""
         experiment = self._experiment(study)
-        runs = self._runs_of(experiment)
+        runs, older = self._runs_of(experiment)
         parent = runs.get("study") or self.write_study(study, "RUNNING")
-        return [self._write_trial(study, trial, experiment, parent.info.run_id, runs.get(trial.id)) for trial in trials]
+        statuses: list[str | None] = []
+        for trial in trials:
+            content = trial_content(self._runs / trial.id)
+            run = runs.get(trial.id)
+            if content is None:
+                if run is not None:
+                    self._client.write_status(run, "KILLED", None)
+                statuses.append(None)
+                continue
+            if run is None:
+                tags = {"study": study.id, "trial": trial.id, "role": "trial", "mlflow.source.name": "gonn"}
+                tags["mlflow.runColor"] = study.colours.get(trial.arm, "")
+                run = self._make_run(experiment, trial.name, tags, content.started, older.get(trial.id))
+                self._client.write_dataset(run, study.settings.get("data", "games"), content.view)
+            self._write_trial(run, trial, content, parent.info.run_id, (numbers or {}).get(trial.id, {}))
+            self._losses.setdefault(study.id, {})[trial] = view.extremes(metrics for _, _, metrics in content.points)
+            statuses.append(content.state)
+        self._write_view(study, experiment)
+        return statuses
 
-    def _write_trial(self, study: StudyInfo, trial: TrackedTrial, experiment: str, parent: str, run) -> str | None:
-        content = trial_content(self._runs / trial.id)
-        if content is None:
-            if run is not None:
-                self._write_status(run, "KILLED", None)
-            return None
-        if run is None:
-            tags = {
-                "study": study.id,
-                "trial": trial.id,
-                "role": "trial",
-                "mlflow.parentRunId": parent,
-                "mlflow.source.name": "gonn",
-            }
-            run = self._ask(self._client.create_run, experiment, content.started, tags, trial.name)
-            self._write_dataset(run.info.run_id, study, content)
+    def _write_trial(
+        self, run: Run, trial: TrackedTrial, content: TrialContent, parent: str, numbers: Mapping[str, float]
+    ) -> None:
         tags = {
             **content.tags,
             "arm": trial.arm,
             "seed": str(trial.seed),
             "control": str(trial.control).lower(),
             "mlflow.source.git.commit": content.tags["commit"],
+            "mlflow.parentRunId": parent,
         }
-        self._write_values(run, content.params, tags)
-        self._write_points(run, content.points)
-        self._write_files(run, content.files)
-        self._write_status(run, content.state, content.ended)
-        return content.state
+        files = {path.name: path for path in content.files}
+        if CHECKPOINT in files:
+            home = self._home(run, trial.id)
+            tags[_CHECKPOINT] = f"runs:/{home}/{CHECKPOINT}"
+            if home != run.info.run_id:
+                del files[CHECKPOINT]
+        self._client.write_values(run, content.params, tags)
+        self._client.write_points(run, content.points)
+        self._client.write_numbers(run, numbers, max((samples for samples, _, _ in content.points), default=0))
+        self._client.write_files(run, files)
+        self._client.write_status(run, content.state, content.ended)
 
-    def _write_values(self, run, params: Mapping[str, str], tags: Mapping[str, str]) -> None:
-        """Params that are missing (they cannot change) and tags that differ."""
-        from mlflow.entities import Param, RunTag
+    def _home(self, run: Run, trial: str) -> str:
+        """Id of the run that stores a trial's checkpoint: this one, unless another study's does. One that was thrown
+        away since is replaced."""
+        told = run.data.tags.get(_CHECKPOINT, "").removeprefix("runs:/").partition("/")[0]
+        if told == run.info.run_id or told and self._stores(self._client.run(told)):
+            return told
+        for other in self._client.runs(self._client.experiments(), f"tags.trial = '{trial}'"):
+            if other.info.run_id != run.info.run_id and self._stores(other):
+                return other.info.run_id
+        return run.info.run_id
 
-        new = [Param(name, str(value)) for name, value in params.items() if name not in run.data.params]
-        changed = [RunTag(name, str(value)) for name, value in tags.items() if run.data.tags.get(name) != str(value)]
-        for start in range(0, len(new), _PARAMS_A_BATCH):
-            self._ask(self._client.log_batch, run.info.run_id, params=new[start : start + _PARAMS_A_BATCH])
-        if changed:
-            self._ask(self._client.log_batch, run.info.run_id, tags=changed)
+    def _stores(self, run: Run | None) -> bool:
+        return run is not None and run.data.tags.get(_CHECKPOINT, "").startswith(f"runs:/{run.info.run_id}/")
 
-    def _write_points(self, run, points: Iterable[tuple[int, int, Mapping[str, float]]]) -> None:
-        """Points that are missing; a point's metrics are written together, so one of them tells whether it is there."""
-        from mlflow.entities import Metric
+    def _write_report(self, run: Run, report: StudyReport) -> None:
+        """What was found: as the description of the run and of the experiment, so that their pages show it, as tags,
+        numbers and files."""
+        note = report.note if len(report.note) <= _NOTE_CHARACTERS else report.note[:_NOTE_CHARACTERS] + "\n\n…"
+        self._client.write_values(run, {}, {**report.tags, **report.told, _NOTE: note})
+        experiment = self._client.ask(self._client.mlflow.get_experiment, run.info.experiment_id)
+        self._client.write_experiment(experiment, {**report.told, _NOTE: note})
+        self._client.write_numbers(run, report.numbers)
+        self._client.write_points(run, report.points)
+        self._client.write_files(run, report.files)
 
-        steps: dict[str, set[int]] = {}
-        batch: list[Metric] = []
-        for samples, moment, metrics in points:
-            first = next(iter(metrics))
-            if first not in steps:
-                known = first in run.data.metrics
-                steps[first] = (
-                    {metric.step for metric in self._ask(self._client.get_metric_history, run.info.run_id, first)}
-                    if known
-                    else set()
-                )
-            if samples in steps[first]:
-                continue
-            if len(batch) + len(metrics) > _METRICS_A_BATCH:
-                self._ask(self._client.log_batch, run.info.run_id, metrics=batch)
-                batch = []
-            batch += [Metric(name, value, moment, samples) for name, value in metrics.items()]
-        if batch:
-            self._ask(self._client.log_batch, run.info.run_id, metrics=batch)
 
-    def _write_files(self, run, files: Iterable[Path], texts: dict[str, str] | None = None) -> None:
-        """Artifacts, when their content is not what was logged last."""
-        digest = hashlib.sha256(repr(texts).encode())
-        for path in files:
-            digest.update(path.name.encode() + path.read_bytes())
-        if not (files or texts) or run.data.tags.get(_ARTIFACTS) == digest.hexdigest()[:16]:
-            return
-        for path in files:
-            self._ask(self._client.log_artifact, run.info.run_id, str(path))
-        for name, text in (texts or {}).items():
-            self._ask(self._client.log_text, run.info.run_id, text, name)
-        self._ask(self._client.set_tag, run.info.run_id, _ARTIFACTS, digest.hexdigest()[:16])
-
-    def _write_report(self, run, report: StudyReport) -> None:
-        """Table, figures, tags, points; the table also as the description of the run and of the experiment, so that
-        their pages show it."""
-        note = (
-            report.table
-            if len(report.table) <= _NOTE_CHARACTERS
-            else report.table[:_NOTE_CHARACTERS] + "\n\n… the whole table is in table.md"
-        )
-        self._write_values(run, {}, {**report.tags, "mlflow.note.content": note})
-        self._ask(self._client.set_experiment_tag, run.info.experiment_id, "mlflow.note.content", note)
-        self._write_points(run, report.points)
-        with tempfile.TemporaryDirectory() as folder:
-            files = [
-                Path(folder) / f"{index}-{path.name}" for index, path in enumerate(report.figures)
-            ]  # first in the list of artifacts
-            for path, copy in zip(report.figures, files, strict=True):
-                shutil.copyfile(path, copy)
-            self._write_files(run, files, {"table.md": report.table})
-
-    def _write_dataset(self, run_id: str, study: StudyInfo, content: TrialContent) -> None:
-        from mlflow.entities import Dataset, DatasetInput, InputTag
-
-        name = study.settings.get("data", "games")
-        dataset = Dataset(name=name, digest=content.view, source_type="local", source="{}")
-        self._ask(
-            self._client.log_inputs, run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "training")])]
-        )
-
-    def _write_status(self, run, status: str, ended: int | None) -> None:
-        if run.info.status == status:
-            return
-        if status == "RUNNING":
-            self._ask(self._client.update_run, run.info.run_id, status)
-        else:
-            self._ask(self._client.set_terminated, run.info.run_id, status, ended)
+def _older(tags: Mapping[str, str]) -> bool:
+    """Whether a run or an experiment was recorded in an older format."""
+    return int(tags.get(_FORMAT, "1")) < FORMAT

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from orchestration.tracking.writer import ENVIRONMENT
+from orchestration.tracking.client import ENVIRONMENT
 from tests.waiting import PATIENCE, wait_until
 
 

@@ -89,17 +89,17 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{tmp_path / 'mlflow.db'}")
-    experiment = client.get_experiment_by_name(search.id)
+    experiment = client.get_experiment_by_name(search_info(search, ()).name)
     runs = {run.info.run_name: run for run in client.search_runs([experiment.experiment_id])}
     parent = runs.pop("learning rate of gonn-b5")
     assert (
         len(runs) == 6
-        and runs["rate 0.9 s1000"].info.status == "KILLED"
-        and runs["rate 0.1 s1000"].info.status == "FINISHED"
+        and runs["s1000 rate 0.9"].info.status == "KILLED"
+        and runs["s1000 rate 0.1"].info.status == "FINISHED"
     )
     assert {run.data.tags["mlflow.parentRunId"] for run in runs.values()} == {parent.info.run_id}
     assert parent.info.status == "FINISHED", "a trial that was given up leaves nothing to do"
-    history = client.get_metric_history(parent.info.run_id, "search/best_nats")
+    history = client.get_metric_history(parent.info.run_id, "search/best_validation_nats")
     assert [(point.step, point.value) for point in history] == [
         (1, 3.2),
         (2, 3.03),
@@ -109,15 +109,11 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
         (6, 3.0),
     ]
     assert parent.data.metrics["search/best_rate"] == 0.1
-    tags = parent.data.tags
-    assert (
-        0.05 < float(tags["best_rate"]) < 0.2
-        and tags["best_trial"] == trials[2]
-        and tags["best_trial_nats"] == "3.0000"
-    )
+    tags, numbers = parent.data.tags, parent.data.metrics
+    assert 0.05 < numbers["best_rate"] < 0.2 and numbers["best_trial_validation_nats"] == 3.0
+    assert tags["best_trial"] == trials[2] and tags["verdict"] == f"best rate {numbers['best_rate']:g}"
+    assert experiment.tags["design"] == "search of a learning rate"
     assert "Best learning rate" in tags["mlflow.note.content"]
-    assert {file.path.partition("-")[2] or file.path for file in client.list_artifacts(parent.info.run_id)} == {
-        "figure.png",
-        "figure.svg",
-        "table.md",
-    }
+    assert [file.path for file in client.list_artifacts(parent.info.run_id)] == ["figures", "report.md"]
+    figures = [file.path for file in client.list_artifacts(parent.info.run_id, "figures")]
+    assert figures == ["figures/figure.png", "figures/figure.svg"]

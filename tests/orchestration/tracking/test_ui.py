@@ -18,6 +18,7 @@ from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking import view as mlflow_view
 from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.ui import serve
+from orchestration.tracking.uri import redacted
 from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
@@ -31,26 +32,27 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(SettingError) as refused:
-            serve(tmp_path, tmp_path / "runs", port, None, print)
+            serve(tmp_path, port, lambda: None, print)
     assert (
         str(refused.value)
         == f"PORT={port}: cannot listen there (Address already in use); valid: a free port, such as PORT=5001"
     )
 
 
-def test_a_server_elsewhere_is_only_named_and_never_with_its_password(tmp_path, monkeypatch):
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://user:secret@mlflow.example:8443/base/")
+@pytest.mark.parametrize(
+    "uri, shown",
+    [
+        ("https://user:secret@mlflow.example:8443/base/", "https://mlflow.example:8443/base"),
+        ("http://127.0.0.1:9/?token=secret", "http://127.0.0.1:9"),
+        ("https://mlflow.example/base?a=b&api_key=secret", "https://mlflow.example/base"),
+    ],
+)
+def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_path, monkeypatch, uri, shown):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     said = []
-    assert serve(tmp_path, tmp_path / "runs", 5000, None, said.append) == 0
-    assert said == ["https://mlflow.example:8443/base"]
-
-
-def test_the_view_starts_with_nats_over_samples():
-    state = json.loads(mlflow_view.view_state())
-    assert [chart["metricKey"] for chart in state["compareRunCharts"]][0] == "nats"
-    assert {chart["xAxisKey"] for chart in state["compareRunCharts"]} == {"step"} and len(
-        mlflow_view.view_state()
-    ) < 5000
+    assert serve(tmp_path, 5000, lambda: None, said.append) == serve(tmp_path, 5000, lambda: "7", said.append) == 0
+    assert said == [shown, f"{shown}/#/experiments/7/runs?{mlflow_view.QUERY}"]
+    assert "secret" not in redacted(uri) and redacted(uri).startswith(shown.split("/")[0])
 
 
 @pytest.mark.system
@@ -65,8 +67,9 @@ def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, mon
     code = f"""
 from pathlib import Path
 from orchestration.tracking.ui import serve
+from orchestration.tracking.uri import redacted
 root = Path({str(tmp_path)!r})
-serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flush=True))
+serve(root, {port}, lambda: "1", lambda text: print(text, flush=True))
 """
     server = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -75,7 +78,7 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
         with urllib.request.urlopen(
             f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1"
         ) as answer:
-            assert json.load(answer)["experiment"]["name"] == study().id
+            assert json.load(answer)["experiment"]["name"] == study().name
     finally:
         server.send_signal(signal.SIGTERM)  # as Ctrl-C does
         assert server.wait(PATIENCE) == 0
@@ -84,10 +87,36 @@ serve(root, root / "runs", {port}, {study().id!r}, lambda text: print(text, flus
     assert not os.environ.get("MLFLOW_TRACKING_URI")
 
 
-def test_it_opens_at_a_search_too_and_without_a_name_at_the_latest(tmp_path, monkeypatch):
+@pytest.fixture
+def opened(monkeypatch) -> list:
+    """What the server would be opened at, time after time."""
+    found: list = []
+    monkeypatch.setattr(mlflow_ui, "serve", lambda root, port, find, say: found.append(find()) or 0)
+    return found
+
+
+def test_records_that_are_not_there_yet_are_made_first_and_it_opens_at_the_latest(
+    tmp_path,
+    monkeypatch,
+    capsys,
+    opened,
+    template,
+):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    search, opened = keep_search(Workspace(tmp_path), made_search()), []
-    monkeypatch.setattr(mlflow_ui, "serve", lambda root, runs, port, study, say: opened.append(study) or 0)
-    assert cli.run(["ui"]) == cli.run(["ui", "--study", "lr-gonn-b5"]) == 0 and opened == [search.id] * 2
+    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    search = keep_search(Workspace(tmp_path), made_search())
+    assert cli.run(["ui"]) == 0
+    said = capsys.readouterr()
+    assert "MLflow's records of 1 of 1 studies and searches are made first" in said.err
+    assert cli.run(["ui", "--study", "lr-gonn-b5"]) == 0 and opened == ["1", "1"]
+    assert "made first" not in capsys.readouterr().err
     with pytest.raises(SettingError, match=f"STUDY=x: no such study or search; valid: {search.id}"):
         open_ui(5000, "x")
+
+
+def test_without_any_study_the_pages_are_shown_all_the_same(tmp_path, monkeypatch, opened, template):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    (tmp_path / "mlflow.db").write_bytes(template.read_bytes())
+    assert cli.run(["ui"]) == 0 and opened == [None]
