@@ -79,7 +79,7 @@ def records(uri: str) -> dict[tuple[str, str], object]:
         values |= {
             f"tag {name}": value
             for name, value in run.data.tags.items()
-            if name.startswith(("delta_nats", "verdict", "weights", "arm", "seed", "control"))
+            if name.startswith(("verdict", "weights", "arm", "seed", "control"))
         }
         for name in run.data.metrics:
             if not name.endswith(TIMES):

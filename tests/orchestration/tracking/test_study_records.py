@@ -1,0 +1,65 @@
+"""What MLflow is told of a report: the numbers of its tables, by names that say of which games they are."""
+
+import csv
+
+import pytest
+
+from orchestration.tracking.records import study_info
+from orchestration.tracking.study_records import tracked_report
+from reports.results.study_results import load_results
+from reports.study.render import write_report
+from tests.reports.made_studies import plan_study, train
+
+CARDS = ("parametric_relu", "ladder_input")
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """Two cards, three seeds; one trial is still to come."""
+    made = plan_study(tmp_path_factory.mktemp("tracked"), *CARDS, seeds=(1, 2, 3))
+    train(made, {"without-parametric_relu": 0.03}, skip=[("without-ladder_input", 2)])
+    results = load_results(made.study, made.runs, made.study_folder)
+    return write_report(made.study, results, made.folder / "out", made.registry)
+
+
+def test_effects_are_numbers_and_verdicts_are_tags(reported):
+    tracked = tracked_report(reported)
+    analysis = reported.report.analyses[0, "nats"]
+    for card in CARDS:
+        effect = analysis.effect(card)
+        assert tracked.numbers[f"delta_test_nats.{card}"] == effect.delta
+        ends = tuple(tracked.numbers[f"delta_test_nats_{end}.{card}"] for end in ("low", "high"))
+        assert ends == (effect.interval95.low, effect.interval95.high)
+        assert tracked.numbers.get(f"p_adjusted.{card}") == effect.p_adjusted
+        assert tracked.tags[f"verdict.{card}"].startswith(str(analysis.verdict(card)))
+    assert analysis.effect("parametric_relu").p_adjusted is not None and tracked.told["verdict"]
+    info = study_info(reported.report.study)
+    assert list(info.told) == ["base", "budget", "data", "design"] and info.told["design"] == "add-one"
+
+
+def test_trials_have_the_numbers_of_the_table_and_their_difference_to_the_control_of_their_seed(reported):
+    tracked, study = tracked_report(reported), reported.report.study
+    control = study.trials_of(study.arms[0].id)
+    table = next(path for path in reported.tables if path.name == "trials.csv")
+    rows = {row["trial"]: row for row in csv.DictReader(table.open(encoding="utf-8"))}
+    assert len(tracked.trials) == 8 and all("delta_test_nats" not in tracked.trials[id] for id in control.values())
+    for trial in study.trials:
+        if trial.arm == study.arms[0].id or trial.trial not in tracked.trials:
+            continue
+        own, other = tracked.trials[trial.trial], tracked.trials[control[trial.seed]]
+        assert own["delta_test_nats"] == pytest.approx(own["test_nats"] - other["test_nats"])
+        assert set(own) == {"test_nats", "test_top1", "test_top4", "delta_test_nats"}
+        shown = [float(value) for name, value in rows[trial.trial].items() if name.startswith("test") and value]
+        assert own["test_nats"] in [pytest.approx(value, abs=1e-4) for value in shown]
+
+
+def test_the_description_is_text_that_needs_no_markdown_and_the_files_are_there(reported):
+    tracked = tracked_report(reported)
+    assert tracked.note.splitlines()[0] == reported.report.sentences[0].replace("<", r"\<")
+    assert "\\_" not in tracked.note and "<br>" not in tracked.note
+    assert all(path.is_file() for path in tracked.files.values())
+    assert {"figures/figure.png", "tables/effects.csv", "tables/trials.csv"} <= set(tracked.files)
+    page = reported.folder / "report.html"
+    page.write_text("<html></html>")
+    assert "report.html" in tracked_report(reported).files and "report.md" not in tracked_report(reported).files
+    page.unlink()
