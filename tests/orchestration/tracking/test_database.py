@@ -141,7 +141,7 @@ raise SystemExit(not Tracker(root, root / "runs", print).sync([(study(("c0",)), 
 """
     making = tmp_path / f"{database.NAME}.making"
     environment = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
-    for least in (1, 8, 25):
+    for least in (1, 20):
         making.unlink(missing_ok=True)
         sync = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         wait_until(lambda least=least: tables(making) >= least or (tmp_path / database.NAME).exists(), sync, pause=0.01)
