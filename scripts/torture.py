@@ -194,7 +194,7 @@ def survived(each: Round, fault: Fault, undisturbed: Path) -> tuple[str, float]:
     said = (each.home / "err.txt").read_text() + (each.home / "out.txt").read_text()
     if "Traceback" in said or "*** SIG" in said or "rpc_client" in said:
         return "said what is not its own", seconds
-    for _ in range(2):
+    for _ in range(0 if code == 0 else 2):
         each.start()
         try:
             if each.command.wait(PATIENCE) == 0:
@@ -203,7 +203,8 @@ def survived(each: Round, fault: Fault, undisturbed: Path) -> tuple[str, float]:
             end(each)
             return "the same command hung", seconds
     else:
-        return "the same command failed", seconds
+        if code != 0:
+            return "the same command failed", seconds
     return differences(undisturbed, each.home), seconds
 
 

@@ -57,7 +57,7 @@ def gonn(home: Path, *arguments: str, **environment: str) -> tuple[int, str, str
 @contextmanager
 def signals_kept():
     """Handlers of signals are afterwards what they were."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

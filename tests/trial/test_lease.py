@@ -82,6 +82,34 @@ def test_another_machine_counts_by_its_heartbeat(tmp_path):
     Lease.take(tmp_path).release()
 
 
+def test_whoever_waits_for_another_machine_goes_by_his_own_clock_alone(tmp_path):
+    """A holder elsewhere counts as dead once its heartbeat has not changed for a minute of the waiting one's clock,
+    however far ahead its own is."""
+    elsewhere, now = Process(1, "1", "another-host/boot"), [0.0]
+    watch, ahead = lease_module.Watch(lambda: now[0]), time.time() + 7200
+    plant(tmp_path, elsewhere, ahead)
+    for seconds in (0, 30, 59):
+        now[0] = seconds
+        with pytest.raises(LeaseHeld, match="another-host"):
+            Lease.take(tmp_path, watch)
+    os.utime(tmp_path / "lease.json", (ahead + 5, ahead + 5))  # it lives
+    for seconds in (60, 119):
+        now[0] = seconds
+        with pytest.raises(LeaseHeld):
+            Lease.take(tmp_path, watch)
+    now[0] = 120
+    Lease.take(tmp_path, watch).release()
+
+
+def test_a_clock_that_is_behind_does_not_cost_a_live_holder_its_lease(tmp_path):
+    plant(tmp_path, Process(1, "1", "another-host/boot"), time.time() - 10 * lease_module.STALE_SECONDS)
+    watch = lease_module.Watch()
+    with pytest.raises(LeaseHeld):
+        Lease.take(tmp_path, watch)
+    plant(tmp_path, Process(1, "1", "another-host/boot"), time.time() - lease_module.LONG_AGO_SECONDS - 1)
+    Lease.take(tmp_path, watch).release()
+
+
 def test_the_heart_beats(tmp_path, monkeypatch):
     monkeypatch.setattr(lease_module, "HEARTBEAT_SECONDS", 0.01)
     lease = Lease.take(tmp_path)

@@ -266,6 +266,14 @@ def test_wait_or_not(tmp_path):
         with pytest.raises(LeaseHeld):
             run_trial(job, wait=False)
         assert run_trial(job, lambda event: event.kind != "waiting")["state"] == "paused"
+        told = []
+
+        def listen(event):
+            told.append((event.kind, event.again))
+            return len(told) < 3
+
+        assert run_trial(job, listen)["state"] == "paused", "asked again and again whether to go on waiting"
+        assert told == [("waiting", False), ("waiting", True), ("waiting", True)]
 
 
 def test_the_one_who_waits_takes_the_result(tmp_path):

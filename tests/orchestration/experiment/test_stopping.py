@@ -139,6 +139,26 @@ def test_a_worker_of_somebody_else_gets_no_signal(workspace):
         assert everything_at_work(workspace) == []
 
 
+@pytest.mark.system
+def test_trials_that_wait_for_another_machine_obey(workspace):
+    """Its holder is dead, but nobody can know."""
+    job = tiny_job(workspace.runs, tiny_config())
+    directory = TrialDirectory(workspace.runs / job.id)
+    directory.create()
+    holder = this_process()._replace(machine="another")
+    (directory.path / "lease.json").write_text(json.dumps({"token": "1", "process": holder._asdict()}))
+    told = []
+
+    def hear(event):
+        told.append(event.kind)
+        if told.count("waiting") == 2:
+            ask(workspace)
+
+    with pytest.raises(Stopped):
+        StoppableRunner(LocalRunner(), workspace, "a-study").run([job], 1, hear)
+    assert directory.state() == "running" and told[-1] == "paused"
+
+
 SAMPLES = 8000
 
 

@@ -1,0 +1,78 @@
+"""Signals that end a command: one line, the exit code that shells expect, and the numbers of an undisturbed run once
+the same command has gone on."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from orchestration.cli import command, signals
+from orchestration.runners.ray_scratch import NAME
+from tests.orchestration.commands import STUDY, signals_kept, start, workspace
+from tests.trial.helpers import assert_same_trial
+from tests.waiting import PATIENCE, wait_until
+
+LINE = "stopped; the same command goes on from here"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_command_with_one_line(monkeypatch, capsys, number, code):
+    put_away = []
+
+    def work(**options):
+        try:
+            signal.raise_signal(number)
+        finally:
+            if number != signal.SIGINT:
+                signal.raise_signal(number)  # the same wish again: nothing is cut short
+            put_away.append(number)
+
+    monkeypatch.setattr(command.gonn.commands["status"], "callback", work)
+    with signals_kept():
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_DFL)
+        assert command.run(["status"]) == code
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert put_away == [number] and capsys.readouterr().err.split("\n") == ["", LINE, ""]
+
+
+def test_what_is_ignored_stays_so_and_a_late_second_signal_is_meant(monkeypatch):
+    ends = []
+    monkeypatch.setattr(signals, "AGAIN_SECONDS", -1.0)
+    with signals_kept():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with signals.terminable():
+            signal.raise_signal(signal.SIGHUP)
+            with pytest.raises(signals.Terminated):
+                signal.raise_signal(signal.SIGTERM)
+            monkeypatch.setattr(signal, "raise_signal", ends.append)
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert ends == [signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("number", "runner"),
+    [
+        (signal.SIGHUP, "local"),
+        pytest.param(signal.SIGTERM, "ray", marks=pytest.mark.xdist_group("ray")),
+    ],
+)
+def test_a_study_goes_on_after_a_signal_to_the_numbers_of_an_undisturbed_one(undisturbed, tmp_path, number, runner):
+    home = workspace(tmp_path)
+    study = start(home, *STUDY[:-1], runner, "--no-track")
+    wait_until(lambda: list(home.glob("runs/*/metrics.jsonl")), study)
+    study.send_signal(number)
+    out, err = study.communicate(timeout=PATIENCE)
+    assert study.returncode == 128 + number and err.splitlines()[-1] == LINE, out + err
+    assert "***" not in err and "Traceback" not in err
+    assert not list(Path("/tmp").glob(f"{NAME}{study.pid}-*"))
+    again = start(home, *STUDY, "--no-track")  # the local runner: where trials run makes no difference
+    out, err = again.communicate(timeout=PATIENCE)
+    assert again.returncode == 0, out + err
+    trials = sorted(folder.name for folder in (home / "runs").iterdir())
+    assert trials == sorted(folder.name for folder in (undisturbed / "runs").iterdir()) and len(trials) == 2
+    for trial in trials:
+        assert_same_trial(undisturbed / "runs" / trial, home / "runs" / trial)
