@@ -14,6 +14,7 @@ from itertools import chain
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from gonn_core.trial.events import Event, Finished
@@ -35,6 +36,7 @@ from orchestration.runners.base import (
 )
 from orchestration.runners.gpu_slots import shared_gpus
 from orchestration.runners.queue import JobQueue
+from orchestration.runners.ray_scratch import sweep
 
 
 class LocalRunner:
@@ -50,6 +52,7 @@ class LocalRunner:
         first = next(source, None)
         if first is None:
             return []
+        sweep(Path(first.run.runs))
         where = places(jobs, slots, first.run.device)
         study = _Study(JobQueue(chain([first], source), on_event, shared_gpus(where, slots)))
         workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.most)]

@@ -12,13 +12,20 @@ undisturbed run.
     driver of a search            orchestration/search/test_whole_searches.py:
                                   test_real_trials_are_searched_through_a_kill
     node of a cluster             orchestration/runners/test_address.py: test_a_lost_node_costs_a_checkpoint_interval_…
+    Ray's raylet, Ray's head      orchestration/runners/test_ray_runner.py: test_ray_loses_its_raylet_and_then_…
+    head of a cluster             orchestration/runners/test_ray_runner.py: test_the_head_of_a_cluster_is_killed
     tracking server               here: test_the_tracking_server_is_killed_during_a_study, on SQLite and on PostgreSQL
+
+Signals that ask a command to end: orchestration/cli/test_signals.py. Everything at random moments, for as long as one
+likes: `python -m scripts.torture`.
 
 A tracking server that hangs, comes back, or was never there: orchestration/tracking/test_server.py.
 """
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +37,7 @@ from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.commands import STUDY, gonn, start, workspace
 from tests.orchestration.postgres import lacking, postgres_store
 from tests.orchestration.servers import Server, running
+from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
 from tests.waiting import PATIENCE, wait_until
 
@@ -63,6 +71,45 @@ def test_a_worker_of_ray_is_killed(tmp_path):
     sessions = folder.config()["sessions"]
     assert len(sessions) == 2 and sessions[1]["from_samples"] > 0
     assert_same_trial(tmp_path / "whole" / whole.id, folder.path)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from gonn_core.trial.job import read_job
+from orchestration.runners.choose import make_runner
+if __name__ == "__main__":
+    outcomes = make_runner(sys.argv[1]).run([read_job(Path(path)) for path in sys.argv[2:]], 1, lambda event: None)
+    print(*[outcome.state for outcome in outcomes])
+"""
+
+
+@pytest.mark.xdist_group("ray")
+def test_four_commands_at_once_train_nothing_twice(tmp_path):
+    """Two alike, and two that want some of the same trials in other orders, one of them under Ray."""
+    configs = [tiny_config(training__init_seed=seed) for seed in range(4)]
+    whole = [tiny_job(tmp_path / "whole", config) for config in configs]
+    files = []
+    for number, config in enumerate(configs):
+        files.append(tmp_path / f"{number}.json")
+        files[-1].write_text(tiny_job(tmp_path / "runs", config).model_dump_json())
+    wanted = [("local", (0, 1, 2)), ("local", (0, 1, 2)), ("local", (3, 2, 1)), ("ray", (1, 3, 0))]
+    drivers = [
+        subprocess.Popen(
+            [sys.executable, "-c", DRIVER, runner, *(str(files[number]) for number in numbers)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for runner, numbers in wanted
+    ]
+    for driver in drivers:
+        assert driver.communicate(timeout=PATIENCE) == ("done done done\n", "")
+    for job in whole:
+        run_trial(job)
+        assert len(TrialDirectory(tmp_path / "runs" / job.id).config()["sessions"]) == 1
+        assert_same_trial(tmp_path / "whole" / job.id, tmp_path / "runs" / job.id)
 
 
 def records(uri: str) -> dict[tuple[str, str], object]:

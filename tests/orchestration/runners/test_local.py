@@ -1,5 +1,6 @@
 """Workers of this machine: reuse, failures, deaths of workers and of the driver."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import SettingError
+from gonn_core.trial.process import this_process
 from orchestration.runners.base import Places, places
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
@@ -42,7 +44,11 @@ def test_trials_reuse_one_process_per_slot_with_one_thread_each(tmp_path):
 
 
 def test_a_trial_named_twice_runs_once(tmp_path):
+    left = tmp_path / ".gonn-ray-1-of-a-killed-command"
+    left.mkdir()
+    (left / "owner.json").write_text(json.dumps(this_process()._replace(started="1")._asdict()))
     outcomes, _ = run([fake_job(tmp_path, 1), fake_job(tmp_path, 1)])
+    assert not left.exists()
     assert len(outcomes) == 1 and len(attempts(tmp_path, fake_job(tmp_path, 1))) == 1
 
 
