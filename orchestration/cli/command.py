@@ -12,13 +12,14 @@ import click
 
 from gonn_core.errors import UserError, printable
 from orchestration.cli import data, play, reports, searches, studies, upkeep
+from orchestration.cli.help import Verbs, add_examples
 from orchestration.cli.signals import exit_code, terminable
 from orchestration.cli.usage import usage_line
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@click.group()
+@click.group(cls=Verbs)
 @click.version_option(package_name="go-move-ablations", message="%(prog)s %(version)s")
 def gonn():
     """Ablations of Go move-prediction networks: does an enhancement help, by how much, how sure are we, what does it
@@ -28,6 +29,7 @@ def gonn():
 for _group in (studies, searches, data, play, reports, upkeep):
     for _verb in _group.VERBS:
         gonn.add_command(_verb)
+add_examples(gonn)
 
 
 def run(arguments: list[str]) -> int:

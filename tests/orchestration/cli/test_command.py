@@ -3,15 +3,18 @@ done."""
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
 from importlib.metadata import version
 
+import click
 import pytest
 
 from orchestration.cli import command as cli
+from orchestration.cli.help import EXAMPLES, SECTIONS, all_commands
 from tests.paths import ROOT
 
 SEEDS_VALID = (
@@ -231,11 +234,38 @@ def test_the_version_is_that_of_the_installed_project(gonn):
     assert gonn("--version") == (0, f"gonn {version('go-move-ablations')}\n", "")
 
 
-def test_help_fits_a_terminal(gonn):
-    for verb in [[], ["data"], *([name] for name in cli.gonn.commands if name != "data")]:
-        code, out, _ = gonn(*verb, "--help")
-        assert code == 0 and "..." not in out.replace("COMMAND [ARGS]...", ""), verb
-        assert all(len(line) <= 80 for line in out.splitlines())
+COMMANDS = dict(all_commands(cli.gonn))
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_help_fits_a_terminal_and_ends_with_examples(gonn, path):
+    code, out, _ = gonn(*path.split(), "--help")
+    assert code == 0 and "..." not in out.replace("COMMAND [ARGS]...", "")
+    assert all(len(line) <= 80 for line in out.splitlines())
+    shown = out.partition("\n  Example")[2].splitlines()[1:]
+    assert "\n".join(line[4:] for line in shown) == "\n".join(EXAMPLES[path])
+
+
+def test_examples_are_of_verbs_and_can_be_typed():
+    assert set(EXAMPLES) == set(COMMANDS)
+    for path, lines in EXAMPLES.items():
+        for line in lines:
+            program, *words = shlex.split(line.replace("\\\n", ""))
+            assert program == "gonn" and " ".join(words).startswith(path), line
+            command, context = cli.gonn, None
+            while isinstance(command, click.Group):  # names, options and values as click reads them; nothing is run
+                _, command, words = command.resolve_command(click.Context(command), words)
+            context = command.make_context(line, words)
+            assert context.command is command
+
+
+def test_every_verb_is_in_a_section(gonn):
+    out = gonn("--help")[1]
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(cli.gonn.commands)
+    assert [line[:-1] for line in out.splitlines() if line[:1].isupper() and line.endswith(":")] == [
+        "Options",
+        *SECTIONS,
+    ]
 
 
 def test_the_process_ends_with_the_code_and_without_a_traceback(tmp_path):
