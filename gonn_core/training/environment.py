@@ -1,9 +1,12 @@
 """torch's global state, set the same before every trial, so that what ran earlier in the process cannot change a
 trial's numbers."""
 
+import platform
+from pathlib import Path
+
 import torch
 
-from gonn_core.errors import SettingError
+from gonn_core.errors import SettingError, printable
 from gonn_core.training.allocator import keep_memory
 
 
@@ -19,6 +22,23 @@ def choose_device(name: str) -> torch.device:
 def describe_device(device: torch.device) -> str:
     """The accelerator's name, or `cpu`."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+
+
+_SETS = {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bf16", "amx_tile": "AMX"}
+"""Flags of /proc/cpuinfo that decide which kernels torch takes -> what they are called."""
+
+
+def describe_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Model and instruction sets of the CPU: two of one kind give a trial the same bits, other kinds others. By its
+    architecture where the system does not tell more."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    told = {name.strip(): value.strip() for name, found, value in (line.partition(":") for line in lines) if found}
+    flags = set(told.get("flags", "").split())
+    model = told.get("model name") or platform.processor() or platform.machine() or "unknown"
+    return ", ".join([printable(model, 100), *(name for flag, name in _SETS.items() if flag in flags)])
 
 
 def reset_torch(threads: int) -> None:

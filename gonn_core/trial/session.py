@@ -21,7 +21,7 @@ from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
-from gonn_core.training.environment import choose_device, describe_device, reset_torch
+from gonn_core.training.environment import choose_device, describe_device, describe_processor, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
@@ -97,6 +97,7 @@ class Session:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "from_samples": self.trainer.samples,
             "device": describe_device(self.device),
+            "processor": describe_processor(),
             "threads": settings.threads,
             "loader_threads": settings.loader_threads,
             "memory_format": settings.memory_format,

@@ -39,16 +39,30 @@ def fit_axis(axes, values: list[float], below: float, above: float) -> None:
         axes.set_ylim(min(values) - below * room, max(values) + above * room)
 
 
-def cut_at_uniform(axes, late: list[float]) -> None:
+def below_uniform(results: StudyResults) -> int:
+    """Samples from which on the mean of every arm is below UNIFORM; those of the last point where it never is."""
+    counts = {line["samples"] for trial in results.trials for line in trial.curve if "nats" in line}
+    by_point: dict[tuple[int, str], list[float]] = {}
+    for trial in results.trials:
+        for line in trial.curve:
+            if "nats" in line:
+                by_point.setdefault((line["samples"], trial.arm), []).append(line["nats"])
+    above = {count for (count, _), values in by_point.items() if sum(values) / len(values) >= UNIFORM}
+    after = [count for count in counts if count > max(above, default=-1)]
+    return min(after) if after else max(counts, default=0)
+
+
+def cut_at_uniform(axes, late: list[float]) -> bool:
     """An axis that would reach beyond the loss of a guess among all points ends a little above it where a later mean is
     below that, else near the best: a net starts far above. The line tells where the guess is; a mark tells of curves
-    that are cut off."""
+    that are cut off. Returns whether the axis reaches that far."""
     low, high = axes.get_ylim()
     if high <= UNIFORM:
-        return
+        return False
     best = min(late, default=high)
-    high = min(high, UNIFORM + 0.12 * (UNIFORM - low) if best < UNIFORM else 2 * best)
-    axes.set_ylim(low, high)
+    room = abs(UNIFORM - best)
+    high = min(high, UNIFORM + 0.15 * room if best < UNIFORM else 2 * best)
+    axes.set_ylim(max(low, min(best, UNIFORM) - 0.3 * room), high)
     axes.axhline(UNIFORM, color="0.55", linewidth=0.9, linestyle=(0, (1, 2)), label=f"all points alike: {UNIFORM:.2f}")
     above = [
         (x, line.get_color())
@@ -60,4 +74,5 @@ def cut_at_uniform(axes, late: list[float]) -> None:
     for x, colour in above:
         axes.plot([x], [0.985], marker="^", markersize=5, color=colour, transform=axes.get_xaxis_transform())
     if above:
-        axes.plot([], [], marker="^", markersize=5, color="0.4", linestyle="none", label="above the axis")
+        axes.plot([], [], marker="^", markersize=5, color="0.4", linestyle="none", label="mean above the axis")
+    return True

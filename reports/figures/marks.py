@@ -4,6 +4,7 @@ linear axis whose far effects are written at its edge."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 
 from reports.figures.style import COLOURS
@@ -33,6 +34,8 @@ MARKS: Mapping[EffectVerdict, Mark] = {
     EffectVerdict.NOT_SHOWN: Mark("0.45", "o", False),
     EffectVerdict.UNDERPOWERED: Mark("0.6", "^", False),
 }
+LETTERS = 92
+"""Of a legend's two columns together."""
 CLAIM = COLOURS[3]
 """Colour of what documents claim."""
 FAR = 3.0
@@ -116,3 +119,11 @@ def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
         arrow = {"marker": "<", "linestyle": "none", "color": "0.25", "markersize": 6}
         found.append(Line2D([], [], label="beyond the axis (an effect there: its numbers)", **arrow))
     return found
+
+
+def legend(figure, entries: Sequence[Artist]) -> None:
+    """Below a figure of WIDTH, in two columns where their words have room beside each other."""
+    half = (len(entries) + 1) // 2
+    lengths = [len(str(entry.get_label())) for entry in entries]
+    widest = max(lengths[:half], default=0) + max(lengths[half:], default=0)
+    figure.legend(handles=entries, loc="outside lower left", ncols=2 if widest <= LETTERS else 1, alignment="left")

@@ -8,7 +8,7 @@ from matplotlib.patches import Patch
 
 from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
-from reports.figures.axes import cut_at_uniform, fit_axis, total_samples
+from reports.figures.axes import below_uniform, cut_at_uniform, fit_axis, total_samples
 from reports.figures.claimed import claim_ends, claim_label, marker_handle, same_conditions
 from reports.figures.style import COLOURS, DASHES
 from reports.results.compare import MAIN, StudyAnalysis, paired_curve
@@ -49,13 +49,13 @@ def draw_curves(axes, results: StudyResults) -> None:
         shown += [value for count, value in mean if count >= total_samples(results) / 3]
     axes.set(ylabel="validation nats", xlabel="samples")
     fit_axis(axes, shown, below=0.1, above=0.6)
-    cut_at_uniform(axes, shown)
+    cut = cut_at_uniform(axes, shown)
     if len(results.study.arms) > 4 and not many:  # too many to find room beside the curves
         axes.legend(
             loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=2, columnspacing=1.2, fontsize=8, borderaxespad=0.2
         )
     else:
-        axes.legend(loc="upper right")
+        axes.legend(loc="lower left" if cut else "upper right")  # curves from far above come down late
 
 
 def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:
@@ -64,17 +64,19 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
     axes.axhline(0.0, color="0.35", linewidth=0.9)
     study, keys = results.study, []
     shown = [0.0, *(end for finding in claims for end in claim_ends(finding))]
-    places = _Margin(total_samples(results))
+    places, settled = _Margin(total_samples(results)), below_uniform(results)
     for index, contrast in enumerate(study.contrasts):
         style = _style(index + 1)
         curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
+        # while a net is worse than a guess, differences say nothing, and swing over the whole panel
+        curve = {count: deltas for count, deltas in curve.items() if count >= settled}
         if curve:
             counts = list(curve)
             means = np.array([deltas.mean() for deltas in curve.values()])
             axes.plot(counts, means, linewidth=1.8, **style)
             halves = np.array([_half_width(deltas) for deltas in curve.values()])
             axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
-            late = np.array(counts) >= places.total / 2
+            late = np.array(counts) >= max(places.total / 2, settled)
             seeds = np.array([len(deltas) for deltas in curve.values()])
             banded = late & (seeds > 2)  # two seeds: a band so wide that it would hide all else
             shown += [*means[late], *(means - halves)[banded], *(means + halves)[banded]]

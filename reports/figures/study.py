@@ -10,6 +10,7 @@ from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
 from reports.figures.axes import nats_axis, samples_axis, total_samples
 from reports.figures.forest import draw_forest
+from reports.figures.marks import legend
 from reports.figures.panels import draw_curves, draw_differences
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.compare import StudyAnalysis
@@ -71,7 +72,7 @@ def _paint(figure: Figure, results: StudyResults, nats: StudyAnalysis, claims: l
         samples_axis(lower_axes, results)
         upper_axes.set_xlim(lower_axes.get_xlim())
     if handles:
-        figure.legend(handles=handles, loc="outside lower left", ncols=2, alignment="left")
+        legend(figure, handles)
 
 
 def _title(results: StudyResults) -> str:

@@ -59,6 +59,7 @@ TRIALS = (
     Field("cpu_seconds", "float64", "s", "CPU time of all attempts"),
     Field("wall_seconds", "float64", "s", "time of all attempts"),
     Field("device", "str", "", "device of the last attempt"),
+    Field("machine", "str", "", "accelerator, or model and instruction sets of the CPU, of all attempts"),
     Field("torch", "str", "", "version of PyTorch of the last attempt"),
     Field("weights", "str", "", "digest of the final weights"),
     Field("failure", "str", "", "error of the last attempt of a trial that failed"),

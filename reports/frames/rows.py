@@ -35,6 +35,7 @@ def trial_rows(results: StudyResults) -> Iterator[Row]:
             **{name: result.get(name) for name in ("samples_per_s", *_SECONDS)},
             **{f"test_{name}": None if main is None else main.summary[name] for name in SUMMARISED},
             "device": trial.session.get("device"),
+            "machine": " and ".join(trial.machines) or None,
             "torch": trial.session.get("versions", {}).get("torch"),
             "failure": trial.failure,
         }

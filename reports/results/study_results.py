@@ -22,6 +22,8 @@ from reports.results.speed_and_looks import ArmSpeed, read_look_counts, read_spe
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 
+UNRECORDED = "a CPU that was not recorded"
+
 
 @dataclass(frozen=True)
 class TrialResult:
@@ -40,6 +42,8 @@ class TrialResult:
     """Lines of metrics.jsonl."""
     evaluations: tuple[SummedEvaluation | None, ...]
     """For each evaluation of the study, that of the final weights; None where it is missing."""
+    machines: tuple[str, ...] = ()
+    """Kinds of machine that its attempts ran on (`machines_of`)."""
 
     @property
     def id(self) -> str:
@@ -142,7 +146,18 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
         session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
         curve=tuple(directory.metrics()),
         evaluations=_evaluations(study, ref, folder, result, cache),
+        machines=machines_of(printable_tree(config["sessions"])) if config else (),
     )
+
+
+def machines_of(sessions: Sequence[Mapping]) -> tuple[str, ...]:
+    """Kinds of machine that a trial's attempts ran on, each once: the accelerator, or the CPU's model and instruction
+    sets. Of attempts of version 0.1 the CPU is not recorded."""
+    kinds = (
+        each.get("processor", UNRECORDED) if each.get("device") == "cpu" else str(each.get("device"))
+        for each in sessions
+    )
+    return tuple(dict.fromkeys(kinds))
 
 
 def _evaluations(

@@ -12,6 +12,7 @@ from reports.screen.sentences import noise_sentence
 from reports.stats.seed_noise import SeedPool, pool_seed_noise
 from reports.stats.verdicts import GONE
 from reports.study.looks import looks_notes
+from reports.study.machines import machine_notes, trained_on
 from reports.study.tables import describe
 from reports.tables import formats
 from reports.tables.coverage import in_short
@@ -37,7 +38,8 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         "" if study.looks else look_counts_text(results.look_counts),  # those have their own, and pay for them
         speed_note(results),
         FLOPS_COUNTED,
-        _machines(results),
+        *machine_notes(results),
+        trained_on(results),
     ]
     return tuple(note for note in notes if note)
 
@@ -195,14 +197,3 @@ def _sign_flips(nats: StudyAnalysis) -> list[str]:
         f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None
     ]
     return [f"Sign-flip p over seeds, on these games: {', '.join(p_values)}."] if p_values else []
-
-
-def _machines(results: StudyResults) -> str:
-    """On what the trials were trained, with which code."""
-    sessions = [trial.session for trial in results.trials if trial.session]
-    if not sessions:
-        return ""
-    threads = sorted({f"{s['device']} ({s['threads']} thread{'s' * (s['threads'] != 1)})" for s in sessions})
-    torch = sorted({s["versions"]["torch"] for s in sessions})
-    commits = sorted({s["commit"][:12] + (" with uncommitted changes" if s["dirty"] else "") for s in sessions})
-    return f"Trained on {', '.join(threads)}; PyTorch {', '.join(torch)}; commit {', '.join(commits)}."

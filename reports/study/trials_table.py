@@ -17,6 +17,7 @@ _COLUMNS = (
     Column("samples_per_s", "samples/s in training"),
     Column("cpu_seconds", "CPU seconds"),
     Column("device", "device", "left"),
+    Column("machine", "kind of machine", "left"),
     Column("torch", "torch", "left"),
 )
 
@@ -58,6 +59,7 @@ def trials_table(results: StudyResults) -> Table:
                 name: Cell(formats.NONE if value is None else f"{value:,.0f}", value) for name, value in numbers.items()
             },
             "device": text_cell(trial.session.get("device", formats.NONE)),
+            "machine": text_cell(" and ".join(trial.machines) or formats.NONE),
             "torch": text_cell(trial.session.get("versions", {}).get("torch", formats.NONE)),
         }
         for number, metric, column in scores:

@@ -10,7 +10,7 @@ from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
 from reports.figures.axes import nats_axis
 from reports.figures.claimed import claim_ends, same_conditions
-from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, reach
+from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, legend, reach
 from reports.figures.picture import Picture
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.compare import study_thresholds
@@ -94,7 +94,7 @@ def _paint(figure: Figure, rows: Sequence[SummaryLine | str]) -> None:
     keys = [*handles(verdicts, off), Line2D([], [], color="0.88", linewidth=8, label=band)]
     labels = {True: "claimed, under these conditions", False: "claimed, under other conditions"}
     keys += [Line2D([], [], linestyle="none", **_diamond(filled), label=labels[filled]) for filled in sorted(claimed)]
-    figure.legend(handles=keys, loc="outside lower left", ncols=2, alignment="left")
+    legend(figure, keys)
 
 
 def _claims(line: SummaryLine) -> list[ClaimFinding]:

@@ -231,6 +231,7 @@ def _config_tree(trial: str, config) -> dict:
         "from_samples": 0,
         "device": "cpu",
         "threads": 1,
+        "processor": "A processor, AVX-512",
         "loader_threads": 1,
         "memory_format": "channels_last",
     }

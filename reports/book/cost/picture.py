@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from gonn_core.errors import printable
 from reports.book.cost.gains import COSTS, Gain, front
 from reports.figures.axes import nats_axis
-from reports.figures.marks import MARKS, Mark, draw_effect, handles, reach
+from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend, reach
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 
@@ -62,7 +62,7 @@ def _paint(figure: Figure, rows: Sequence[Gain | str], costs: Sequence[str]) -> 
     keys.append(
         Line2D([], [], linestyle="none", label="lowers the loss more than all as cheap on this base", **_BEST.style())
     )
-    figure.legend(handles=keys, loc="outside lower left", ncols=2, alignment="left")
+    legend(figure, keys)
 
 
 def _gains(axes, placed: Sequence[tuple[int, Gain]]) -> bool:

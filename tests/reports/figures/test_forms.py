@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ablations.published_results import EloPoint
 from reports.book.cost.gains import gains
@@ -14,7 +15,7 @@ from reports.book.cost.picture import cost_picture
 from reports.book.elo_picture import above, common_loss, elo_picture
 from reports.figures.axes import UNIFORM, cut_at_uniform
 from reports.figures.labels import Word, place_words
-from reports.figures.marks import FAR, MARKS, draw_effect, reach
+from reports.figures.marks import FAR, MARKS, draw_effect, legend, reach
 from reports.figures.study import draw
 from reports.play.ladder import read_ladder
 from reports.results.study_results import load_results
@@ -107,6 +108,20 @@ def test_a_curve_from_far_above_a_guess_does_not_press_the_rest_into_a_line(ends
     assert pytest.approx(math.log(361)) == UNIFORM and axes.get_ylim()[1] < (8 if best < UNIFORM else 20)
     marks = [line for line in axes.lines if line.get_marker() == "^" and len(line.get_xdata())]
     assert [mark.get_xdata()[0] for mark in marks] == [1, 2][: len(marks)] and marks
+
+
+def test_a_legend_is_as_wide_as_its_words():
+    for words, columns in (("short", 2), ("a long entry of a legend, of which two are wider than the page", 1)):
+        figure = Figure(figsize=(7, 3), layout="constrained")
+        figure.subplots()
+        legend(figure, [Line2D([], [], label=f"{words} {k}") for k in range(4)])
+        assert len({round(text.get_window_extent().x0) for text in _laid_out(figure)}) == columns
+        assert clashes(figure) == []
+
+
+def _laid_out(figure):
+    figure.draw_without_rendering()
+    return figure.legends[0].get_texts()
 
 
 def test_words_lie_on_no_line_and_on_no_other_word():
