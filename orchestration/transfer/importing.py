@@ -9,9 +9,12 @@ from pathlib import Path
 
 from gonn_core.errors import InputError, UserError, printable
 from gonn_core.files.workshop import workshop
+from gonn_core.training.environment import describe_processor
+from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import output
 from orchestration.transfer.checks import check_trial, trial_in
 from orchestration.transfer.files import Refused, copy_trial, read_config
+from reports.study.machines import APART
 from reports.workspace import Workspace
 
 
@@ -23,12 +26,14 @@ def import_trials(folder: Path) -> int:
     """
     workspace = Workspace.here()
     sources = candidates(folder)
-    taken = refused = 0
+    taken = refused = elsewhere = 0
     workspace.runs.mkdir(parents=True, exist_ok=True)
     with workshop(workspace.runs) as shop:
         for number, source in enumerate(sources):
             try:
-                taken += _take_over(source, shop / str(number), workspace)
+                if (final := _take_over(source, shop / str(number), workspace)) is not None:
+                    taken += 1
+                    elsewhere += _from_another_kind(final)
             except (Refused, OSError) as error:
                 refused += 1
                 output().print(_refusal(source, error), soft_wrap=True)
@@ -36,6 +41,12 @@ def import_trials(folder: Path) -> int:
     output().print(
         f"{taken} trials taken over into {workspace.runs}, {here} here already, {refused} refused", soft_wrap=True
     )
+    if elsewhere:
+        output().print(
+            f"{elsewhere} of them were trained on another kind of processor than this one's: what was checked is that "
+            f"their files belong together. Trained here, the same ids may end {APART} nats apart.",
+            soft_wrap=True,
+        )
     return 1 if refused else 0
 
 
@@ -54,12 +65,19 @@ def candidates(folder: Path) -> list[Path]:
     raise InputError(folder, "no trial directory (one holds a config.json) in it or in its runs")
 
 
-def _take_over(source: Path, copy: Path, workspace: Workspace) -> bool:
-    """Copy, check and put one trial into place; False when it is here already. Its folder's name is only a name.
+def _from_another_kind(trial: Path) -> bool:
+    """Whether its files tell of a CPU that is not of this machine's kind."""
+    config = TrialDirectory(trial).config()
+    told = {each.get("processor") for each in config["sessions"] if each["device"] == "cpu"} if config else set()
+    return bool(told - {None, describe_processor()})
+
+
+def _take_over(source: Path, copy: Path, workspace: Workspace) -> Path | None:
+    """Copy, check and put one trial into place; None when it is here already. Its folder's name is only a name.
     Raises Refused, OSError."""
     final = workspace.runs / trial_in(read_config(source)).id
     if os.path.lexists(final):
-        return False
+        return None
     copy_trial(source, copy)
     check_trial(copy)
     try:
@@ -67,8 +85,8 @@ def _take_over(source: Path, copy: Path, workspace: Workspace) -> bool:
     except OSError:
         if not final.is_dir():
             raise
-        return False  # somebody made that trial meanwhile
-    return True
+        return None  # somebody made that trial meanwhile
+    return final
 
 
 def _refusal(source: Path, error: UserError | OSError) -> str:

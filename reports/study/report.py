@@ -16,6 +16,7 @@ from reports.screen.findings import RunsFindings, find_in_runs
 from reports.screen.sentences import Said, what_runs_say
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
+from reports.study.against import NAMED, against
 from reports.study.footnotes import table_notes
 from reports.study.looks import look_words
 from reports.tables import formats
@@ -135,7 +136,10 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
     if unshown(verdict) and leaves_out_zero(effect):
         text += f", p {formats.p_value(effect.p_adjusted)} among {len(nats.table.effects) if nats.table else 1}"
     seeds = _seeds_words(results, contrast, effect)
-    return f"{card}: Δ {change}, {text} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+    named = f" (against {against(results.study, contrast)})" if results.study.design in NAMED else ""
+    return (
+        f"{card}{named}: Δ {change}, {text} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+    )
 
 
 def _seeds_words(results: StudyResults, contrast: Contrast, effect: Effect) -> str:

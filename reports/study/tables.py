@@ -12,6 +12,7 @@ from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
+from reports.study.against import AGAINST, NAMED, against, against_note
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.histories import HISTORY
@@ -146,7 +147,7 @@ def effects_table(
     """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
     cost, and where a curve tells it their worth."""
     rows, level = [], study_thresholds(results.study).equivalence_level
-    split = results.study.evaluations[evaluation].split
+    split, named = results.study.evaluations[evaluation].split, results.study.design in NAMED
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
         if effect is None or verdict is None:
@@ -161,16 +162,18 @@ def effects_table(
             else:
                 cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
+        cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
     return Table(
         "effects",
         f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
         (
             *of_split(_OF_RUNS_COLUMNS if results.study.design in OF_RUNS else _EFFECT_COLUMNS, split),
+            *([AGAINST] if named else []),
             *(WORTH_COLUMNS if worths else ()),
         ),
         tuple(rows),
-        not_shown_notes(analysis),
+        (*filter(None, [against_note(results.study)]), *not_shown_notes(analysis)),
     )
 
 

@@ -266,7 +266,7 @@ def test_an_effect_that_is_not_shown_has_its_bound_everywhere(unshown):
 def test_an_interval_without_0_beside_not_shown_has_its_reason(unshown):
     effect = unshown.analyses[MAIN, "nats"].effect("ko_plane")
     assert effect.interval95.high < 0 and effect.p < 0.05 < effect.p_adjusted  # what the fixture is made for
-    (note,) = report_tables(unshown).table("effects").notes
+    _, note = report_tables(unshown).table("effects").notes
     both = f"ko_plane (p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)})"
     assert both in note and "one among 3" in note and "parametric_relu" not in note
     assert f"(90 %), p {formats.p_value(effect.p_adjusted)} among 3" in unshown.sentences[2]
