@@ -7,13 +7,13 @@ from ablations.registry import Registry
 from reports.book.section import Section
 from reports.figures.picture import Picture
 from reports.html.cards import cards_table
-from reports.html.curves import study_curves
+from reports.html.curves import caption, study_curves
 from reports.html.effects import summary_effects
 from reports.html.page import html_page, picture_address, prose
 from reports.html.summary import book_summary, study_headline
 from reports.results.compare import MAIN, OF_RUNS, study_thresholds
 from reports.study.report import Report
-from reports.summary.lines import summary_lines
+from reports.summary.lines import SummaryLine, summary_lines
 from reports.tables.cells import Table
 
 PICTURES_AT_MOST = 2_000_000
@@ -36,6 +36,7 @@ class _Study:
 
     report: Report
     headline: str
+    samples: int
     done: int
     trials: int
 
@@ -53,18 +54,20 @@ def book_page(
     claims = next(section for section in sections if section.title == "Claims")
     summary = next((table for table in claims.tables if table.name == "summary"), None)
     cards, details = cards_table(registry, claims, lines)
-    curves = [study_curves(report.results, report.analyses[MAIN, "nats"]) for report in _by_interest(reports)]
+    interesting = _by_interest(reports, lines)
+    drawn = [study_curves(report.results, report.analyses[MAIN, "nats"]) for report in interesting]
+    curves = [each for each in drawn if each is not None]
     return html_page(
         "book.html.j2",
-        {"curves": [each for each in curves if each]},
+        {"curves": curves},
         sorted({report.study.coverage for report in reports}),
-        summary=book_summary(reports, lines, claims, registry),
-        effects=summary_effects(lines, summary) if summary else None,
+        summary=book_summary(reports, lines, registry),
+        effects=summary_effects(lines, summary, registry) if summary else None,
         effects_notes=summary.notes if summary else (),
         cards=cards,
         cards_details=details,
         cards_count=len(registry.cards),
-        curves=any(curves),
+        caption=caption(curves) if curves else "",
         sections=_shown(sections, pictures),
         studies=[_study(report) for report in reports],
         left_out=left_out,
@@ -78,15 +81,14 @@ def drawn_inside(sections: Sequence[Section]) -> tuple[list[Picture], list[Pictu
     return [each for each in pictures if not _is_curve(each)], [each for each in pictures if _is_curve(each)]
 
 
-def _by_interest(reports: Sequence[Report]) -> list[Report]:
-    """The one with the largest effect that is shown comes first: it is drawn until another is chosen."""
-
-    def largest(report: Report) -> float:
-        nats = report.analyses[MAIN, "nats"]
-        shown = [card for card, verdict in report.verdicts.items() if verdict in ("helps", "hurts")]
-        return max((abs(effect.delta) for card in shown if (effect := nats.effect(card))), default=0.0)
-
-    return sorted(reports, key=lambda report: (-largest(report), report.study.id))
+def _by_interest(reports: Sequence[Report], lines: Sequence[SummaryLine]) -> list[Report]:
+    """The one with the largest effect that the page shows comes first: it is drawn until another is chosen."""
+    sizes: dict[str, float] = {}
+    for line in lines:
+        if line.effect is not None and line.page is not None and line.page.verdict in ("helps", "hurts"):
+            study = line.report.study.id
+            sizes[study] = max(abs(line.effect.delta), sizes.get(study, 0.0))
+    return sorted(reports, key=lambda report: (-sizes.get(report.study.id, 0.0), report.study.id))
 
 
 def _shown(sections: Sequence[Section], pictures: Mapping[str, Mapping[str, bytes]]) -> list[_Shown]:
@@ -115,7 +117,8 @@ def _is_claims(table: Table) -> bool:
 
 def _study(report: Report) -> _Study:
     trials = report.results.trials
-    return _Study(report, study_headline(report), len(trials) - len(report.results.unfinished), len(trials))
+    samples = max(arm.config.training.samples for arm in report.study.arms)
+    return _Study(report, study_headline(report), samples, len(trials) - len(report.results.unfinished), len(trials))
 
 
 def _reading(reports: Sequence[Report]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ablations.catalogue.topics import topic_of
 from ablations.registry import Registry
 from reports.book.section import Section
 from reports.claims.context import NOT_MEASURED
@@ -17,6 +18,7 @@ _COLUMNS = (
     Column("ours", "ours", "left"),
     Column("effect", "effect on the loss here"),
     Column("how", "what would measure it", "left"),
+    Column("topic", "topic", "left"),
     Column("system", "system", "left"),
 )
 NO_CLAIM = "no claim"
@@ -40,8 +42,10 @@ def cards_table(registry: Registry, claims: Section, lines: Sequence[SummaryLine
     for name in sorted(by_card):
         card = registry.cards[name]
         always = {"card": text_cell(name), "system": text_cell(SYSTEMS.get(card.system, card.system))}
+        always["topic"] = text_cell(topic_of(card))
         always["effect"] = effects.get(name, Cell(formats.NONE))
-        missing = {"claimed": text_cell(NO_CLAIM), "how": text_cell(f"make ablation NAME={name}")}
+        way = formats.NONE if name in effects else f"make ablation NAME={name}"
+        missing = {"claimed": text_cell(NO_CLAIM), "verdict": text_cell(NO_CLAIM), "how": text_cell(way)}
         for number, (cells, told) in enumerate(by_card[name] or [(missing, [])], 1):
             verdict = {"ours": Cell(formats.NONE), "verdict": text_cell(NOT_MEASURED), "how": Cell(formats.NONE)}
             key = f"{name} {number}"

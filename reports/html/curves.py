@@ -8,10 +8,9 @@ import numpy as np
 from ablations.study import Arm
 from gonn_core.errors import printable
 from gonn_core.go.points import POINTS
-from reports.results.compare import MAIN, StudyAnalysis, paired_curve
+from reports.results.compare import StudyAnalysis, paired_curve
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import quantile
-from reports.tables.formats import about
 
 UNIFORM = math.log(POINTS)
 """Nats of a net that gives every point the same probability; worse than that is no loss to look at closely."""
@@ -55,6 +54,8 @@ def _arm(results: StudyResults, arm: Arm, counts: Sequence[int], thin: bool) -> 
 
 def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[int]) -> list[dict]:
     study, found = results.study, []
+    if study.design == "screen":  # what arms differ by there is many enhancements at once
+        return []
     for contrast in study.contrasts:
         curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
         effect = nats.effect(contrast.card)
@@ -88,13 +89,16 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None or not math.isfinite(value) else round(value, _DIGITS) for value in values]
 
 
-def caption(results: StudyResults) -> str:
-    """What the charts show, in words."""
-    split = results.study.evaluations[MAIN].split
-    longest = max(arm.config.training.samples for arm in results.study.arms)
-    return (
-        f"Above: validation nats over {about(longest)} samples; thin lines are seeds, thick ones their mean. What is "
-        f"worse than a uniform guess ({UNIFORM:.2f} nats) is cut off, with a triangle at the edge. Below: paired "
-        f"difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last sample "
-        f"the effect on the {split} games with its interval."
-    )
+ABOVE = (
+    "Above: validation nats over samples; thin lines are seeds, thick ones their mean. What is worse than a uniform "
+    f"guess ({UNIFORM:.2f} nats) is cut off, with a triangle at the edge."
+)
+BELOW = (
+    "Below: paired difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last "
+    "sample the effect on the test games with its interval."
+)
+
+
+def caption(curves: Sequence[dict]) -> str:
+    """What the charts of these studies show, in words."""
+    return f"{ABOVE} {BELOW}" if any(each["differences"] for each in curves) else ABOVE

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from ablations.catalogue.topics import topic_of
+from ablations.registry import Registry
 from reports.html.bars import bar, scale
 from reports.results.study_results import StudyResults
 from reports.screen.commands import study_command
@@ -26,6 +28,7 @@ _COLUMNS = (
     Column("top1", "Δ top-1 (points)"),
     Column("parameters", "Δ parameters"),
     Column("speed", "speed"),
+    Column("topic", "topic", "left"),
     Column("system", "system", "left"),
     Column("base", "base", "left"),
     Column("study", "study", "left"),
@@ -46,8 +49,8 @@ class Effects:
     """Nats at both edges of the bars."""
 
 
-def study_effects(report: Report, tables: ReportTables, system_of: Mapping[str, str]) -> Effects:
-    """Of one study; `system_of`: card -> its system."""
+def study_effects(report: Report, tables: ReportTables, registry: Registry) -> Effects:
+    """Of one study."""
     effects = {row.key: row.cells for row in tables.table("effects").rows}
     rates = {row.key: row.cells for row in tables.table("rates").rows}
     rows, details = [], {}
@@ -55,7 +58,7 @@ def study_effects(report: Report, tables: ReportTables, system_of: Mapping[str, 
         card, cells = contrast.card, effects[contrast.card]
         own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "p", "verdict", "worth")}
         own |= {"parameters": cells["parameters"], "speed": cells["speed"], "top1": _first(rates[card]["top1"])}
-        own |= _about(card, system_of.get(card, "unknown"), report)
+        own |= _about(card, registry, report)
         rows.append(Row(card, own))
         told = [("interval from its own seeds", cells["own"]), ("s.e.: seeds, games", cells["parts"])]
         told += [("seeds", cells["seeds"]), ("Δ top-1 with interval", rates[card]["top1"])]
@@ -68,7 +71,7 @@ def study_effects(report: Report, tables: ReportTables, system_of: Mapping[str, 
     return _effects(rows, details, tuple(column for column in _COLUMNS if column.key not in hidden))
 
 
-def summary_effects(lines: Sequence[SummaryLine], table: Table) -> Effects:
+def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Registry) -> Effects:
     """Of several studies; `table`: the summary of these lines, in their order."""
     rows, details = [], {}
     for line, row in zip(lines, table.rows, strict=True):
@@ -77,7 +80,7 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table) -> Effects:
         own = {key: cells[key] for key in ("delta", "interval", "verdict", "top1")}
         own |= {"p": cells["p_page"], "worth": cells.get("worth", Cell(formats.NONE))}
         own |= {key: cell for key, cell in cost_cells(report.results, contrast).items() if key != "flops"}
-        own |= _about(line.card, line.system, report)
+        own |= _about(line.card, registry, report)
         key = row.key
         rows.append(Row(key, own))
         told = [("p in its study", cells["p"].text), ("could show", cells["shown"].text)]
@@ -115,11 +118,12 @@ def _first(cell: Cell) -> Cell:
     return replace(cell, text=formats.signed(cell.value[0], "share"), value=cell.value[0])
 
 
-def _about(card: str, system: str, report: Report) -> dict[str, Cell]:
-    study = report.study
+def _about(name: str, registry: Registry, report: Report) -> dict[str, Cell]:
+    study, card = report.study, registry.cards.get(name)
     return {
-        "card": text_cell(card),
-        "system": text_cell(SYSTEMS.get(system, system)),
+        "card": text_cell(name),
+        "topic": text_cell(topic_of(card) if card else formats.NONE),
+        "system": text_cell(SYSTEMS.get(card.system, card.system) if card else formats.NONE),
         "base": text_cell(study.base),
         "study": text_cell(study.id),
     }

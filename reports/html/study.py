@@ -18,7 +18,6 @@ def study_page(
     """The file's bytes. `screen_figure`: files of the figure of a factorial or a screen."""
     study = report.study
     curves = study_curves(report.results, report.analyses[MAIN, "nats"])
-    systems = {card: registry.cards[card].system for card in study.cards if card in registry.cards}
     reading = prose(
         "how_to_read.md.j2",
         study=study,
@@ -33,8 +32,8 @@ def study_page(
         study=study,
         summary=study_summary(report),
         said=report.said,
-        effects=study_effects(report, tables, systems) if study.contrasts else None,
-        caption=caption(report.results) if curves else "",
+        effects=study_effects(report, tables, registry) if study.contrasts else None,
+        caption=caption([curves]) if curves else "",
         screen_figure=picture_address(dict(screen_figure)) if screen_figure else "",
         tables=tables.printed,
         folded_tables=tables.folded,

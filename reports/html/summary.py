@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from ablations.registry import Registry
 from gonn_core.errors import printable
-from reports.book.section import Section
-from reports.claims.context import NOT_MEASURED
-from reports.html.verdicts import claims_counted, counted
+from reports.html.verdicts import claims_counted
 from reports.results.compare import MAIN
 from reports.screen.commands import study_command
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report
 from reports.study.tables import describe
+from reports.summary.box import NO_RESULT, claim_sentences, counted, summary_box
 from reports.summary.lines import SummaryLine
 from reports.tables.formats import about
 
@@ -46,43 +45,27 @@ def study_summary(report: Report) -> Summary:
 def study_headline(report: Report) -> str:
     """`9 enhancements: 2 help, 7 not shown`."""
     verdicts = report.verdicts
-    found = [str(verdicts.get(contrast.card, "no result yet")) for contrast in report.study.contrasts]
-    return _headline(found, len(found)) if found else f"{printable(report.study.base, 80)} alone, nothing is compared"
+    found = [str(verdicts.get(contrast.card, NO_RESULT)) for contrast in report.study.contrasts]
+    if not found:
+        return f"{printable(report.study.base, 80)} alone, nothing is compared"
+    if len(found) == 1:
+        return f"1 enhancement: {found[0]}"
+    return f"{len(found)} enhancements: {counted(found)}"
 
 
-def book_summary(
-    reports: Sequence[Report], lines: Sequence[SummaryLine], claims: Section, registry: Registry
-) -> Summary:
-    """Of several studies; verdicts are those of the page, those on claims the ones that the section on claims shows."""
-    measured = [(f"{card.id}: {claim.id}", claim) for card in registry.cards.values() for claim in card.claims]
-    shown = {
-        row.key: row.cells["verdict"].text
-        for table in claims.tables
-        if table.name.startswith("claims-")
-        for row in table.rows
-    }
-    found = [str(line.page.verdict) if line.page is not None else "no result yet" for line in lines]
-    cards = {line.card for line in lines}
+def book_summary(reports: Sequence[Report], lines: Sequence[SummaryLine], registry: Registry) -> Summary:
+    """Of several studies: the sentences that stand first in markdown too."""
+    first, *sentences = summary_box(reports, lines, registry)
+    claims = claim_sentences(reports, registry)
     coverage = "; ".join(sorted({report.study.coverage for report in reports}))
-    unfinished = [note for report in reports for note in _unfinished(report)]
     return Summary(
-        headline=_headline(found, len(cards)) if found else "Nothing is compared yet",
-        sentences=(),
-        claims=tuple(claims_counted((claim, shown.get(name, NOT_MEASURED)) for name, claim in measured)),
+        headline=first,
+        sentences=tuple(sentence for sentence in sentences if sentence not in claims),
+        claims=tuple(claims),
         trained=(_trained(reports), f"Games: {coverage}.") if reports else (),
-        unfinished=tuple(unfinished),
+        unfinished=tuple(note for report in reports for note in _unfinished(report)),
         command="",
     )
-
-
-def _headline(verdicts: Sequence[str], cards: int) -> str:
-    """`9 enhancements: 2 help, 7 not shown`; of several effects of one enhancement their number too."""
-    if len(verdicts) == 1:
-        return f"1 enhancement: {verdicts[0]}"
-    many = f"{cards} enhancement{'s' * (cards != 1)}"
-    if len(verdicts) != cards:
-        many = f"{len(verdicts)} effects of {many}"
-    return f"{many}: {counted(verdicts)}"
 
 
 def _trained(reports: Sequence[Report]) -> str:

@@ -120,7 +120,7 @@ def test_no_page_is_wider_than_the_window_nor_complains(pages, name, width, heig
             assert have <= room == width
             driver.execute_script("for (const each of document.querySelectorAll('details')) each.open = true")
         assert complaints(driver) == []
-        assert driver.execute_script(CHARTS) == 2
+        assert driver.execute_script(CHARTS) == (1 if name == "screen" else 2)
 
 
 @pytest.mark.system
@@ -136,11 +136,10 @@ def test_the_page_over_everything_filters_by_typing_and_by_choice(pages):
         box.clear()
         box.send_keys("no such thing at all")
         assert column(driver, "#cards", 0) == []
-        driver.execute_script(
-            "arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))", box
-        )
+        box.clear()
+        box.send_keys(" ")
         assert column(driver, "#cards", 0) == whole
-        select = driver.find_elements("css selector", "#all .filters select")[0]
+        select = driver.find_element("xpath", "//section[@id='all']//label[starts-with(., 'system')]/select")
         select.send_keys("Cazenave")
         systems = {registry().cards[name].system for name in column(driver, "#cards", 0)}
         assert systems == {"cazenave"}
