@@ -66,9 +66,17 @@ def load_dataset(name_or_path: str, data_dir: str | os.PathLike | None = None) -
         )
     declaration = read_declaration(DECLARATIONS / f"{TEMPLATE}.yaml")
     scheme = declaration.sources[0].rank_scheme
-    label = path_label(printable(Path(expanded).name or expanded, 60))
+    label = dataset_label(name)
     sources = tuple(GameSource(path, scheme, label, lenient=True) for path in find_sources(expanded))
     return Dataset(declaration, label, sources, (), label)
+
+
+def dataset_label(name_or_path: str) -> str:
+    """What studies and trials call a data set: a declared one's name, of a path its last part."""
+    if name_or_path in dataset_names():
+        return name_or_path
+    expanded = os.path.expanduser(name_or_path)
+    return path_label(printable(Path(expanded).name or expanded, 60))
 
 
 def recipe_of(prepared: PreparedData) -> Recipe:
@@ -135,7 +143,7 @@ def lacks(prepared: PreparedData) -> list[str]:
     """What the data set's own rules ask of its games and some do not say: a line each, with their number and names."""
     declaration = prepared.dataset.declaration
     found = lacking(prepared.store, _rows(declaration), _rules(declaration).values())
-    return [counted(f"not used, {what}", games) for what, games in found.items()]
+    return [counted(f"moves left out, {what}", games) for what, games in found.items()]
 
 
 def _empty_split(dataset: Dataset, store: Store, split: str) -> str:

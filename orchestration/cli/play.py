@@ -144,7 +144,7 @@ def rate(**settings):
 
 @click.command()
 @click.argument("text", required=False, default="", metavar="[TEXT]")
-@click.option("--all", "everything", is_flag=True, help="those of no study too: of searches, of gonn train")
+@click.option("--all", "everything", is_flag=True, help="trials of learning-rate searches too")
 def models(**settings):
     """Trained nets to play with: ids, accuracy, Elo.
 

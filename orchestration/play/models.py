@@ -30,19 +30,19 @@ _HOW = "`gonn models` lists them"
 
 def print_models(text: str, everything: bool) -> None:
     """A table of the trained nets whose id begins so or whose name, base or study has `text` in it, or of all;
-    everything: those of no study too. Raises UserError."""
+    everything: those of searches too. Raises UserError."""
     workspace = Workspace.here()
     nets = trained_nets(workspace)
-    known = {net.trial for net in nets}
-    loose = [net for net in _of_no_study(workspace, known) if everything or (text and net.trial.startswith(text))]
-    chosen = [net for net in nets + loose if _fits(net, text)]
+    loose = _of_no_study(workspace, {net.trial for net in nets})
+    shown = [net for net in loose if everything or net.base or (text and net.trial.startswith(text))]
+    chosen = [net for net in nets + shown if _fits(net, text)]
     if not chosen:
-        if text and nets:
-            raise SettingError("MODEL", text, "no trained net is called so", _nearest(text, nets))
+        if text and nets + loose:
+            raise SettingError("MODEL", text, "no trained net is called so", _nearest(text, nets + loose))
         output().print(f"no trained nets in {workspace.runs}; make ablation NAME=… trains some")
         return
     elos, anchor = _ratings(workspace, {net.trial: net.samples for net in chosen})
-    hidden = 0 if everything else len(_of_no_study(workspace, known)) - len(loose)
+    hidden = len(loose) - len(shown)
     rated = [replace(net, elo=elos.get(net.trial)) for net in chosen]
     tables = nets_tables(rated, anchor, hidden)
     for table in tables:
@@ -126,13 +126,18 @@ def _fits(net: TrainedNet, text: str) -> bool:
 
 
 def _of_no_study(workspace: Workspace, known: Iterable[str]) -> list[TrainedNet]:
-    """Finished trials that no study has: of searches, and of `gonn train`."""
+    """Finished trials that no study has: of `gonn train`, which have the name of their base, and of searches."""
     found = []
     for path in sorted(workspace.runs.glob("*/result.json")):
         trial = path.parent.name
-        result = None if trial in known else TrialDirectory(path.parent).result()
-        if result is not None:
-            found.append(TrainedNet(trial, "of no study", "", "", "", int(result["samples"]), None, None))
+        directory = TrialDirectory(path.parent)
+        result = None if trial in known else directory.result()
+        if result is None:
+            continue
+        labels = (directory.config() or {}).get("labels", {})
+        base = labels.get("base", "")
+        name = f"{base} s{labels.get('seed', '')}" if base else f"search {labels.get('search', '?')}"
+        found.append(TrainedNet(trial, name, base, "", "", int(result["samples"]), None, None))
     return found
 
 

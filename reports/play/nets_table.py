@@ -44,7 +44,7 @@ class TrainedNet:
 
 def nets_tables(nets: Sequence[TrainedNet], anchor: str, hidden: int) -> list[Table]:
     """A table a study, a row a net; the last has the notes. anchor: who is at 0 Elo, empty where nobody played; hidden:
-    finished trials of no study that are left out."""
+    finished trials that are left out."""
     length = _telling([net.trial for net in nets])
     rated = any(net.elo is not None for net in nets)
     columns = tuple(column for column in _COLUMNS if column.key != "elo" or rated)
@@ -57,7 +57,7 @@ def nets_tables(nets: Sequence[TrainedNet], anchor: str, hidden: int) -> list[Ta
             "make rate shows all players."
         )
     if hidden:
-        notes.append(f"{formats.count(hidden)} trained nets of no study (searches, gonn train): gonn models --all.")
+        notes.append(f"{formats.count(hidden)} trials of learning-rate searches are left out: gonn models --all.")
     studies = list(dict.fromkeys(net.study for net in nets))
     return [
         Table(

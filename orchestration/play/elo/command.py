@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ablations.data.datasets import dataset_label
 from ablations.registry import load_registry
 from ablations.study import read_study
 from gonn_core.files.json_files import write_json
@@ -71,7 +72,7 @@ def run_elo(request: EloRequest) -> int:
 
 def play_ladder(workspace: Workspace, request: EloRequest, match_of: Play, say: Callable[[str], None]) -> Ladder:
     """The ladder of a request with games enough. Raises UserError."""
-    trial = base_trial(workspace, request.base, request.data, request.budget, request.seed)
+    trial = base_trial(workspace, request.base, dataset_label(request.data), request.budget, request.seed)
     specs = [*snapshot_specs(trial, request.sizes), *named_specs(workspace, request.with_)]
     nets = ladder_nets(workspace, specs, say)
     record = _LadderRecord(workspace, _planned(request, trial, nets))

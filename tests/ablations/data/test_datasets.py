@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ablations.data.datasets import lacks, load_dataset, prepare, training_view
+from ablations.data.datasets import dataset_label, lacks, load_dataset, prepare, training_view
 from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.settings.data import GamesConfig
@@ -129,6 +129,13 @@ def test_any_path_is_a_data_set_split_by_hashed_game(tmp_path, where):
     assert sum(counts.values()) == 1600 and counts["train"] > 1100 and min(counts.values()) > 60
 
 
+@pytest.mark.parametrize(
+    "given, label", [("kgs", "kgs"), ("/my/kgs", "kgs (path)"), ("/my/games", "games"), ("own.zip", "own.zip")]
+)
+def test_studies_call_a_data_set_by_its_name_or_the_last_part_of_its_path(given, label):
+    assert dataset_label(given) == label
+
+
 def test_names_in_paths_are_made_printable(tmp_path):
     year_archive(tmp_path / "evil\x1b[31m", "a.tar", 2010, range(60))
     dataset = load_dataset(str(tmp_path / "evil\x1b[31m"))
@@ -240,8 +247,8 @@ def test_what_a_rule_asks_and_games_do_not_say_is_named_in_its_words(kgs, tmp_pa
     year_archive(kgs / "kgs", "KGS-2004-19-3-.tar", 2004, ranks="BR[Honinbo]WR[9p]DT[?]")
     prepared = prepare(load_dataset("kgs", kgs), tmp_path / "stores")
     assert lacks(prepared) == [
-        "not used, min_rank: BR is missing: 3 (2003/0.sgf, 2003/1.sgf, 2003/2.sgf)",
-        "not used, min_rank: BR is no rank: 3 (2004/0.sgf, 2004/1.sgf, 2004/2.sgf)",
+        "moves left out, min_rank: BR is missing: 3 (2003/0.sgf, 2003/1.sgf, 2003/2.sgf)",
+        "moves left out, min_rank: BR is no rank: 3 (2004/0.sgf, 2004/1.sgf, 2004/2.sgf)",
     ]
     path = tmp_path / "own.tar"
     path.write_bytes(tar_bytes({f"{number}.sgf": numbered_game(number, root="SZ[19]") for number in range(50)}))

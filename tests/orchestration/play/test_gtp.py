@@ -61,8 +61,8 @@ def test_a_trial_plays_on_pipes(home, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--model", "nothing"], "runs begins so; `gonn models` lists them; valid: {id} (of no study)"),
-        (["--model", "0123"], "runs begins so; `gonn models` lists them; valid: {id} (of no study)"),
+        (["--model", "nothing"], "runs begins so; `gonn models` lists them; valid: {id} (search ?)"),
+        (["--model", "0123"], "runs begins so; `gonn models` lists them; valid: {id} (search ?)"),
         (["--model", ""], "MODEL: not given; `gonn models` lists the trained nets; valid: a trial's id"),
         (["--model", "/no/such/file"], "MODEL=/no/such/file: no trial and no file"),
         (["--model", "{trial}@5"], "samples=5: trial"),

@@ -76,7 +76,7 @@ def test_the_table_is_written(home, capsys):
         (["abcdef", "gnugo"], "A=abcdef: no trial in "),
         (
             ["gnugo", "zzz"],
-            "no program on PATH or in /usr/games is called so; `gonn models` lists them; valid: {id} (of",
+            "no program on PATH or in /usr/games is called so; `gonn models` lists them; valid: {id}",
         ),
         (["no-such-engine --gtp", "gnugo"], "engine=no-such-engine: no such program"),
         (["{net}", ""], "B: no player is given; valid: a trial's id (`gonn models` lists them), gnugo, "),

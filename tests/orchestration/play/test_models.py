@@ -1,5 +1,6 @@
 """`gonn models`: which trained nets there are to play with; what is said of names that are none of theirs."""
 
+import json
 import re
 
 import pytest
@@ -39,7 +40,7 @@ def test_finished_nets_with_their_names_and_accuracy(studied, capsys):
     assert all(
         re.fullmatch(r"\d+\.\d\d %", cells[2]) and re.fullmatch(r"\d\.\d{4}", cells[3]) for cells in rows(told).values()
     )
-    assert "1 trained nets of no study (searches, gonn train): gonn models --all" in told
+    assert "1 trials of learning-rate searches are left out: gonn models --all" in told
     assert run(["models", "--all"]) == 0
     assert len(rows(capsys.readouterr().out)) == 4
 
@@ -82,3 +83,13 @@ def test_nothing_is_trained_yet(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith(f"no trained nets in {tmp_path}/runs; make ablation")
     assert run(["match", "abc123", "gnugo"]) == 2
     assert "none is trained yet: make ablation NAME=" in capsys.readouterr().err
+
+
+def test_nets_of_gonn_train_have_the_name_of_their_base(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    folder = untrained_trial(tmp_path / "runs")
+    tree = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(tree | {"labels": {"base": "gonn-b5", "seed": "3"}}))
+    assert run(["models"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Of no study\n") and rows(told)[folder.name[:8]][:2] == ["gonn-b5 s3", "800"]
