@@ -30,8 +30,9 @@ TAIL = (
     "`.venv/bin/gonn VERB --help` tells every option of a verb."
 )
 
-Target = collections.namedtuple("Target", "name, help, reads, group")
-"""help: its `##` comment; reads: names of its settings, in the recipe's order; group: the `##@` comment above it."""
+Target = collections.namedtuple("Target", "name, help, recipe, reads, group")
+"""help: its `##` comment; recipe: its last line; reads: names of its settings, in the recipe's order; group: the `##@`
+comment above it."""
 
 
 def read_targets(path):
@@ -50,13 +51,12 @@ def read_targets(path):
             group = line[4:].strip()
         elif head:
             name = head.group(1)
-            found[name] = Target(name, head.group(2), (), group)
+            found[name] = Target(name, head.group(2), "", (), group)
         elif line.startswith("\t") and name:
-            settings = re.findall(r"\$\$([A-Z][A-Z_]*)", _expanded(line, variables))
-            reads = [setting for setting in settings if setting not in OF_THE_SETUP]
-            found[name] = found[name]._replace(
-                reads=tuple(collections.OrderedDict.fromkeys(found[name].reads + tuple(reads)))
-            )
+            recipe = _expanded(line, variables).strip()
+            settings = [each for each in re.findall(r"\$\$([A-Z][A-Z_]*)", recipe) if each not in OF_THE_SETUP]
+            reads = tuple(collections.OrderedDict.fromkeys(found[name].reads + tuple(settings)))
+            found[name] = found[name]._replace(recipe=recipe, reads=reads)
         elif not line.startswith("#"):
             name = None
     return found

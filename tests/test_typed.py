@@ -1,0 +1,100 @@
+"""Commands in the pages, as they are typed: make takes their settings, gonn their words; those of docs/choosing.md are
+run."""
+
+import re
+import shlex
+import shutil
+
+import click
+import pytest
+
+from orchestration import makefile
+from orchestration.cli import command as cli
+from tests.paths import ROOT
+from tests.trial.helpers import starter_data
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ablations/README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+TARGETS = makefile.read_targets(ROOT / "Makefile")
+REFUSED = ("make plan NAME=chain_pooling,smolgen", "make plan NAME=parametric_relu BUGET=smoke")
+"""Shown with the line that answers them."""
+
+
+def typed(page) -> list[str]:
+    """Indented lines of a page that call make or gonn, without comments."""
+    lines = re.findall(r"(?m)^    +((?:make|(?:\.venv/bin/)?gonn)\b.*)$", page.read_text(encoding="utf-8"))
+    return [line.removeprefix(".venv/bin/").strip() for line in lines]
+
+
+def make_problem(line: str) -> str | None:
+    """What make would say of it."""
+    _, *words = shlex.split(line, comments=True)
+    given = [word.partition("=")[0] for word in words if "=" in word]
+    goals = [word for word in words if "=" not in word]
+    return makefile.problem(TARGETS, {makefile.GIVEN: " ".join(given), makefile.GOALS: " ".join(goals)})
+
+
+def read_by_gonn(words: list[str]) -> None:
+    """Have click read the words; raises what it raises."""
+    command = cli.gonn
+    while isinstance(command, click.Group) and words:
+        _, command, words = command.resolve_command(click.Context(command), words)
+    if command is not cli.gonn:
+        command.make_context("gonn", words)
+
+
+def gonn_words(line: str) -> list[str]:
+    """The words after gonn, of a make command by its target's recipe."""
+    program, *words = shlex.split(line, comments=True)
+    if program == "gonn":
+        return words
+    (target,) = [word for word in words if "=" not in word]
+    settings = dict(word.split("=", 1) for word in words if "=" in word)
+    recipe = TARGETS[target].recipe.partition("bootstrap.py ")[2]
+    words = shlex.split(re.sub(r"\$\$([A-Z_]+)", lambda match: settings.get(match[1], ""), recipe))
+    kept: list[str] = []
+    for word in words:  # as orchestration.bootstrap drops what was not given
+        if word:
+            kept.append(word)
+        elif kept and kept[-1].startswith("--"):
+            kept.pop()
+    return kept
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_in_a_page_can_be_typed(page):
+    for line in typed(page):
+        if line.startswith("make") and line not in REFUSED:
+            assert make_problem(line) is None, line
+        elif line.startswith("gonn"):
+            read_by_gonn(gonn_words(line))
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    """With the store of the bundled games."""
+    home = tmp_path_factory.mktemp("choosing")
+    shutil.copytree(starter_data().store.folder.parent, home / "stores")
+    return home
+
+
+@pytest.mark.parametrize("line", [line for line in typed(ROOT / "docs/choosing.md") if "new-card" not in line])
+def test_commands_of_choosing_are_run(line, workspace, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(workspace))
+    if problem := line.startswith("make") and make_problem(line):
+        assert line in REFUSED and problem.startswith("BUGET")
+        return
+    code = cli.run(gonn_words(line))
+    out, err = capsys.readouterr()
+    assert (code == 2) == (line in REFUSED) and (out if code == 0 else err.startswith("NAME=chain_pooling,smolgen: "))
+
+
+def test_what_choosing_shows_as_an_answer_is_said():
+    text = (ROOT / "docs/choosing.md").read_text(encoding="utf-8")
+    shown = re.search(r"(?m)^    (BUGET=.*?)DATA, …$", text)
+    plan = "make plan reads " + ", ".join(TARGETS["plan"].reads)
+    assert shown is not None and f"BUGET=smoke: no such setting, nearest: BUDGET; {plan}".startswith(shown[1])
