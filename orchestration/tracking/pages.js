@@ -30,9 +30,13 @@
   const experiment = hash => (/^#\/experiments\/(\d+)(?:\/runs)?(?:$|[?])/.exec(hash) || [])[1];
   const bare = hash => /^#\/experiments\/\d+(?:[?]workflowType=\w+)?$/.test(hash);
 
-  function enter() {
+  // MLflow takes a shared view from an address that names nothing else, and writes what it took into the address: a page
+  // that is loaded again would come without.
+  const taken = hash => hash.includes("?" + GONN.view + "&");
+
+  function enter(event) {
     const id = experiment(location.hash), address = id && ours(id);
-    if (address && bare(location.hash)) location.replace(address);
+    if (address && (bare(location.hash) || (!event && taken(location.hash)))) location.replace(address);
     if (unread) location.reload();
   }
   enter();
