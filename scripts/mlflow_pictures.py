@@ -100,7 +100,7 @@ def _wait(there: Callable[[], object]) -> None:
 def shrink(path: Path) -> None:
     """A picture of a page has few colours: keep as many as it needs to look the same."""
     with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 

@@ -112,6 +112,8 @@ serve(Path({str(tmp_path)!r}), {port}, lambda: None, lambda text: print(text, fl
             assert view.QUERY in driver.current_url
             shown = driver.find_element("tag name", "body").text
             assert "validation_nats" in shown and "Group: control" in shown and "Group: +parametric_relu" in shown
+            driver.refresh()
+            wait_until(lambda: ours <= set(driver.execute_script(STROKES)), pause=0.1)
             click(driver, "//a[contains(@href, '#/experiments')][not(contains(@href, '#/experiments/'))]")
             click(driver, "//a[@data-testid='experiment-list-item-link'][normalize-space()='of somebody else']")
             wait_until(lambda: "#/experiments/2/" in driver.current_url, pause=0.1)

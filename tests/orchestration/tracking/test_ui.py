@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import pytest
@@ -79,6 +80,13 @@ serve(root, {port}, lambda: "1", lambda text: print(text, flush=True))
             f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1"
         ) as answer:
             assert json.load(answer)["experiment"]["name"] == study().name
+        for path, headers, data in (
+            ("/", {"Host": "evil.example"}, None),
+            ("/api/2.0/mlflow/experiments/create", {"Origin": "http://evil.example"}, b'{"name": "x"}'),
+        ):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, headers)
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(request)
     finally:
         server.send_signal(signal.SIGTERM)  # as Ctrl-C does
         assert server.wait(PATIENCE) == 0
