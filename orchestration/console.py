@@ -1,6 +1,8 @@
 """The terminal: one console for what is asked for, one for what happens meanwhile."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.segment import Segment, Segments
@@ -43,3 +45,15 @@ def _without_blanks(line: list[Segment]) -> list[Segment]:
     while line and not line[-1].text.rstrip():
         del line[-1]
     return [*line[:-1], Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
+
+
+@contextmanager
+def moving(text: str) -> Iterator[None]:
+    """While this is entered something moves on a terminal beside `text`, of work that cannot say how far it is; nothing
+    is written elsewhere."""
+    console = notes()
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(text, spinner="line"):
+        yield

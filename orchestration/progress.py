@@ -96,13 +96,14 @@ class LiveDisplay:
 
     def __init__(self, work: Work, stream: TextIO, transient: bool, clock: Callable[[], float]):
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskID, TextColumn
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
         self._work, self._clock, self._last = work, clock, clock()
         self._tasks: dict[str, TaskID] = {}
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
+            SpinnerColumn("line", finished_text=" "),  # it moves while nothing is told
             TextColumn("{task.fields[text]}", markup=False),
             console=Console(file=stream, highlight=False, markup=False, emoji=False),
             transient=transient,

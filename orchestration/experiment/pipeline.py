@@ -17,7 +17,7 @@ from rich.console import Console
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Begun, Event
 from gonn_core.trial.job import Job
-from orchestration.console import notes, output
+from orchestration.console import moving, notes, output
 from orchestration.experiment.accounting import AccountedRunner
 from orchestration.experiment.stopping import StoppableRunner
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
@@ -156,7 +156,8 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
             with experiment.display() as display, tracker.following() if tracker else nullcontext():
                 outcomes = accounted.run(experiment.jobs(follow), slots, display)
         info = experiment.info()
-    report = experiment.report()
+    with moving("writing the report"):
+        report = experiment.report()
     if tracker:
         tracker.finish(info, report.tracked)
     if show:

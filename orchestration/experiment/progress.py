@@ -107,6 +107,8 @@ class StudyProgress:
         return f"{self.title}: {self._counts()}"
 
     def _counts(self) -> str:
+        if self.trials and all(line.state == "pending" for line in self.trials.values()):
+            return f"starting the workers of {len(self.trials)} trials"
         parts = [f"{self.count('finished')}/{len(self.trials)} trials done"]
         parts += [f"{self.count('failed')} failed"] if self.count("failed") else []
         parts += [f"{100 * self.share:.0f} % of samples", f"ETA {duration(self.seconds_left)}"]

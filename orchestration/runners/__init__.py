@@ -2,5 +2,5 @@
 
 Ray has its only door here, `ray_tune`. This folder travels to the nodes of a cluster, with gonn_core alone.
 
-Imports: gonn_core.
+Imports: orchestration; gonn_core.
 """

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from gonn_core.config import TrialConfig
 from gonn_core.records.views import View
+from orchestration.console import moving
 
 
 def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: Callable[[str], object]) -> None:
@@ -20,5 +21,6 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
     if not all(maker.is_compiled for maker in makers):
         say("compiling the plane kernels, once …")
-    for maker in makers:
-        maker.on_host(rows, symmetries, keep)
+    with moving("kernels"):
+        for maker in makers:
+            maker.on_host(rows, symmetries, keep)
