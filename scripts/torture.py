@@ -172,7 +172,7 @@ FAULTS = [
 
 
 def survived(each: Round, fault: Fault, undisturbed: Path) -> tuple[str, float]:
-    """What went wrong, empty when nothing did; seconds until the command ended or, told to go on, got on."""
+    """What went wrong, empty when nothing did, "-" when the fault came too late; seconds until the command ended or, told to go on, got on."""
     before, began = each.points() + each.done(), time.monotonic()
     while each.command.poll() is None and time.monotonic() - began < PATIENCE:
         if fault.ends is None and each.points() + each.done() > before:
@@ -184,7 +184,9 @@ def survived(each: Round, fault: Fault, undisturbed: Path) -> tuple[str, float]:
     except subprocess.TimeoutExpired:
         end(each)
         return "hung", seconds
-    if fault.ends is not None and code not in (fault.ends, 0) or fault.ends is None and code != 0:
+    if fault.ends is not None and code == 0:
+        return "-", seconds  # it was about to end anyway
+    if code != (fault.ends or 0):
         return f"ended with {code}", seconds
     deadline = time.monotonic() + 30
     while (left := [each.worker(), *_of(each)]) and any(left) and time.monotonic() < deadline:
@@ -283,6 +285,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--faults", help="parts of names, with commas between; default: all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell's background jobs ignore Ctrl-C, and so do children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     draw, console = random.Random(options.seed), Console()
     base = options.folder.resolve() / "undisturbed"
     if not (base / "runs").exists():

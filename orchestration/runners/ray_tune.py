@@ -207,10 +207,11 @@ class _Watch(_Unwritten):
 
     def _processes(self) -> None:
         """A private cluster's own processes, which this one started."""
-        from ray._private.worker import _global_node
+        from ray._private import worker
 
+        node: Any = worker._global_node  # Ray's own handle on what it started
         while self._private and not self._over.wait(LOOK_SECONDS):
-            for kind, started in list(_global_node.all_processes.items()):
+            for kind, started in list(node.all_processes.items()):
                 for each in started:
                     if kind in ("raylet", "gcs_server") and each.process.poll() is not None:
                         self._say(f"its {kind} {how_it_ended(each.process.returncode)}")
