@@ -172,7 +172,8 @@ FAULTS = [
 
 
 def survived(each: Round, fault: Fault, undisturbed: Path) -> tuple[str, float]:
-    """What went wrong, empty when nothing did, "-" when the fault came too late; seconds until the command ended or, told to go on, got on."""
+    """What went wrong, empty when nothing did, "-" when the fault came too late; seconds until the command ended or,
+    told to go on, got on."""
     before, began = each.points() + each.done(), time.monotonic()
     while each.command.poll() is None and time.monotonic() - began < PATIENCE:
         if fault.ends is None and each.points() + each.done() > before:
