@@ -13,7 +13,7 @@ from ablations.conditions import card_state, unmet
 from ablations.data.game_filters import filled
 from ablations.designs import budget_config
 from ablations.registry import Registry
-from ablations.schema import Base, Budget, Claim, Enhancement
+from ablations.schema import Base, Budget, Claim, Enhancement, toggle_values
 from ablations.wording import setting_text, value_text
 from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
@@ -211,7 +211,7 @@ def _neither(config: TrialConfig, card: Enhancement) -> str:
     """Why a configuration has a card neither off nor on, in words."""
     values = ", ".join(f"{path} = {setting_text(get_path(config, path))}" for path in card.toggles)
     for state, what in (("off", "put in"), ("on", "taken out")):
-        if has_values(config, card.values(state)):
+        if has_values(config, toggle_values(card.toggles, state)):
             beside = f"beside its other settings (net.family = {config.net.family})"
             return f"{card.id} cannot be {what}: {beside} this base can only have {values}"
     ends = ", ".join(
