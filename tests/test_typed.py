@@ -25,9 +25,9 @@ REFUSED = ("make plan NAME=chain_pooling,smolgen", "make plan NAME=parametric_re
 
 
 def typed(page) -> list[str]:
-    """Indented lines of a page that call make or gonn, without comments."""
-    lines = re.findall(r"(?m)^    +((?:make|(?:\.venv/bin/)?gonn)\b.*)$", page.read_text(encoding="utf-8"))
-    return [line.removeprefix(".venv/bin/").strip() for line in lines]
+    """Indented lines of a page that call make or gonn, as far as what they write goes elsewhere."""
+    lines = re.findall(r"(?m)^    +((?:make|(?:\.venv/bin/)?gonn)(?: .*)?)$", page.read_text(encoding="utf-8"))
+    return [re.split(r" (?:[|<>;]|&&?)(?: |$)", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
 
 
 def make_problem(line: str) -> str | None:
