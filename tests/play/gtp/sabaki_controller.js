@@ -38,6 +38,20 @@ async function main() {
   seen.abort = (await abort).content
   seen.analysis = lines.find(line => line.startsWith('info '))
 
+  // The same in the words of Leela Zero and KataGo, and moves that are generated with their analysis.
+  seen.others = {}
+  for (const name of ['lz-analyze', 'kata-analyze']) {
+    const heard = []
+    const running = controller.sendCommand({name, args: ['B', '10']}, ({line}) => heard.push(line))
+    while (heard.filter(line => line.startsWith('info ')).length < 2) await new Promise(resolve => setTimeout(resolve, 20))
+    const next = controller.sendCommand({name: 'protocol_version'})
+    await Promise.all([running, next])
+    seen.others[name] = heard.find(line => line.startsWith('info '))
+  }
+  const before = tracker.state.history.length
+  const generated = await send('genmove_analyze', 'B', '50')
+  seen.generatedWithAnalysis = [generated.content.split('\n').pop(), tracker.state.history.length - before]
+
   seen.errors = []
   for (const [name, ...words] of [['nonsense'], ['play', 'B', 'Z99'], ['play', 'B', 'D4'], ['genmove', 'green'], ['komi', 'many']]) {
     const response = await send(name, ...words)

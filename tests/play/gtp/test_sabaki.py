@@ -53,6 +53,9 @@ def test_sabaki_plays_takes_back_analyses_and_quits():
     assert seen["small"] == "Board size is not supported by engine"
     assert seen["busy"] and not seen["analysisError"] and seen["abort"] == "2"
     assert re.match(r"info move D16 visits \d+ winrate 0\.5000 prior 0\.\d+ ", seen["analysis"])
+    assert re.match(r"info move D16 visits \d+ winrate 5000 prior \d+ lcb 5000 ", seen["others"]["lz-analyze"])
+    assert re.match(r"info move D16 visits \d+ winrate 0\.5 prior 0\.\d+ lcb 0\.5 ", seen["others"]["kata-analyze"])
+    assert seen["generatedWithAnalysis"] == ["play D16", 1]
     assert seen["errors"] == [
         [True, "unknown command"],
         [True, "invalid color or coordinate"],
