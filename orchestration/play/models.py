@@ -7,20 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import SettingError
+from gonn_core.errors import InputError, SettingError
 from gonn_core.play.match.spec import PlayerSpec, parse_player
 from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.matches import Match
+from gonn_core.rating.matches import load_matches
 from gonn_core.rating.tally import tally
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.console import output
+from orchestration.console import notes, output
 from orchestration.play.rate import net_names
+from orchestration.study.folder import all_studies
 from orchestration.study.trial_folder import find_trial
-from reports.frames.source import Source
 from reports.play.all_games import trial_names
 from reports.play.nets_table import Elo, TrainedNet, nets_tables
 from reports.play.players import is_net, player_names
 from reports.results.compare import MAIN
+from reports.results.study_results import load_results
 from reports.tables.terminal import print_table
 from reports.workspace import Workspace
 
@@ -50,12 +51,17 @@ def print_models(text: str, everything: bool) -> None:
 
 
 def trained_nets(workspace: Workspace) -> list[TrainedNet]:
-    """The finished trials of all studies, the earliest first, each in the first that has it. Raises UserError."""
-    source = Source(workspace.root)
-    names = trial_names(source.all_studies)
+    """The finished trials of all studies, the earliest first, each in the first that has it. A study with a damaged
+    file is named on the terminal and passed over. Raises UserError for a damaged study.json."""
+    studies = all_studies(workspace)
+    names = trial_names(studies)
     found: dict[str, TrainedNet] = {}
-    for results in source.results():
-        study = results.study
+    for study in studies:
+        try:
+            results = load_results(study, workspace.runs, workspace.studies / study.id, workspace.report_cache)
+        except InputError as error:
+            notes().print(f"{study.id} is left out: {error}")
+            continue
         for trial in results.trials:
             if trial.result is None or trial.id in found:
                 continue
@@ -144,8 +150,7 @@ def _of_no_study(workspace: Workspace, known: Iterable[str]) -> list[TrainedNet]
 def _ratings(workspace: Workspace, samples: Mapping[str, int]) -> tuple[dict[str, Elo], str]:
     """Trial -> the Elo of its final net, as the player with most games where several ways to choose were rated; and who
     is at 0."""
-    source = Source(workspace.root)
-    matches: list[Match] = [match for match in source.matches if match.games]
+    matches = [match for match in load_matches(workspace.matches) if match.games]
     if not matches:
         return {}, ""
     table = tally(matches)
