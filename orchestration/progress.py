@@ -11,6 +11,9 @@ PLAIN_SECONDS = 5.0
 LIVE_SECONDS = 0.2
 """Between two looks at the work whose bars are drawn."""
 
+WIDE = 100
+"""Columns of a terminal from which bars have their full length."""
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -97,15 +100,19 @@ class LiveDisplay:
     def __init__(self, work: Work, stream: TextIO, transient: bool, clock: Callable[[], float]):
         from rich.console import Console
         from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
+        from rich.table import Column
+
+        console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
         self._work, self._clock, self._last = work, clock, clock()
         self._tasks: dict[str, TaskID] = {}
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=24 if console.width >= WIDE else 8),
             SpinnerColumn("line", finished_text=" "),  # it moves while nothing is told
-            TextColumn("{task.fields[text]}", markup=False),
-            console=Console(file=stream, highlight=False, markup=False, emoji=False),
+            # Words wrap: in a narrow terminal nothing that is said is lost.
+            TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=False)),
+            console=console,
             transient=transient,
         )
 

@@ -12,6 +12,8 @@ from gonn_core.metrics import watched
 from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Tick, Waiting, steps_done
 from orchestration.progress import Bar, Display, display, duration
 
+ALL = "all trials"
+"""What the bar of all of them is called; whose they are stands above."""
 _OVER = ("finished", "failed", "paused")
 
 
@@ -120,7 +122,7 @@ class StudyProgress:
 
     def bars(self) -> list[Bar]:
         """One for all trials, and one for each that runs."""
-        return [Bar(self.title, self._done, self._total, self._counts()), *map(bar, self.running())]
+        return [Bar(ALL, self._done, self._total, self._counts()), *map(bar, self.running())]
 
 
 def _note(event: Event) -> str:

@@ -7,7 +7,7 @@ from typing import TextIO
 from ablations.search import Search, Tried
 from gonn_core.metrics import watched
 from gonn_core.trial.events import Event
-from orchestration.experiment.progress import StudyProgress, TrialLine, bar, describe
+from orchestration.experiment.progress import ALL, StudyProgress, TrialLine, bar, describe
 from orchestration.progress import Bar, display, duration
 from orchestration.search.pruning import is_divergence
 
@@ -71,7 +71,7 @@ class SearchDisplay:
 
     def bars(self) -> list[Bar]:
         """One for all trials, and one for each that runs."""
-        trials = Bar(self._search.id, self._ended, self._search.trials, self._counts())
+        trials = Bar(ALL, self._ended, self._search.trials, self._counts())
         return [trials, *map(bar, self._progress.running())]
 
     def _counts(self) -> str:

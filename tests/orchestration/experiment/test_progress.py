@@ -64,7 +64,7 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatc
     lines = out.drawn()
     assert "parametric_relu off s0: done, 2.750 validation nats" in lines
     study, trial = lines[-2:]
-    assert study.startswith("Parametric ReLU ") and study.endswith(" 1/2 trials done, 62 % of samples, ETA 0:06")
+    assert study.startswith("all trials ") and study.endswith(" 1/2 trials done, 62 % of samples, ETA 0:06")
     assert trial.startswith("control s0 ") and trial.endswith(" 250/1,000, 125/s, ETA 0:06, 2.500 validation nats")
 
 
@@ -80,3 +80,13 @@ def test_a_net_that_knows_less_than_nothing_yet_does_not_look_diverged():
     below = describe(progress.hear(event("tick", "a", 200, 1000, 5.888, 100.0)))
     assert below.endswith(", 5.888 validation nats")
     assert describe(progress.hear(event("tick", "a", 200, 1000, float("nan"), 100.0))).endswith("are no number")
+
+
+def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    with show("a study with a long name", LABELS, TOTALS, out) as display:
+        display(event("tick", "b", 250, 1000, 2.5, 125.0))
+        display._display.refresh(0.0)
+    words = " ".join(" ".join(out.drawn()).split())
+    assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words

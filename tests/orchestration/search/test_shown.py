@@ -34,7 +34,7 @@ def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_search(monkeypat
         display(event("point", "t1", 600, 1200, 3.5, 100.0))
     lines = terminal.drawn()
     assert "rate 0.1: 3.2500 validation nats (3/6; best of this run 3.2500 validation nats at 0.1)" in lines
-    assert lines[-2].startswith(search.id) and lines[-2].endswith(" 3/6 trials, ETA 0:30")
+    assert lines[-2].startswith("all trials ") and lines[-2].endswith(" 3/6 trials, ETA 0:30")
     assert lines[-1].startswith("rate 0.2 ") and lines[-1].endswith(
         " 600/1,200, 100/s, ETA 0:06, 3.500 validation nats"
     )
