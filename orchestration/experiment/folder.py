@@ -61,10 +61,10 @@ SEARCHES = Kind(
 
 
 def latest_of(experiments: Sequence[E], beginning: str, setting: str, problem: str, none_yet: str) -> E:
-    """Of `experiments`, the latest last, the one of that id, else the latest whose id begins so. Raises SettingError
-    naming the latest ids."""
+    """Of `experiments`, the latest last, the one of that id, else the latest whose id begins so, or ends with these six
+    digits, which MLflow's names of experiments begin with. Raises SettingError naming the latest ids."""
     matches = [each for each in experiments if each.id == beginning] or [
-        each for each in experiments if each.id.startswith(beginning)
+        each for each in experiments if each.id.startswith(beginning) or each.id.endswith(f"-{beginning}")
     ]
     if not matches:
         raise SettingError(setting, beginning, problem, [each.id for each in experiments][-SHOWN:] or none_yet)

@@ -28,15 +28,17 @@ def make_whole(path: Path, make: Callable[[Path], None], newest: Callable[[], st
         return
     making = path.with_name(f"{path.name}.making")
     _remove(making)
-    make(making)
-    with closing(sqlite3.connect(making)) as records:
-        records.execute("pragma wal_checkpoint(truncate)")
-        whole = _versions(records) == [newest()]
-    if not whole:
-        raise sqlite3.DatabaseError(f"{making.name}: MLflow did not make its tables")
-    _remove(path)
-    os.replace(making, path)
-    _remove(making)
+    try:
+        make(making)
+        with closing(sqlite3.connect(making)) as records:
+            records.execute("pragma wal_checkpoint(truncate)")
+            whole = _versions(records) == [newest()]
+        if not whole:
+            raise sqlite3.DatabaseError(f"{making.name}: MLflow did not make its tables")
+        _remove(path)
+        os.replace(making, path)
+    finally:
+        _remove(making)  # on a full disk its room is wanted
 
 
 def half_made(path: Path, newest: Callable[[], str]) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from ablations.search import Search, Tried
 from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten
 from orchestration.tracking.study_records import plain
-from reports.search.page import SearchFiles, sentences
+from reports.search.page import SearchFiles, notes, sentences
 
 
 def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
@@ -39,7 +39,7 @@ def tracked_report(files: SearchFiles) -> StudyReport:
             numbers |= {"best_rate_low": report.optimum.interval.low, "best_rate_high": report.optimum.interval.high}
     figures = {f"figures/{path.name}": path for path in files.figures}
     return StudyReport(
-        note="\n\n".join(map(plain, sentences(report))),
+        note="\n\n".join(map(plain, [*sentences(report), *notes(report.search)])),
         files={files.markdown.name: files.markdown} | figures,
         tags=tags,
         told=told,

@@ -113,7 +113,7 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     assert 0.05 < numbers["best_rate"] < 0.2 and numbers["best_trial_validation_nats"] == 3.0
     assert tags["best_trial"] == trials[2] and tags["verdict"] == f"best rate {numbers['best_rate']:g}"
     assert experiment.tags["design"] == "search of a learning rate"
-    assert "Best learning rate" in tags["mlflow.note.content"]
+    assert "Best learning rate" in tags["mlflow.note.content"] and "optuna-dashboard" in tags["mlflow.note.content"]
     assert [file.path for file in client.list_artifacts(parent.info.run_id)] == ["figures", "report.md"]
     figures = [file.path for file in client.list_artifacts(parent.info.run_id, "figures")]
     assert figures == ["figures/figure.png", "figures/figure.svg"]

@@ -97,7 +97,7 @@ def test_one_that_could_not_be_made_leaves_nothing_under_its_name(tmp_path):
 
     with pytest.raises(OSError, match="No space"):
         make_whole(path, half, lambda: HEAD)
-    assert not path.exists()
+    assert not list(tmp_path.iterdir())
     with pytest.raises(sqlite3.DatabaseError, match="did not make its tables"):
         make_whole(path, lambda path: script(path, "create table datasets (id text)"), lambda: HEAD)
     assert not path.exists()
