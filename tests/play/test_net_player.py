@@ -77,6 +77,15 @@ def test_eight_symmetries_are_averaged_turned_back():
     assert np.allclose(*same, atol=1e-5)
 
 
+def test_one_symmetry_may_be_asked_for():
+    game, one, eight = game_with(1, 2, 3), player(), player(symmetries=8)
+    table, which = game.table, np.zeros(1, np.int64)
+    each = [one.table_logits(table, which, symmetry) for symmetry in range(8)]
+    np.testing.assert_array_equal(each[0], one.table_logits(table, which))
+    np.testing.assert_allclose(np.mean(each, axis=0), eight.table_logits(table, which), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(eight.policies([game], 3), one.policies([game], 3))
+
+
 @pytest.mark.parametrize(
     "features, planes",
     [(configs.GO_NN, 21), (configs.CAZENAVE, 45), (configs.GONN, 26)],

@@ -6,7 +6,8 @@ What differs here: a policy net knows no win rate and makes no visits, while rea
 is its probability (ours); scores and ownership are left out.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,8 +138,8 @@ def raw_nets(session: GtpSession, symmetry: str) -> str:
 
 
 def _raw(symmetry: int, policy: np.ndarray) -> str:
-    rows: Sequence[np.ndarray] = policy.reshape(SIZE, SIZE)
-    lines = [" ".join("NAN" if np.isnan(share) else f"{share:.6f}" for share in row) for row in rows]
+    rows = policy.reshape(SIZE, SIZE).tolist()
+    lines = [" ".join("NAN" if math.isnan(share) else f"{share:.6f}" for share in row) for row in rows]
     return "\n".join([f"symmetry {symmetry}", "policy", *lines])
 
 
