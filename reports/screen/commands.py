@@ -22,8 +22,12 @@ def fold_command(study: Study, card: str) -> str:
 
 
 def _command(study: Study, cards: Sequence[str], *options: str) -> str:
-    settings = ["--base", study.base, "--data", study.data, "--budget", study.budget, *_samples(study), *_found(study)]
+    settings = [*_place(study), *_samples(study), *_found(study)]
     return shlex.join(["gonn", "ablate", ",".join(cards), *settings, *options])
+
+
+def _place(study: Study) -> list[str]:
+    return ["--base", study.base, "--data", study.data, "--budget", study.budget]
 
 
 def _samples(study: Study) -> list[str]:
@@ -46,6 +50,8 @@ def study_command(study: Study) -> str:
     if not study.cards:
         settings = ["--data", study.data, "--budget", study.budget, *_samples(study), *_found(study), *_seeds(study)]
         return shlex.join(["gonn", "scale", study.base, *settings])
+    if study.first_look:  # one goes before the study that the budget is for
+        return shlex.join(["gonn", "ablate", ",".join(study.cards), *_place(study), *_found(study)])
     design = ["--design", study.design] if study.design != "add-one" else []
     runs = ["--runs", str(len(study.trials))] if study.design == "screen" else []
     futility = ["--futility", f"{study.looks.futility:g}"] if study.looks and study.looks.futility else []
