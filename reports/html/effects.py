@@ -67,6 +67,7 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
         if "worth_time" in cells:
             texts.append(("worth in time", cells["worth_time"].text))
         details[card] = [*texts, *_behind(own, report)]
+    rows.sort(key=_order)
     hidden = ("system", "base", "study")
     return _effects(rows, details, tuple(column for column in _COLUMNS if column.key not in hidden))
 

@@ -184,6 +184,16 @@ def test_another_study_is_drawn_when_it_is_chosen_and_arms_go_and_come(pages):
 
 
 @pytest.mark.system
+def test_a_link_unfolds_where_it_leads(pages):
+    state = "return document.querySelector('#section-2').open"
+    with browser() as driver:
+        opened(driver, pages["book"])
+        assert not driver.execute_script(state)
+        driver.find_element("css selector", "nav a[href='#section-2']").click()
+        wait_until(lambda: driver.execute_script(state))
+
+
+@pytest.mark.system
 def test_print_shows_what_is_folded(pages):
     with browser() as driver:
         opened(driver, pages["study"])
