@@ -64,12 +64,7 @@ class Reporter:
     @cached_property
     def controls(self) -> Controls:
         """Loss over samples of the controls of all studies."""
-        return Controls(self._whole_studies, self._for_pool)
-
-    @cached_property
-    def _whole_studies(self) -> tuple[Study, ...]:
-        """All but first looks, which say nothing beside others: they are judged on fewer games."""
-        return tuple(study for study in self._shelf.studies if not study.first_look)
+        return Controls(self._shelf.studies, self._for_pool)
 
     def _load(self, study: Study) -> tuple[Unchanged, StudyResults]:
         """Results of a study, and how its files were before they were read."""
@@ -94,7 +89,7 @@ class Reporter:
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
         prior = keep_noise(workspace, study, self._shelf.pool(study), not results.unfinished)
-        elsewhere = effects_elsewhere(study, self._whole_studies, self._shelf.table)
+        elsewhere = effects_elsewhere(study, self._shelf.studies, self._shelf.table)
         scaled = OverSamples(self.controls.of(study), elsewhere)
         other = results.look_counts, prior, scaled
         anew = anew or not unchanged.holds(other)

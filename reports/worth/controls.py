@@ -37,8 +37,9 @@ class Controls:
     """Curves of the controls of some studies; whatever arm of whichever study is the same net gives points to them."""
 
     def __init__(self, studies: Sequence[Study], load: Callable[[Study], StudyResults]):
-        """`load`: the results of a study."""
-        self._studies, self._load = [study for study in studies if study.evaluations], load
+        """`load`: the results of a study. First looks are left out: they are judged on fewer games."""
+        whole = [study for study in studies if study.evaluations and not study.first_look]
+        self._studies, self._load = whole, load
         self._curves: dict[Key, ControlCurve] = {}
 
     @cached_property

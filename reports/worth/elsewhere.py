@@ -32,14 +32,15 @@ def effects_elsewhere(
     study: Study, studies: Sequence[Study], table: Callable[[Study], TableAnalysis | None]
 ) -> Elsewhere:
     """Effects of the study's comparisons at other numbers of samples; of several studies at one number the one with
-    most seeds. `table`: the effects of a study on the loss; studies whose files cannot be read are left out."""
+    most seeds. `table`: the effects of a study on the loss; studies whose files cannot be read, and first looks, are
+    left out."""
     wanted = (
         {comparison_key(study, contrast): contrast.card for contrast in study.contrasts} if study.evaluations else {}
     )
     found: dict[str, dict[int, Effect]] = {}
     for other in studies:
         samples = samples_of(other.arms[0])
-        if not other.evaluations or samples == samples_of(study.arms[0]):
+        if not other.evaluations or other.first_look or samples == samples_of(study.arms[0]):
             continue
         same = {each.card: wanted[key] for each in other.contrasts if (key := comparison_key(other, each)) in wanted}
         try:

@@ -97,7 +97,7 @@ def test_none_before_a_study_that_is_short_or_under_way_or_of_many_arms(home, mo
 
 @pytest.mark.system
 def test_its_verdict_comes_first_and_the_full_study_goes_on(tmp_path, smoke):
-    """Killed and begun again, nothing is trained twice; the pages over everything know the full study alone."""
+    """The same command again trains nothing; the pages over everything know the full study alone."""
     home = workspace(tmp_path / "home")
     command = ("ablate", "parametric_relu", "--budget", "smoke", "--runner", "local", "--no-track")
     code, out, err = gonn(home, *command)

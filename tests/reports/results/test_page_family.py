@@ -61,6 +61,16 @@ def test_studies_of_one_base_are_adjusted_together_as_one_study_would_be(tmp_pat
     assert apart[0][1][0, "nats"].table.verdicts["parametric_relu"] is EffectVerdict.HELPS
 
 
+def test_a_first_look_is_no_part_of_the_others_family(tmp_path):
+    full = analysed(tmp_path / "full", {"parametric_relu": 0.03})
+    other = analysed(tmp_path / "other", {"ko_plane": 0.2})
+    study, analyses = analysed(tmp_path / "look", {"ladder_input": 0.01}, seeds=(1, 2, 3))
+    look = study.model_copy(update={"first_look": True}), analyses
+    with_it, without = judge_page([full, other, look]), judge_page([full, other])
+    assert on_page(with_it, full, "parametric_relu") == on_page(without, full, "parametric_relu")
+    assert on_page(with_it, look, "ladder_input").p == effect(look, "ladder_input").p_adjusted
+
+
 def test_the_same_arms_in_two_studies_are_shown_twice_and_counted_once(tmp_path):
     prelu, both = (
         analysed(tmp_path / "a", {"parametric_relu": 0.02}),
