@@ -116,14 +116,20 @@ def help_text(targets, width=None):
     """All targets by group with their comments, wrapped."""
     width = min(width or shutil.get_terminal_size((100, 24)).columns, 120)
     column = max(len(name) for name in targets) + len("  make   ")
-    lines, group = [], None
+    lines = []  # type: list[str]
+    group = None
     for target in targets.values():
         if target.group != group:
             group = target.group
             lines += [""] * bool(lines) + [group] * bool(group)
-        head = ("  make " + target.name).ljust(column)
-        options = {"break_long_words": False, "break_on_hyphens": False, "subsequent_indent": " " * column}
-        lines += textwrap.wrap(target.help, max(width, column + 30), initial_indent=head, **options)
+        lines += textwrap.wrap(
+            target.help,
+            max(width, column + 30),
+            initial_indent=("  make " + target.name).ljust(column),
+            subsequent_indent=" " * column,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     lines += ["", *textwrap.wrap(TAIL, width, break_on_hyphens=False)]
     return "\n".join(lines)
 
