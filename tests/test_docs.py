@@ -11,7 +11,10 @@ from ablations.data.declared import dataset_names
 from ablations.registry import load_registry
 from tests.paths import ROOT
 
-PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "ARCHITECTURE.md", ROOT / "docs" / "FIDELITY.md"]
+PAGES = [
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("ARCHITECTURE", "FIDELITY", "clusters", "reliability")),
+]
 MODULE = re.compile(r"`((?:gonn_core|ablations|reports|orchestration)(?:\.\w+)+)`((?: `\w+`(?:,(?= `))?)*)")
 FILE = re.compile(
     r"`((?:gonn_core|ablations|reports|orchestration|tests|docs|scripts|benchmarks|results)/[\w./*-]+|[\w.-]+\.(?:md|txt|toml))`"
