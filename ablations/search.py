@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from ablations.schema import RATE, Base, Rate
 from ablations.study import FolderName
 from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
-from gonn_core.errors import InputError, SettingError, printable_tree
+from gonn_core.errors import Damaged, InputError, SettingError, printable_tree
 from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import EvaluationRequest
 
@@ -144,11 +144,13 @@ def read_search(path: Path) -> Search:
     """The search in a file. Raises InputError for a file of another version or none, and for one whose trials this
     version would give other ids."""
     tree = read_json(path)
-    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        version = tree.get("format") if isinstance(tree, dict) else None
+    if not isinstance(tree, dict):
+        raise Damaged(path, "holds no mapping")
+    if tree.get("format") != FORMAT:
+        version = tree.get("format")
         raise InputError(path, f"search file of format {version}; this version reads format {FORMAT}")
     if printable_tree(tree) != tree:
-        raise InputError(path, "a search file with control characters, which none of ours has")
+        raise Damaged(path, "a search file with control characters, which none of ours has")
     return parse_model(Search, tree, str(path))
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
-from gonn_core.errors import InputError, printable, printable_tree
+from gonn_core.errors import Damaged, InputError, printable, printable_tree
 from gonn_core.files.json_files import read_json
 from gonn_core.settings.evaluation import HistoryMode
 
@@ -164,11 +164,13 @@ class Study(Strict):
 def read_study(path: Path) -> Study:
     """The study in a file. Raises InputError for a file of another version or none."""
     tree = read_json(path)
-    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        version = tree.get("format") if isinstance(tree, dict) else None
+    if not isinstance(tree, dict):
+        raise Damaged(path, "holds no mapping")
+    if tree.get("format") != FORMAT:
+        version = tree.get("format")
         raise InputError(path, f"study file of format {version}; this version reads format {FORMAT}")
     if printable_tree(tree) != tree:
-        raise InputError(path, "a study file with control characters, which none of ours has")
+        raise Damaged(path, "a study file with control characters, which none of ours has")
     return parse_model(Study, tree, str(path))
 
 

@@ -28,8 +28,13 @@ class InputError(UserError):
     """A file or folder that cannot be used: `<path>: <problem>`."""
 
     def __init__(self, path, problem: str):
-        self.path = path
+        self.path, self.problem = path, problem
         super().__init__(printable(f"{printable(str(path))}: {problem}", _LONGEST_LINE))
+
+
+class Damaged(InputError):
+    """A file that is not what was written: a flipped bit, cut short, emptied. What can be made again is made again by
+    whoever catches it."""
 
 
 def printable(text: str, limit: int = 200) -> str:

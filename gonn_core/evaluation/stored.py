@@ -1,7 +1,8 @@
 """Evaluations as files in a trial's directory: eval/<id>.json (what and means) and eval/<id>.npz (every position).
 
-Files written before policies were read in more than one way, or before more than nats and rank was kept, are read as
-they are.
+The JSON file has a seal and holds the digest of the arrays (`arrays`). Files written before policies were read in more
+than one way, before more than nats and rank was kept, or before there were digests are read as they are; of the last
+the means are compared with the arrays.
 """
 
 import io
@@ -13,14 +14,20 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged
 from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.metrics import GameIndex, GameSums, Scores
 from gonn_core.evaluation.reading import Reading
 from gonn_core.files.json_files import read_record
+from gonn_core.files.seals import digest_of, sealed_json
+from gonn_core.files.verified import verify_once
 from gonn_core.metrics import SUMMARISED
 
 FORMAT = 1
+AGAIN = "`gonn ablate` and `gonn evaluate` make it again"
+"""What to do about an evaluation that is damaged."""
+_TOLERANCE = 1e-9
+"""Of a mean that was written down: the same arithmetic on the same arrays."""
 _ARRAYS = ("nats", "rank", "rows", "games")
 _LATER_ARRAYS = (*(name for name in Scores._fields if name not in _ARRAYS), "ply", "ko")
 _SUMMARY = (
@@ -52,10 +59,37 @@ class Evaluation:
     @cached_property
     def _arrays(self) -> dict[str, np.ndarray]:
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                return {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
+            data = self.path.read_bytes()
+            digest = self.summary.get("arrays")
+            if digest is not None and digest_of(data) != digest:
+                raise Damaged(self.path, f"damaged: not the arrays that were written; {AGAIN}")
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-            raise InputError(self.path, f"not a readable evaluation ({error}); remove it to evaluate again") from None
+            raise Damaged(self.path, f"not a readable evaluation ({error}); {AGAIN}") from None
+        return arrays
+
+    def _compare_means(self, arrays: dict[str, np.ndarray]) -> None:
+        scores = Scores(**{name: arrays[name] for name in Scores._fields if name in arrays})
+        for metric, mean in scores.means().items():
+            told = self.summary.get(metric, mean)
+            if not (abs(told - mean) <= _TOLERANCE or (np.isnan(told) and np.isnan(mean))):
+                raise Damaged(self.path, f"damaged: {metric} of its positions is {mean:.6f}, not as written; {AGAIN}")
+
+    def check(self) -> None:
+        """Compare the arrays with what their summary says of them, once for each size and time of the file. Raises
+        Damaged, also for arrays that are gone."""
+
+        def compare(name: str) -> None:
+            arrays = self._arrays
+            if "arrays" not in self.summary:
+                self._compare_means(arrays)
+
+        try:
+            against = self.summary.get("arrays") or " ".join(str(self.summary[name]) for name in SUMMARISED)
+            verify_once(self.path.parent, {self.path.name: against}, compare)
+        except OSError as error:
+            raise Damaged(self.path, f"not a readable evaluation ({error.strerror or error}); {AGAIN}") from None
 
     @property
     def scores(self) -> Scores:
@@ -114,15 +148,33 @@ def pack_arrays(
     return buffer.getvalue()
 
 
+def pack_summary(summary: dict) -> bytes:
+    """Content of the JSON file, sealed. `summary["arrays"]`: `digest_of` of the .npz file."""
+    return sealed_json(summary, allow_nan=False)
+
+
 def load_evaluations(trial: Path | str) -> list[Evaluation]:
     """All evaluations in a trial's directory, by id. One whose arrays are gone counts for nothing: it is made again.
 
-    Raises InputError for a file that is none.
+    Raises Damaged for a summary that is not what was written, InputError for one of another version.
     """
-    evaluations = []
+    evaluations, damages = whole_evaluations(trial)
+    if damages:
+        raise damages[0]
+    return evaluations
+
+
+def whole_evaluations(trial: Path | str) -> tuple[list[Evaluation], list[Damaged]]:
+    """As `load_evaluations`, without those whose summaries are damaged, and what is wrong with these. Whether arrays
+    are what was written is `Evaluation.check`'s matter."""
+    evaluations, damages = [], []
     for path in sorted((Path(trial) / "eval").glob("*.json")):
-        summary = read_record(path, FORMAT, _SUMMARY)
+        try:
+            summary = read_record(path, FORMAT, _SUMMARY)
+        except Damaged as damage:
+            damages.append(Damaged(path, f"{damage.problem}; {AGAIN}"))
+            continue
         arrays = path.with_suffix(".npz")
         if summary is not None and arrays.exists():
             evaluations.append(Evaluation(summary, arrays))
-    return evaluations
+    return evaluations, damages

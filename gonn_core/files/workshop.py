@@ -57,6 +57,18 @@ def finish(folder: Path, final: Path) -> bool:
     return True
 
 
+def discard(folder: Path) -> None:
+    """Take a finished folder away, at one stroke for whoever looks. Raises UserError."""
+    gone = folder.with_name(f"{_PREFIX}discarded-{secrets.token_hex(4)}")  # what a kill leaves of it is swept
+    try:
+        os.rename(folder, gone)
+    except FileNotFoundError:
+        return  # somebody else did
+    except OSError as error:
+        raise disk_error(folder.parent, error) from None
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def _sweep(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
         try:

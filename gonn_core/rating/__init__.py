@@ -1,4 +1,4 @@
 """How strong players are, from matches on disk: points and games, Bradley and Terry's ratings, intervals of shares.
 
-Imports: gonn_core, play.match.
+Imports: files, gonn_core, play.match.
 """

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gonn_core.errors import InputError, printable_tree
+from gonn_core.errors import Damaged, printable_tree
+from gonn_core.files.told import tell
 from gonn_core.play.match.record import GameLine, MatchRecord, player_id
 
 SIDES = ("A", "B")
@@ -39,15 +40,23 @@ def game_points(game: GameLine, side: str) -> float:
 
 
 def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[Match]:
-    """Matches below `folder` by id, all or those named. Raises InputError for one that is missing or damaged."""
+    """Matches below `folder` by id, all or those named. Raises InputError for one of those that is missing or damaged;
+    of all, what is damaged is told and left out."""
     folder = Path(folder)
-    names = sorted(path.parent.name for path in folder.glob("*/match.json")) if ids is None else sorted(set(ids))
-    return [load_match(folder / name) for name in names]
+    if ids is not None:
+        return [load_match(folder / name) for name in sorted(set(ids))]
+    matches = []
+    for path in sorted(folder.glob("*/match.json")):
+        try:
+            matches.append(load_match(path.parent))
+        except Damaged as damage:
+            tell(damage, "the match is left out")
+    return matches
 
 
 def load_match(folder: Path | str) -> Match:
-    """One match, whether or not it is being played. Raises InputError when it is missing, damaged, or of another
-    format."""
+    """One match, whether or not it is being played, without games whose lines are damaged, which are told. Raises
+    Damaged for its match.json, InputError when that is missing or of another format."""
     record = MatchRecord(folder)
     tree = printable_tree(record.match)
     players = tree["players"]
@@ -56,9 +65,12 @@ def load_match(folder: Path | str) -> Match:
         or sorted(players) != list(SIDES)
         or not all(isinstance(each, dict) for each in players.values())
     ):
-        raise InputError(record.folder / "match.json", "damaged: players must be A and B, each a mapping")
-    games = record.games()
-    voided = sum(line.void for line in record.lines())
+        raise Damaged(record.folder / "match.json", "damaged: players must be A and B, each a mapping")
+    lines, damages = record.whole_and_damaged()
+    for damage in damages:
+        tell(damage, "its game is left out; the command of the match plays it again")
+    games = {line.game: line for line in lines if not line.void}
+    voided = sum(line.void for line in lines)
     return Match(
         tree["id"],
         players,

@@ -2,27 +2,33 @@
 
 import hashlib
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from gonn_core import numerics
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.files.locks import locked
+from gonn_core.files.seals import checked_json, sealed_json
+from gonn_core.files.verified import written
 from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import finish, workshop
+from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading, NamedCount
 from gonn_core.records.batches import StoreWriter, compile_kernels, numbered_name
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import BadGame, read_games
-from gonn_core.records.sources import GameSource, checked_sources, unread
+from gonn_core.records.sources import GameSource, checked_sources, stamp, unread
 from gonn_core.records.store import MANIFEST, Origin, Store, open_store, store_digest
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -42,28 +48,57 @@ class Progress:
 def prepare_store(
     sources: Sequence[GameSource], stores: Path, progress: Callable[[Progress], None] | None = None
 ) -> Store:
-    """The store of these sources below the folder `stores`: found by their checksums, or built. Raises UserError."""
+    """The store of these sources below the folder `stores`: found by their checksums, or built; also where the one that
+    is found is damaged. Raises UserError."""
     if not sources:
         raise UserError("no source files to build a position store from")
     stores = Path(stores)
     reading = ArchiveReading()
+    stamps = {source.path: stamp(source.path) for source in sources}  # before the checksums
     sources, checksums = checked_sources(sources, reading)
     key = _source_key(sources, checksums, reading)
-    store = _find(stores, key)
+    store = _whole(stores, key)
     if store is None:
         with locked(stores / "index" / f"{key}.lock"):
             # A second builder of the same sources waits at the lock and then finds what the first one made.
-            store = _find(stores, key) or _build(sources, checksums, stores, key, progress, reading)
+            store = _find_or_remove(stores, key) or _build(sources, checksums, stamps, stores, key, progress, reading)
     store.made_from = Origin(tuple(source.path for source in sources), key)
     return store
 
 
-def _find(stores: Path, key: str) -> Store | None:
+def _whole(stores: Path, key: str) -> Store | None:
+    """The store, None where there is none, or a damaged one."""
+    with suppress(Damaged):
+        return _find(stores, key)
+    return None
+
+
+def _find_or_remove(stores: Path, key: str) -> Store | None:
+    """The store; None where there is none, and after a damaged one was put out of the way of another."""
     try:
-        entry = json.loads((stores / "index" / f"{key}.json").read_text())
+        return _find(stores, key)
+    except Damaged as damage:
+        _remove_damaged(Path(damage.path).parent)
+        return None
+
+
+def _remove_damaged(folder: Path) -> None:
+    """Put a store out of the way if it is there and damaged."""
+    try:
+        if folder.is_dir():
+            open_store(folder)
+    except Damaged as damage:
+        _LOG.info("%s: %s; it is built again", damage.path, damage.problem.split(";")[0])
+        discard(folder)
+
+
+def _find(stores: Path, key: str) -> Store | None:
+    path = stores / "index" / f"{key}.json"
+    try:
+        entry = checked_json(path, path.read_bytes())
         digest = entry["digest"]
         report = BuildReport.from_json(entry["report"]) if "report" in entry else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError, Damaged):
         return None
     if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{20}", digest):
         return None  # it could lead out of the folder
@@ -78,7 +113,7 @@ def _open(folder: Path, report: BuildReport | None) -> Store:
     return store
 
 
-def _build(sources, checksums, stores: Path, key: str, progress, reading: ArchiveReading) -> Store:
+def _build(sources, checksums, stamps, stores: Path, key: str, progress, reading: ArchiveReading) -> Store:
     compile_kernels()
     started, cpu_started = time.monotonic(), time.process_time()
     report = BuildReport(sources=len(sources))
@@ -86,7 +121,7 @@ def _build(sources, checksums, stores: Path, key: str, progress, reading: Archiv
         writer = None
         try:
             writer = StoreWriter(folder, report)
-            source_entries = _read_all(sources, checksums, writer, report, progress, started, reading)
+            source_entries = _read_all(sources, checksums, stamps, writer, report, progress, started, reading)
             arrays = writer.close()
             if report.games_used == 0:
                 raise InputError(sources[0].path, _nothing_usable(report))
@@ -101,11 +136,13 @@ def _build(sources, checksums, stores: Path, key: str, progress, reading: Archiv
                 "sources": source_entries,
                 "report": report.to_json(),
             }
-            write_whole(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
+            write_whole(folder / MANIFEST, sealed_json(manifest))
+            written(folder, {name: about["sha256"] for name, about in arrays.items()})
+            _remove_damaged(stores / report.digest)
             finish(folder, stores / report.digest)
             store = _open(stores / report.digest, report)
             entry = {"digest": report.digest, "report": report.to_json()}
-            write_whole(stores / "index" / f"{key}.json", json.dumps(entry).encode())
+            write_whole(stores / "index" / f"{key}.json", sealed_json(entry))
             return store
         finally:
             if writer:
@@ -113,7 +150,7 @@ def _build(sources, checksums, stores: Path, key: str, progress, reading: Archiv
 
 
 def _read_all(
-    sources, checksums, writer: StoreWriter, report: BuildReport, progress, started, reading: ArchiveReading
+    sources, checksums, stamps, writer: StoreWriter, report: BuildReport, progress, started, reading: ArchiveReading
 ) -> list[dict]:
     """Feed every game of every source to the writer; what the manifest says about each source."""
     report.ignored = reading.ignored
@@ -127,7 +164,6 @@ def _read_all(
     entries = []
     for index, (source, checksum) in enumerate(zip(sources, checksums, strict=True)):
         used_before = report.games_used
-        before = _stamp(source.path)
         for name, data in read_members(source.path, reading):
             for number, game in enumerate(read_games(data, source.rank_scheme, source.lenient), 1):
                 game_name = numbered_name(name, number)
@@ -139,7 +175,7 @@ def _read_all(
                     report.games_used += 1
             if report.games_read % 256 == 0:
                 report_progress(index, (index + reading.fraction) / len(sources))
-        if _stamp(source.path) != before:
+        if stamp(source.path) != stamps[source.path]:  # the store would be found under another one's checksums
             raise InputError(source.path, "changed while it was read")
         entries.append(
             {
@@ -166,11 +202,6 @@ def _count_duplicates(folder: Path) -> int:
     order = np.lexsort((canonical[:, 1], canonical[:, 0]))
     ordered = canonical[order]
     return int((ordered[1:] == ordered[:-1]).all(axis=1).sum())
-
-
-def _stamp(path: Path) -> tuple:
-    info = path.stat()
-    return info.st_size, info.st_mtime_ns
 
 
 def _source_key(sources, checksums, reading: ArchiveReading | None = None) -> str:

@@ -5,23 +5,27 @@ Not part of the store, whose digest is part of the identity of all that is train
 filter first asks, and kept beside the store's arrays.
 """
 
+import hashlib
 import io
+import logging
+from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import UserError
 from gonn_core.files.whole import write_bytes
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading
 from gonn_core.records.store import Store
 
+_LOG = logging.getLogger(__name__)
 _WORD = b"corrupt"  # in letters of any case: "corrupted", "Corruption"
 
 
 def corrupt_games(store: Store) -> np.ndarray:
-    """(G,) bool. Raises InputError for archives that cannot be read, UserError for a store whose archives are not
-    known."""
+    """(G,) bool. Raises InputError for archives that cannot be read or a file that cannot be written, UserError for a
+    store whose archives are not known."""
     if store.made_from is None:
         raise UserError(
             f"store {store.digest}: which games call themselves corrupt stands in its archives; prepare the data again"
@@ -30,14 +34,28 @@ def corrupt_games(store: Store) -> np.ndarray:
     if not path.is_file():
         data = io.BytesIO()
         np.save(data, _found(store))
-        write_bytes(path, data.getvalue())
-    try:
-        corrupt = np.load(path)
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(path, f"damaged ({error}); delete it and it is made again") from None
-    if corrupt.shape != store.games.shape or corrupt.dtype != np.bool_:
-        raise InputError(path, "damaged; delete it and it is made again")
+        write_bytes(path, data.getvalue() + _seal(data.getvalue()))
+    corrupt = _read(path)
+    if corrupt is None or corrupt.shape != store.games.shape or corrupt.dtype != np.bool_:
+        _LOG.info("%s: damaged; it is made again", path)
+        path.unlink()
+        return corrupt_games(store)
     return corrupt
+
+
+def _read(path: Path) -> np.ndarray | None:
+    """The array in a file, None where it is damaged. Behind the array stands its seal; not in files of before."""
+    data = io.BytesIO(path.read_bytes())
+    try:
+        corrupt = np.load(data)
+    except (EOFError, ValueError):
+        return None
+    seal = data.read()
+    return corrupt if seal in (b"", _seal(data.getvalue().removesuffix(seal))) else None
+
+
+def _seal(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def _found(store: Store) -> np.ndarray:

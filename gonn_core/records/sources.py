@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -62,6 +63,18 @@ def _checksum(path: Path) -> str:
     if passed_over := unread(reading):
         digest.update(json.dumps(passed_over).encode())
     return digest.hexdigest()
+
+
+def stamp(path: Path) -> list[tuple]:
+    """What changes with a source: sizes, times and numbers of a file, or of all that is below a folder; a file that was
+    exchanged for another and put back has another time of its inode. Empty for what is not there."""
+    found = []
+    for folder, _, files in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
+        for name in ([""] if path.is_dir() else []) + sorted(files):
+            with suppress(OSError):
+                about = os.lstat(os.path.join(folder, name))
+                found.append((folder, name, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino))
+    return sorted(found)
 
 
 def unread(reading: ArchiveReading) -> list:

@@ -5,6 +5,9 @@ The layout of rows is that of go/layout.py.
 <stores>/<digest>/manifest.json  stones.npy ladders.npy moves.npy game.npy games.npy setup.npy names.bin
 <stores>/index/<key>.json        which store was made from which source files
 <stores>/views/<key>/            views on stores, see views.py
+
+The arrays of a store are compared with the manifest's digests when it is opened: once for each size and time of a file,
+which `.verified` in the store's folder notes for everybody.
 """
 
 import hashlib
@@ -15,7 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError, printable
+from gonn_core.errors import Damaged, InputError, printable
+from gonn_core.files.seals import checked_json
+from gonn_core.files.verified import file_digest, verify_once
 from gonn_core.go import layout
 from gonn_core.records.report import BuildReport
 
@@ -30,6 +35,8 @@ ARRAYS: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
     "names.bin": (np.dtype("u1"), ()),
 }
 """File -> dtype and shape of a row."""
+_AGAIN = "the command that prepares its data (`gonn data build`) makes it again from the archives"
+"""What to do about a store that is damaged."""
 
 
 def store_digest(arrays: dict[str, dict]) -> str:
@@ -84,10 +91,10 @@ class Store:
             else:
                 array = np.memmap(path, dtype, "r", shape=shape)
         except (OSError, EOFError, ValueError) as error:
-            raise InputError(path, f"damaged store ({error}); delete its folder and build it again") from None
+            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
         if array.shape != shape or array.dtype != dtype:
             problem = f"{array.dtype} {array.shape}, not {dtype} {shape}"
-            raise InputError(path, f"damaged store ({problem}); delete its folder and build it again")
+            raise Damaged(path, f"damaged store ({problem}); {_AGAIN}")
         return array
 
     def game_name(self, game: int) -> str:
@@ -101,33 +108,40 @@ class Store:
         return sum((self.folder / name).stat().st_size for name in [*ARRAYS, MANIFEST])
 
     def verify(self) -> None:
-        """Read everything and compare with the digests. Raises InputError."""
-        for name, (dtype, row_shape) in ARRAYS.items():
-            size = self._arrays[name]["rows"] * dtype.itemsize * int(np.prod(row_shape, initial=1))
-            digest = hashlib.sha256()
-            with open(self.folder / name, "rb") as file:
-                file.seek(-size, 2)
-                while data := file.read(1 << 20):
-                    digest.update(data)
-            if digest.hexdigest() != self._arrays[name]["sha256"]:
-                raise InputError(
-                    self.folder / name,
-                    "damaged store (contents differ from the digest); delete its folder and build it again",
-                )
+        """Read everything and compare with the digests. Raises Damaged."""
+        for name in ARRAYS:
+            self._verify(name)
+
+    def verify_once(self) -> None:
+        """`verify`, of files that were not found right as they lie there. Raises Damaged."""
+        verify_once(self.folder, {name: self._arrays[name]["sha256"] for name in ARRAYS}, self._verify)
+
+    def _verify(self, name: str) -> None:
+        path, (dtype, row_shape) = self.folder / name, ARRAYS[name]
+        size = self._arrays[name]["rows"] * dtype.itemsize * int(np.prod(row_shape, initial=1))
+        try:
+            digest = file_digest(path, path.stat().st_size - size)
+        except (OSError, ValueError) as error:
+            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
+        if digest != self._arrays[name]["sha256"]:
+            raise Damaged(path, f"damaged store (contents differ from the digest); {_AGAIN}")
 
 
 def open_store(folder: Path) -> Store:
-    """The store in `folder`. Raises InputError when it is none, of another format, or damaged."""
+    """The store in `folder`, its arrays verified. Raises InputError when it is none or of another format, Damaged when
+    it is damaged."""
     folder = Path(folder)
     try:
-        manifest = json.loads((folder / MANIFEST).read_text())
+        manifest = checked_json(folder / MANIFEST, (folder / MANIFEST).read_bytes())
         version = manifest["format"]
     except FileNotFoundError:
         raise InputError(
             folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(folder / MANIFEST, f"damaged store ({error}); delete its folder and build it again") from None
+    except Damaged as damage:
+        raise Damaged(folder / MANIFEST, f"{damage.problem}; {_AGAIN}") from None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
     if version != layout.FORMAT:
         raise InputError(
             folder,
@@ -137,6 +151,8 @@ def open_store(folder: Path) -> Store:
     try:
         if manifest["digest"] != store_digest(manifest["arrays"]):
             raise ValueError("its digest is not that of its arrays")
-        return Store(folder, manifest)
+        store = Store(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(folder / MANIFEST, f"damaged store ({error}); delete its folder and build it again") from None
+        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
+    store.verify_once()
+    return store

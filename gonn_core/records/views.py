@@ -7,21 +7,25 @@ before training, so nothing trained on is tested; within a split the first one s
 
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import Damaged, UserError
 from gonn_core.files.arrays import GrowingArray
+from gonn_core.files.seals import checked_json, sealed_json
+from gonn_core.files.verified import verify_once, written
 from gonn_core.files.whole import write_whole
-from gonn_core.files.workshop import finish, workshop
+from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go import layout
 from gonn_core.records.corrupt import corrupt_games
 from gonn_core.records.hashing import draws, stream_key
 from gonn_core.records.store import Store
 
+_LOG = logging.getLogger(__name__)
 SPLITS = ("train", "validation", "test")
 _CHUNK = 1 << 20  # rows looked at together; a multiple of 8
 _VIEW_RULES = 1
@@ -116,23 +120,51 @@ def make_training_view(
 
 
 def _cached_views(
-    store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]]
+    store: Store, stores: Path, key: str, choose: Callable[[], Iterable[tuple[str, np.ndarray]]], again: bool = False
 ) -> dict[str, View]:
     """The views in <stores>/views/<key>, written first from the splits and rows that `choose` gives when they are not
-    there."""
+    there, or damaged; `again`: they were just written."""
     folder = Path(stores) / "views" / key
     if not folder.is_dir():
         with workshop(folder.parent) as unfinished:
             _write_views(store, choose(), unfinished)
             finish(unfinished, folder)
     try:
-        digests = json.loads((folder / "views.json").read_text())["digests"]
-        return {
-            split: View(store, split, np.load(folder / f"{split}.npy", mmap_mode="r"), digest)
-            for split, digest in digests.items()
-        }
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(folder, f"damaged views ({error}); delete the folder and they are made again") from None
+        return {split: open_view(store, folder, split, digest) for split, digest in read_digests(folder).items()}
+    except Damaged as damage:
+        if again:
+            raise
+        _LOG.info("%s: %s; it is made again", damage.path, damage.problem)
+        discard(folder)
+    return _cached_views(store, stores, key, choose, again=True)
+
+
+def read_digests(folder: Path) -> dict[str, str]:
+    """Split -> digest of its view, of the views in a folder. Raises Damaged."""
+    path = folder / "views.json"
+    try:
+        digests = checked_json(path, path.read_bytes())["digests"]
+        if not all(isinstance(digest, str) for digest in digests.values()):
+            raise TypeError("a digest that is none")
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(path, f"damaged views ({error})") from None
+    return digests
+
+
+def open_view(store: Store, folder: Path, split: str, digest: str) -> View:
+    """A view in a folder, compared with its digest once for each size and time of its file. Raises Damaged."""
+    path = folder / f"{split}.npy"
+    try:
+        view = View(store, split, np.load(path, mmap_mode="r"), digest)
+
+        def compare(name: str) -> None:
+            if (view.n and view.rows[-1] >= len(store)) or view_digest(store, view.rows) != digest:
+                raise Damaged(path, f"not the view {digest} of store {store.digest}")
+
+        verify_once(folder, {path.name: digest}, compare)
+    except (OSError, EOFError, ValueError, IndexError) as error:
+        raise Damaged(path, f"damaged view ({error})") from None
+    return view
 
 
 def subset(view: View, minimum_positions: int, seed: int) -> View:
@@ -258,4 +290,5 @@ def _write_views(store: Store, chosen: Iterable[tuple[str, np.ndarray]], folder:
         file = GrowingArray(folder / f"{split}.npy", np.uint32)
         file.append(rows)
         file.close()
-    write_whole(folder / "views.json", json.dumps({"digests": digests}).encode())
+    write_whole(folder / "views.json", sealed_json({"digests": digests}))
+    written(folder, {f"{split}.npy": digest for split, digest in digests.items()})

@@ -9,9 +9,20 @@ import sys
 import time
 from pathlib import Path
 
-from gonn_core.errors import UserError
+from gonn_core.errors import UserError, printable
 from gonn_core.metrics import watched
-from gonn_core.trial.events import Evaluating, Event, Finished, Point, Started, Tick, Waiting, is_passing, steps_done
+from gonn_core.trial.events import (
+    Evaluating,
+    Event,
+    Finished,
+    Mended,
+    Point,
+    Started,
+    Tick,
+    Waiting,
+    is_passing,
+    steps_done,
+)
 from gonn_core.trial.job import read_job
 
 LINE_SECONDS = 5.0
@@ -86,6 +97,8 @@ def describe(event: Event) -> str:
     """One line for an event."""
     if isinstance(event, Waiting):
         return f"{event.trial}  waiting: process {event.pid} on {event.host} works on this trial"
+    if isinstance(event, Mended):
+        return f"{event.trial}  {printable(event.message, 1000)}"
     start = f"{event.trial}  {event.samples:,}/{event.total:,} samples"
     if isinstance(event, Started):
         return f"{start}  {'goes on' if event.resumed else 'starts'} on {event.device}"

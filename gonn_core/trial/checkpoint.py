@@ -1,7 +1,7 @@
 """Checkpoints and snapshots: safetensors files, which hold tensors and text, never code.
 
 Both carry their format, the trial's id and the numerics versions, and are refused when these are not what the reader
-expects.
+expects; and a seal over the whole file, which is checked before anything of it is used.
 """
 
 import json
@@ -12,9 +12,12 @@ import safetensors.torch
 import torch
 
 from gonn_core import numerics
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
+from gonn_core.files.sealed_tensors import EMPTY, KEY, check_tensors, sealed_tensors
 
 FORMAT = 1
+AGAIN = "the command that trained this trial makes it again once the trial's result.json is removed"
+"""What to do about a snapshot that is damaged; a checkpoint is made again without a word from anybody."""
 
 
 def pack(trial: str, tensors: dict[str, torch.Tensor], notes: dict) -> bytes:
@@ -24,15 +27,17 @@ def pack(trial: str, tensors: dict[str, torch.Tensor], notes: dict) -> bytes:
         "trial": trial,
         "numerics": json.dumps(numerics.versions(), sort_keys=True),
         "notes": json.dumps(notes),
+        KEY: EMPTY,
     }
-    return safetensors.torch.save(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, metadata
+    return sealed_tensors(
+        safetensors.torch.save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, metadata)
     )
 
 
 def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
-    """Tensors (on the CPU) and notes of a file. Raises InputError when it is broken, of another trial or of another
-    version."""
+    """Tensors (on the CPU) and notes of a file. Raises Damaged when it is broken or not what was written, InputError
+    when it is gone, of another trial or of another version."""
+    check_tensors(path, AGAIN)
     try:
         with safetensors.safe_open(path, framework="pt", device="cpu") as file:
             metadata = file.metadata() or {}
@@ -42,7 +47,7 @@ def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
     except FileNotFoundError:
         raise InputError(path, "no such file") from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
-        raise InputError(path, f"not a readable checkpoint ({error}); remove it to start this trial again") from None
+        raise Damaged(path, f"not a readable checkpoint ({error}); {AGAIN}") from None
 
 
 def _check(path: Path, trial: str, metadata: dict[str, str]) -> None:

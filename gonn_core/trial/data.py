@@ -1,13 +1,10 @@
 """A position store and its views, found again by the digests that a job names."""
 
-import json
 from pathlib import Path
 
-import numpy as np
-
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
 from gonn_core.records.store import open_store
-from gonn_core.records.views import View, subset, view_digest
+from gonn_core.records.views import View, open_view, read_digests, subset
 
 
 class TrialData:
@@ -29,23 +26,20 @@ class TrialData:
         return subset(self.view(digest), minimum_positions, seed)
 
     def _open(self, digest: str) -> View:
+        damages = []
         for path in sorted(self._views_folder.glob("*/views.json")):
             try:
-                digests = json.loads(path.read_text(encoding="utf-8"))["digests"]
-                split = next((split for split, named in digests.items() if named == digest), None)
+                named = read_digests(path.parent)
+                split = next((split for split, each in named.items() if each == digest), None)
                 if split is None:
                     continue
-                view = View(self.store, split, np.load(path.parent / f"{split}.npy", mmap_mode="r"), digest)
-            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(
-                    path.parent, f"damaged views ({error}); delete the folder and prepare the data again"
-                ) from None
+                view = open_view(self.store, path.parent, split, digest)
+            except Damaged as damage:  # it may be another one's, or there may be a second one
+                damages.append(damage)
+                continue
             if len(view.rows) == 0:
                 raise InputError(path.parent, f"the {split} split has no positions")
-            if view.rows[-1] >= len(self.store) or view_digest(self.store, view.rows) != digest:
-                raise InputError(
-                    path.parent / f"{split}.npy",
-                    f"not the view {digest} of store {self.store.digest}; prepare the data again",
-                )
             return view
+        if damages:
+            raise Damaged(damages[0].path, f"{damages[0].problem}; prepare the data again")
         raise InputError(self._views_folder, f"no view {digest}; prepare the data of this trial first")

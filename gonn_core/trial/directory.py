@@ -11,20 +11,22 @@
     lease.json, lease.lock        who is writing (gonn_core.trial.lease)
 
 Every file is written under a temporary name, flushed to disk and renamed while the lease is held: a reader never sees
-half a file.
+half a file. Each carries a seal that is checked where it is read; arrays of an evaluation are sealed by its JSON file.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from gonn_core.errors import InputError, printable_tree
+from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import read_record
+from gonn_core.files.seals import checked_lines, sealed_json, sealed_lines
 from gonn_core.files.whole import sync_folder, write_whole
 from gonn_core.trial.lease import Lease, live_holder
 
 FORMAT = 1
-State = Literal["new", "running", "paused", "failed", "done"]
+State = Literal["new", "running", "paused", "failed", "done", "damaged"]
 
 _CONFIG = ("id", "config", "numerics", "run", "labels", "sessions")
 _RESULT = ("id", "samples", "weights", "parameters", "samples_per_s")
@@ -48,9 +50,14 @@ class TrialDirectory:
             raise InputError(self.path, f"cannot make the trial's directory ({error.strerror})") from None
 
     def state(self) -> State:
-        """done, running (a live process holds the lease), failed, paused (can go on, or start), or new (nothing
-        there)."""
-        if (self.path / "result.json").exists():
+        """done, running (a live process holds the lease), failed, paused (can go on, or start), new (nothing there), or
+        damaged (what would tell that it is done is not what was written)."""
+        try:
+            if self.result() is not None:
+                return "done"
+        except Damaged:
+            return "running" if live_holder(self.path) else "damaged"
+        except InputError:  # of another version, and whole
             return "done"
         if not (self.path / "config.json").exists():
             return "running" if live_holder(self.path) else "new"
@@ -71,17 +78,26 @@ class TrialDirectory:
         return printable_tree(read_record(self.path / "failure.json", FORMAT, _FAILURE))
 
     def metrics(self) -> list[dict]:
-        """Lines of metrics.jsonl, by rising samples. Raises InputError when they are none."""
+        """Lines of metrics.jsonl, by rising samples. Raises Damaged when they are none, or not what was written."""
         path = self.path / "metrics.jsonl"
         try:
-            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            data = path.read_bytes()
+            lines = [json.loads(line) for line in checked_lines(path, data.splitlines())]
         except FileNotFoundError:
             return []
         except (ValueError, RecursionError) as error:
-            raise InputError(path, f"not lines of JSON ({error})") from None
+            raise Damaged(path, f"not lines of JSON ({error})") from None
         if not all(isinstance(line, dict) and line.keys() >= _LINE for line in lines):
-            raise InputError(path, f"damaged: a line lacks {', '.join(sorted(_LINE))}")
+            raise Damaged(path, f"damaged: a line lacks {', '.join(sorted(_LINE))}")
+        if not lines:  # it is written with its first one
+            raise Damaged(path, "damaged: it is empty")
         return lines
+
+    def check_course(self, lines: Sequence[Mapping], result: Mapping) -> None:
+        """Raises Damaged where the lines of a trial that is done do not go up to its last sample: a file may have been
+        cut at the end of a line."""
+        if not lines or lines[-1]["samples"] != result["samples"]:
+            raise Damaged(self.path / "metrics.jsonl", f"damaged: it does not go up to {result['samples']:,} samples")
 
     def snapshots(self) -> dict[int, Path]:
         """Sample count -> file of weights, by rising samples."""
@@ -104,11 +120,11 @@ class TrialDirectory:
 
     def write_json(self, name: str, tree: dict, lease: Lease) -> None:
         """`write` a tree as JSON with the format number."""
-        self.write(name, (json.dumps({"format": FORMAT, **tree}, indent=1, allow_nan=False) + "\n").encode(), lease)
+        self.write(name, sealed_json({"format": FORMAT, **tree}, allow_nan=False), lease)
 
     def write_metrics(self, lines: list[dict], lease: Lease) -> None:
         """Replace metrics.jsonl."""
-        self.write("metrics.jsonl", "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines).encode(), lease)
+        self.write("metrics.jsonl", b"".join(sealed_lines(json.dumps(line, allow_nan=False) for line in lines)), lease)
 
     def remove(self, name: str, lease: Lease) -> None:
         """Remove a file if it is there."""

@@ -1,17 +1,18 @@
 """The evaluations that a finished trial is to have: which are there, which are made now."""
 
-import json
 import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from gonn_core.errors import Damaged
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
 from gonn_core.evaluation.reading import Reading
+from gonn_core.files.seals import digest_of
 from gonn_core.go.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import choose_device, reset_torch
@@ -27,12 +28,38 @@ _TICK_SECONDS = 1.0
 
 
 def find_evaluation(directory: TrialDirectory, job: Job, request: EvaluationRequest) -> dict | None:
-    """Summary of the stored evaluation that a request asks for, None when it has yet to be made. Opens no store."""
+    """Summary of the stored evaluation that a request asks for, None when it has yet to be made or is damaged. Opens
+    no store."""
     wanted = _resolved(job, request)
-    for evaluation in stored.load_evaluations(directory.path):
-        if evaluation.summary["metric_set"] == METRIC_SET and wanted in evaluation.summary["requests"]:
-            return evaluation.summary
+    for evaluation in _usable(directory):
+        summary = evaluation.summary
+        if summary["metric_set"] == METRIC_SET and wanted in summary["requests"] and _is_whole(evaluation):
+            return summary
     return None
+
+
+def _usable(directory: TrialDirectory) -> list[stored.Evaluation]:
+    """Evaluations whose summaries are what was written."""
+    return stored.whole_evaluations(directory.path)[0]
+
+
+def _is_whole(evaluation: stored.Evaluation) -> bool:
+    try:
+        evaluation.check()
+    except Damaged:
+        return False
+    return True
+
+
+def damaged_evaluations(directory: TrialDirectory) -> list[Damaged]:
+    """What is wrong with evaluations that are not what was written."""
+    evaluations, damages = stored.whole_evaluations(directory.path)
+    for evaluation in evaluations:
+        try:
+            evaluation.check()
+        except Damaged as damage:
+            damages.append(damage)
+    return damages
 
 
 def reading_of(job: Job, request: EvaluationRequest) -> Reading:
@@ -84,14 +111,13 @@ def make_evaluations(
             summary |= {"legal_only": True} if reading.legal_only else {}
             summary["requests"] = []
         summary["requests"].append(resolved)
-        directory.write(
-            f"eval/{identity}.json", (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode(), lease
-        )
+        directory.write(f"eval/{identity}.json", stored.pack_summary(summary), lease)
 
 
 def _read(directory: TrialDirectory, identity: str) -> dict | None:
-    evaluations = stored.load_evaluations(directory.path)
-    return next((each.summary for each in evaluations if each.summary["id"] == identity), None)
+    return next(
+        (each.summary for each in _usable(directory) if each.summary["id"] == identity and _is_whole(each)), None
+    )
 
 
 def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:
@@ -99,9 +125,8 @@ def _make(identity: str, answered: Callable[[], Scores], store, view, directory:
     began = time.perf_counter()
     scores = answered()
     games, moves = view.games(), store.moves[view.rows]
-    directory.write(
-        f"eval/{identity}.npz", stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0), lease
-    )
+    arrays = stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0)
+    directory.write(f"eval/{identity}.npz", arrays, lease)
     return {
         "format": stored.FORMAT,
         "id": identity,
@@ -110,6 +135,7 @@ def _make(identity: str, answered: Callable[[], Scores], store, view, directory:
         "positions": len(view.rows),
         "games": len(np.unique(games)),
         **scores.means(),
+        "arrays": digest_of(arrays),
         "seconds": time.perf_counter() - began,
     }
 

@@ -1,8 +1,8 @@
 """What is told of a trial while it runs: one frozen dataclass per kind of event, picklable, so that it crosses
 processes and machines as it is.
 
-A trial tells Waiting, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs many of them tells
-Begun, Retried, Failed and Paused too.
+A trial tells Waiting, Mended, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs many of
+them tells Begun, Retried, Failed and Paused too.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,6 +42,14 @@ class Waiting(Event):
     host: str
     again: bool = False
     """It still does; told twice a second, for whoever listens may ask for a pause."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mended(Event):
+    """A file of the trial is not what was written, and is made again; one for each file."""
+
+    message: str
+    """One line."""
 
 
 @dataclass(frozen=True, kw_only=True)

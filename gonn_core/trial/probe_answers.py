@@ -76,11 +76,12 @@ def _answered(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
     result = directory.result()
     assert result is not None  # load_net and stored_answers read it
     names = [case.name for case in published]
-    summary = stored.summarise(suite, case_answers, result["weights"], result["samples"], names)
+    packed = stored.pack(suite, case_answers, published_policies, head)
+    summary = stored.summarise(suite, case_answers, result["weights"], result["samples"], names, packed)
     arrays = directory.path / "probes" / f"{summary['id']}.npz"
     with Lease.take(directory.path) as lease:
         (directory.path / "probes").mkdir(exist_ok=True)
         # before the summary: who reads that finds both
-        directory.write(f"probes/{arrays.name}", stored.pack(suite, case_answers, published_policies, head), lease)
+        directory.write(f"probes/{arrays.name}", packed, lease)
         directory.write(f"probes/{summary['id']}.json", stored.to_json(summary), lease)
     return stored.ProbeAnswers(summary, arrays)

@@ -3,24 +3,28 @@
 import errno
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
-from gonn_core.errors import InputError, UserError, printable
+from gonn_core.errors import Damaged, InputError, UserError, printable
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation, make_evaluations
-from gonn_core.trial.events import Finished, OnProgress, PauseAsked, Waiting
+from gonn_core.trial.events import Finished, Mended, OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseHeld, LeaseLost, Watch
 from gonn_core.trial.memory import OutOfMemory, shortage
+from gonn_core.trial.mending import put_aside, whole_result
 from gonn_core.trial.session import Session
 from gonn_core.trial.twins import take_over
 
 POLL_SECONDS = 0.5
+T = TypeVar("T")
 
 
 class TrialFailed(RuntimeError):
@@ -34,7 +38,8 @@ def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True
     or "paused", with `samples`, after `on_progress` returned False. When another process works on the trial, waits for
     it and takes its result, or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A
     failure leaves failure.json and is raised; UserError (bad data folder, disk or GPU memory full, files of another
-    version) leaves none: putting it right and calling again goes on.
+    version) leaves none: putting it right and calling again goes on. Damaged files of the trial are made again: see
+    `mending`.
     """
     try:
         return _bring_to_its_end(job, on_progress or (lambda event: None), wait)
@@ -62,8 +67,8 @@ def _bring_to_its_end(job: Job, on_progress: OnProgress, wait: bool) -> dict:
 
 
 def _ready(job: Job, directory: TrialDirectory) -> dict | None:
-    """The result, when the trial is done and has all evaluations."""
-    result = directory.result()
+    """The result, when the trial is done and has all evaluations, nothing of it damaged."""
+    result = whole_result(directory)
     if result is None:
         return None
     evaluations = [find_evaluation(directory, job, request) for request in job.run.evaluations]
@@ -81,7 +86,7 @@ def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wa
             if not wait:
                 raise
             if not announced:
-                lines = directory.metrics()
+                lines = _unless_damaged(directory.metrics)
                 samples = lines[-1]["samples"] if lines else 0
             process = held.holder.process
             # Told again and again: whoever listens may have come to want no more waiting.
@@ -91,11 +96,18 @@ def _take_lease(job: Job, directory: TrialDirectory, on_progress: OnProgress, wa
             announced = True
             time.sleep(POLL_SECONDS)
             continue
-        failure = directory.failure()
+        failure = _unless_damaged(directory.failure)
         if announced and failure and failure["unix_time"] >= began:
             lease.release()
             raise TrialFailed(f"{failure['error']}\n{failure['traceback']}")
         return lease
+
+
+def _unless_damaged(read: Callable[[], T]) -> T | None:
+    try:
+        return read()
+    except Damaged:
+        return None
 
 
 def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgress) -> dict:
@@ -103,6 +115,8 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
         directory.sweep(lease)
         ready = _ready(job, directory)  # the one waited for may have done it
         if ready is None:
+            for line in put_aside(job, directory, lease):
+                on_progress(Mended(job.id, 0, job.config.training.samples, message=line))
             data = TrialData(job.run.store)
             result = directory.result()
             if result is None and not directory.checkpoint.exists():

@@ -11,7 +11,7 @@ import torch
 
 from gonn_core import numerics
 from gonn_core.config import canonical
-from gonn_core.errors import SettingError
+from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import thresholded
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
@@ -41,7 +41,7 @@ class Session:
 
     def __init__(self, job: Job, directory: TrialDirectory, lease: Lease, data: TrialData, on_progress: OnProgress):
         self.job, self.directory, self.lease, self.data, self.on_progress = job, directory, lease, data, on_progress
-        recorded = directory.config()
+        recorded = self._recorded()
         self.settings = settings = resumed_settings(job.run, recorded)
         training = job.config.training
         requested = [*settings.snapshots, *(request.samples for request in settings.evaluations if request.samples)]
@@ -89,6 +89,13 @@ class Session:
             self.trainer.net.normalise.measure(job.config.features, plane_source(data.store), view.rows)
         self.clock = Clock(**notes)
         self._record(recorded)
+
+    def _recorded(self) -> dict | None:
+        """config.json of an earlier session; None where it is damaged, of a trial that `mending` has looked at."""
+        try:
+            return self.directory.config()
+        except Damaged:
+            return None
 
     def _record(self, recorded: dict | None) -> None:
         """Write config.json with this session added, and forget an earlier failure."""
@@ -158,6 +165,8 @@ class Session:
                     return False
         finally:
             batches.close()
+        if trainer.samples not in self.directory.snapshots():  # of a trial that goes on from its end: it was damaged
+            self._snapshot()
         self._checkpoint()
         self.clock.stop_training()
         return True

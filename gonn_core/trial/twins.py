@@ -7,13 +7,16 @@ curves of their own.
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from gonn_core.config import canonical, trial_id, with_values
+from gonn_core.errors import Damaged
 from gonn_core.evaluation.reading import Reading
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import OnProgress, PauseAsked, Waiting
 from gonn_core.trial.job import Job, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease, Watch, live_holder
+from gonn_core.trial.mending import whole_result
 
 POLL_SECONDS = 0.5
 
@@ -52,15 +55,16 @@ def take_over(job: Job, directory: TrialDirectory, lease: Lease, on_progress: On
         twin = TrialDirectory(directory.path.parent / trial)
         if reading < _reading(job):
             _wait(job, twin, on_progress)
-        result = twin.result()
+        result = whole_result(twin)
         if result is not None and _has_snapshots(job, twin):
-            return _copy(job, directory, lease, twin, result)
+            with suppress(Damaged):  # a snapshot: this trial is then trained by itself
+                return _copy(job, directory, lease, twin, result)
     return None
 
 
 def _wait(job: Job, twin: TrialDirectory, on_progress: OnProgress) -> None:
     announced, total, watch = False, job.config.training.samples, Watch()
-    while twin.path.is_dir() and twin.result() is None and (holder := live_holder(twin.path, watch)) is not None:
+    while twin.path.is_dir() and whole_result(twin) is None and (holder := live_holder(twin.path, watch)) is not None:
         process = holder.process
         told = Waiting(job.id, 0, total, pid=process.pid, host=process.host, again=announced)
         if on_progress(told) is False:

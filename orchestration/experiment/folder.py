@@ -1,15 +1,16 @@
 """`studies/<id>/` and `searches/<id>/`: each kind of experiment has a folder with one file that says what was decided,
 written before the first trial and never changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from ablations.search import Search, read_search
 from ablations.study import Study, read_study
-from gonn_core.errors import SettingError
+from gonn_core.errors import Damaged, SettingError
 from gonn_core.files.json_files import write_json
+from gonn_core.files.told import tell
 from reports.workspace import Workspace
 
 D = TypeVar("D", Study, Search)
@@ -38,18 +39,38 @@ class Kind(Generic[D]):
     def keep(self, workspace: Workspace, decided: D) -> D:
         """Write the file unless it is there; what it held when it was first written."""
         path = self.folder(workspace, decided.id) / self.file
-        if not path.exists():
-            write_json(path, decided.model_dump(mode="json"))
+        try:
+            if path.exists():
+                return self.read(path)
+        except Damaged as damage:  # its id stands for all that it decides
+            tell(damage, "it is written again")
+        write_json(path, decided.model_dump(mode="json"))
         return self.read(path)
 
     def all(self, workspace: Workspace) -> list[D]:
-        """Those of a workspace, the latest last."""
-        experiments = [self.read(path) for path in sorted((workspace.root / self.parent).glob(f"*/{self.file}"))]
+        """Those of a workspace, the latest last. Raises Damaged for the first that is."""
+        return self._latest_last(self.read(path) for path in self._files(workspace))
+
+    def whole(self, workspace: Workspace) -> list[D]:
+        """Those of a workspace that are not damaged, the latest last; what is damaged is told."""
+        experiments = []
+        for path in self._files(workspace):
+            try:
+                experiments.append(self.read(path))
+            except Damaged as damage:
+                tell(damage, "it is left out; the command that made it makes it again")
+        return self._latest_last(experiments)
+
+    def _files(self, workspace: Workspace) -> list[Path]:
+        return sorted((workspace.root / self.parent).glob(f"*/{self.file}"))
+
+    @staticmethod
+    def _latest_last(experiments: Iterable[D]) -> list[D]:
         return sorted(experiments, key=lambda each: (each.created, each.id))
 
     def find(self, workspace: Workspace, beginning: str, setting: str | None = None) -> D:
         """The one whose id begins so; of several, the latest. Raises SettingError (`setting`)."""
-        return latest_of(self.all(workspace), beginning, setting or self.setting, self.problem, self.none_yet)
+        return latest_of(self.whole(workspace), beginning, setting or self.setting, self.problem, self.none_yet)
 
 
 STUDIES = Kind(

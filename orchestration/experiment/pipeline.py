@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from rich.console import Console
 
+from gonn_core.errors import printable
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Begun, Event
+from gonn_core.trial.events import Begun, Event, Mended
 from gonn_core.trial.job import Job
+from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
 from orchestration.experiment.accounting import AccountedRunner
 from orchestration.experiment.stopping import StoppableRunner
@@ -170,11 +172,11 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
 
 
 def is_complete(job: Job) -> bool:
-    """Whether a job's trial is done and has all evaluations that the job asks for."""
+    """Whether a job's trial is done and has all evaluations that the job asks for, nothing of it damaged."""
     from gonn_core.trial.evaluations import find_evaluation
 
     directory = TrialDirectory(Path(job.run.runs) / job.id)
-    return directory.result() is not None and None not in [
+    return whole_result(directory) is not None and None not in [
         find_evaluation(directory, job, request) for request in job.run.evaluations
     ]
 
@@ -204,6 +206,8 @@ def run_missing(
     def hear(event: Event) -> None:
         if isinstance(event, Begun) and event.trial in unsaid:
             notes().print(unsaid.pop(event.trial))
+        elif isinstance(event, Mended):
+            notes().print(f"{event.trial}: {printable(event.message, 1000)}", soft_wrap=True)
 
     outcomes = StoppableRunner(how.runner, how.workspace, what).run(missing, how.slots, hear) if missing else []
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from gonn_core.errors import printable
 from gonn_core.metrics import watched
-from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Retried, Tick, Waiting, steps_done
+from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Mended, Retried, Tick, Waiting, steps_done
 from orchestration.progress import Bar, Display, display, duration
 
 ALL = "all trials"
@@ -134,7 +134,7 @@ def _note(event: Event) -> str:
             return "trained by another command, waiting for its result"
         case Evaluating():
             return f"evaluating {event.split} {event.positions:,}/{event.of:,}"
-        case Failed() | Retried():
+        case Failed() | Retried() | Mended():
             return printable(event.message)
     return ""
 
@@ -192,6 +192,9 @@ class StudyDisplay:
 
     def __call__(self, event: Event) -> None:
         line = self._study.hear(event)
+        if isinstance(event, Mended):
+            self._display.note(f"{line.label if line else event.trial}: {printable(event.message, 1000)}", "red")
+            return
         if line is not None and line.state in ("failed", "retried"):
             self._display.note(f"{line.label}: {line.state}: {line.note}", "red")
             return

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ablations.study import Study
-from gonn_core.errors import printable
+from gonn_core.errors import Damaged, printable
+from gonn_core.files.told import tell
 from orchestration.console import output
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
@@ -33,7 +34,13 @@ def write_reports(studies: tuple[str, ...]) -> None:
     reporter = Reporter(workspace)
     written = []
     for study in chosen:
-        reported = reporter.report(study, "report", anew=bool(studies))
+        try:
+            reported = reporter.report(study, "report", anew=bool(studies))
+        except Damaged as damage:
+            if studies:
+                raise
+            tell(damage, f"study {study.id} is left out")
+            continue
         reported.show(output())
         written.append(reported)
     if not written:
@@ -89,4 +96,10 @@ def _searches(workspace: Workspace) -> list:
     from orchestration.search.folder import all_searches, tried_rates
     from reports.search.report import search_report
 
-    return [search_report(search, tried_rates(workspace, search)) for search in all_searches(workspace)]
+    reports = []
+    for search in all_searches(workspace):
+        try:
+            reports.append(search_report(search, tried_rates(workspace, search)))
+        except Damaged as damage:
+            tell(damage, f"search {search.id} is left out")
+    return reports

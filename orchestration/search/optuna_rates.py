@@ -8,18 +8,21 @@ estimator (TPE) proposes. What it proposes depends on the journal and the search
 import io
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ablations.search import Search, Tried, TriedState
 from gonn_core.config import trial_id
+from gonn_core.errors import Damaged
+from orchestration.search.journal import opened, sealed
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 
 _STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
 """By Optuna's own names; whatever else there is runs."""
+_AGAIN = "the same `gonn lr-search` goes on from there"
 METRIC = "validation_nats"
 """What Optuna calls the number that is lowered: of a finished trial, on the validation positions of the search."""
 _NATS = "validation nats"
@@ -40,7 +43,26 @@ class RateOptimiser:
         self._optuna, self._search = optuna, search
         self._trials: dict[float, str] = {}
         journal.parent.mkdir(parents=True, exist_ok=True)
-        self._storage = JournalStorage(JournalFileBackend(str(journal)))
+
+        class SealedJournal(JournalFileBackend):
+            """The file, its lines sealed (`orchestration.search.journal`)."""
+
+            def append_logs(self, logs: list[dict[str, Any]]) -> None:
+                super().append_logs([sealed(log, search.id) for log in logs])
+
+            def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+                read = log_number_from
+                try:
+                    for log in super().read_logs(log_number_from):
+                        content = opened(log, search.id)
+                        if content is None:
+                            raise ValueError("its seal does not fit")
+                        read += 1
+                        yield content
+                except ValueError as error:
+                    raise Damaged(journal, f"damaged after line {read} ({error}); {_AGAIN}") from None
+
+        self._storage = JournalStorage(SealedJournal(str(journal)))
         self._study = optuna.create_study(
             storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True
         )

@@ -129,7 +129,7 @@ class SearchRun:
     def _nats_of(self, tried: Tried) -> float | None:
         """What the search judges a trial by; None before it is finished and evaluated."""
         directory = self._directory(tried)
-        finished = directory.result() is not None
+        finished = whole_result(directory) is not None
         evaluation = find_evaluation(directory, self.job(tried), self._search.validation) if finished else None
         return None if evaluation is None else evaluation["nats"]
 

@@ -14,12 +14,12 @@ from orchestration.looks.levels import state_of
 from orchestration.speeds.measure import speeds_of
 from reports.results.frozen_pool import NOISE_FILE, judged_with, read_pool, write_pool
 from reports.results.seed_pool import PriorNoise
-from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, read_look_counts
+from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
 from reports.workspace import Workspace
 
 study_folder = STUDIES.folder
 keep_study = STUDIES.keep
-all_studies = STUDIES.all
+all_studies = STUDIES.whole
 find_study = STUDIES.find
 
 
@@ -58,7 +58,7 @@ def measure_speeds(
     now where it is not (`orchestration.speeds.measure`). to_train: whether any trial is to be trained."""
     path = study_folder(workspace, study.id) / SPEED_FILE
     with _changing(path):
-        known = read_mapping(path)
+        known = known_speeds(path)
         if any(arm.id not in known for arm in study.arms):
             configs = {arm.id: arm.config for arm in study.arms}
             known = speeds_of(workspace, configs, device, say, any_day=not to_train)

@@ -112,9 +112,9 @@ def train_base(
     if job is not None:
         portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere
         task = task.model_copy(update={"run": task.run.model_copy(update=portable)})
-        write_json(job, task.model_dump(mode="json"))
+        write_json(job, task.model_dump(mode="json"), sealed=False)  # for people to change
         recipe = job.with_name(f"{prepared.dataset.label}.recipe.json")
-        write_json(recipe, recipe_of(prepared).model_dump(mode="json"))
+        write_json(recipe, recipe_of(prepared).model_dump(mode="json"), sealed=False)
         trial = f"{job}: trial {task.id} of {task.config.training.samples:,} samples"
         output().print(f"{trial}; {recipe}: its data. On a machine with the archives:")
         output().print(f"  python -m gonn_core.records {recipe} --games FOLDER")

@@ -12,7 +12,7 @@ from reports.results.speed_and_looks import LOOKS_FILE
 from reports.workspace import Workspace
 
 _SOURCES = ("studies", "searches", "runs", "matches", "elo")
-_IGNORED = (".lock", ".tmp")
+_IGNORED = (".lock", ".tmp", ".verified")
 _BY_REPORTS = (LOOKS_FILE, NOISE_FILE)
 """Files of studies that reports write, and read again as they were left."""
 

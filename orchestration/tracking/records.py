@@ -7,8 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from ablations.study import Study, TrialRef
+from gonn_core.errors import Damaged
 from gonn_core.evaluation.reading import Reading
-from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.evaluation.stored import whole_evaluations
+from gonn_core.files.told import tell
 from gonn_core.metrics import OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.tracking.colours import arm_colours
@@ -150,7 +152,7 @@ class TrialContent:
 
 
 CHECKPOINT = "checkpoint.safetensors"
-_STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused": "KILLED"}
+_STATUS = {"running": "RUNNING", "done": "FINISHED", "failed": "FAILED", "paused": "KILLED", "damaged": "FAILED"}
 
 
 def stamp(folder: Path) -> tuple:
@@ -213,8 +215,14 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
     trial's own configuration reads the policy; evaluations read in another way say so in the name.
     """
     points: dict[tuple[int, str], dict[str, float]] = {}
-    for evaluation in sorted(load_evaluations(folder), key=lambda evaluation: evaluation.summary["positions"]):
+    evaluations, damages = whole_evaluations(folder)
+    for evaluation in sorted(evaluations, key=lambda evaluation: evaluation.summary["positions"]):
         summary = evaluation.summary
+        try:
+            evaluation.check()
+        except Damaged as damage:
+            damages.append(damage)
+            continue
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
         other = "" if evaluation.reading == usual else f"{read}_"
         values = {name: evaluation.position_values(name) for name in OF_POSITIONS}
@@ -223,6 +231,8 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
         point = points.setdefault((summary["samples"], prefix), {})
         point |= {prefix + name: value for name, value in means.items()}
+    for damage in damages:
+        tell(damage, "MLflow is not told of it")
     return [(samples, means) for (samples, _), means in points.items()]
 
 

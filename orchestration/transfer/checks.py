@@ -1,8 +1,9 @@
 """What a trial directory from elsewhere must be before it is taken over: its configuration is the trial that it says,
 its weights have the digests that were written with them, its numbers are finite and its means those of its positions.
 
-Read is a copy of our own (see `files`). It guards against damage and mistakes, not against somebody who makes numbers
-up: what is evaluated again here, by `gonn evaluate`, is evaluated from the weights.
+Read is a copy of our own (see `files`). The seals of its files are checked too. All this guards against damage and
+mistakes, not against somebody who makes numbers up and seals them: what is evaluated again here, by `gonn evaluate`, is
+evaluated from the weights.
 """
 
 import re
@@ -17,6 +18,7 @@ from gonn_core.errors import UserError, printable, printable_tree
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.identity import evaluation_id, weights_digest
 from gonn_core.evaluation.metrics import METRIC_SET
+from gonn_core.files.seals import checked_lines
 from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import FORMAT, TrialDirectory
 from gonn_core.trial.job import Job, whole_batches
@@ -57,6 +59,7 @@ def check_trial(folder: Path) -> None:
     try:
         job = trial_in((folder / "config.json").read_text(encoding="utf-8"))
         directory = TrialDirectory(folder)
+        directory.config()  # its seal
         result = _check_result(directory, job)
         _check_curve(directory, job)
         digests = _snapshot_digests(directory, job)
@@ -101,9 +104,10 @@ def _check_result(directory: TrialDirectory, job: Job) -> dict:
 
 
 def _check_curve(directory: TrialDirectory, job: Job) -> None:
+    path = directory.path / "metrics.jsonl"
     samples = [line["samples"] for line in directory.metrics()]  # what each line must hold
-    for line in (directory.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
-        if not all(map(_is_number, strict_json(line, "metrics.jsonl").values())):
+    for line in checked_lines(path, path.read_bytes().splitlines()):
+        if not all(map(_is_number, strict_json(line.decode("utf-8"), path.name).values())):
             raise Refused("metrics.jsonl holds more than numbers")
     if samples != sorted(set(samples)) or samples[-1:] != [_total(job)]:
         raise Refused(f"metrics.jsonl does not go up to {_total(job):,} samples")

@@ -23,9 +23,9 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from gonn_core.trial.lease import Lease, LeaseHeld
 from orchestration.console import output
+from orchestration.experiment.folder import SEARCHES, STUDIES
 from orchestration.gitinfo import ROOT
-from orchestration.search.folder import all_searches, tried_rates
-from orchestration.study.folder import all_studies
+from orchestration.search.folder import tried_rates
 from reports.workspace import Workspace
 
 _REMOVING = ".removing-"
@@ -72,7 +72,7 @@ def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
 
     Raises UserError for a study, a search, a match or a job that cannot be read: what it refers to is not known.
     """
-    studies, searches = all_studies(workspace), all_searches(workspace)
+    studies, searches = STUDIES.all(workspace), SEARCHES.all(workspace)
     search_ids = {search.id for search in searches}
     referred = {trial.trial for study in studies for trial in study.trials}
     # also a trial of a search that a study trained first
@@ -96,7 +96,8 @@ def committed_jobs(folder: Path = ROOT / "results") -> set[str]:
 
 def _players(workspace: Workspace) -> set[str]:
     """Trials whose nets have played games, those of ladders among them."""
-    players = [player for match in load_matches(workspace.matches) for player in match.players.values()]
+    names = [path.parent.name for path in workspace.matches.glob("*/match.json")]  # not without those that are damaged
+    players = [player for match in load_matches(workspace.matches, names) for player in match.players.values()]
     return {player["trial"] for player in players if player.get("kind") == "net"}
 
 

@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from statistics import mean
 
-from ablations.search import Search
+from ablations.search import Search, Tried
 from ablations.study import Study
-from gonn_core.errors import printable
+from gonn_core.errors import Damaged, InputError, printable
+from gonn_core.evaluation.stored import whole_evaluations
+from gonn_core.files.told import tell
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
@@ -20,9 +22,9 @@ from orchestration.study.folder import study_folder
 from reports.results.decisions import due_trials, read_decisions
 from reports.workspace import Workspace
 
-STATES = ("done", "given up", "running", "waiting", "paused", "failed")
+STATES = ("done", "given up", "running", "waiting", "paused", "failed", "damaged")
 """Of a trial. waiting: not begun; paused: can go on from a checkpoint; given up: by a search, before its end or because
-it diverged."""
+it diverged; damaged: one of its files is not what was written, and the same command makes it again."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Reader:
         """How a search stands; rates that it has yet to ask for are waiting."""
         failures, total = last_failures(search_folder(self._workspace, search.id)), search.config.training.samples
         trials = []
-        for tried in tried_rates(self._workspace, search):
+        for tried in self._tried(search):
             label = f"rate {tried.rate:.4g}"
             if tried.state in ("pruned", "diverged"):
                 trials.append(TrialState(tried.trial, label, "given up", total))
@@ -112,17 +114,32 @@ class Reader:
         trials += [TrialState("", "", "waiting", total) for _ in range(to_come)]
         return ExperimentState(search.id, "search", tuple(trials))
 
+    def _tried(self, search: Search) -> list[Tried]:
+        try:
+            return tried_rates(self._workspace, search)
+        except Damaged as damage:
+            tell(damage, "the rates that it asked for are not known")
+            return []
+
     def others(self, experiments: Iterable[ExperimentState]) -> Counter:
         """Trials that no study and no search names, such as those brought from elsewhere, by the state of their
         directories."""
         named = {trial.id for experiment in experiments for trial in experiment.trials}
         folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
         states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
-        return Counter({state: states[state] for state in ("done", "running", "paused", "failed") if states[state]})
+        shown = ("done", "running", "paused", "failed", "damaged")
+        return Counter({state: states[state] for state in shown if states[state]})
 
     def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialState:
+        try:
+            return self._as_it_stands(trial, printable(label), total, failures)
+        except Damaged as damage:
+            return TrialState(trial, printable(label), "damaged", total, error=str(damage))
+
+    def _as_it_stands(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialState:
         directory = TrialDirectory(self._workspace.runs / trial)
-        state, label = directory.state(), printable(label)
+        _check(directory)
+        state = directory.state()
         if state == "running":
             return self._running(directory, label, total)
         recorded = directory.failure() if state == "failed" else None
@@ -147,6 +164,20 @@ class Reader:
         samples = min(total, last["samples"] + round((rate or 0.0) * age))
         doing = "evaluating" if last["samples"] >= total else "training"
         return TrialState(directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing)
+
+
+def _check(directory: TrialDirectory) -> None:
+    """Raises Damaged for a trial of which a file is; its arrays and weights are not looked at."""
+    try:
+        directory.config()
+        if (result := directory.result()) is not None:
+            directory.check_course(directory.metrics(), result)
+        for damage in whole_evaluations(directory.path)[1]:
+            raise damage
+    except Damaged:
+        raise
+    except InputError:
+        return  # of another version
 
 
 def _written(path: Path) -> float:

@@ -38,6 +38,8 @@ def print_status() -> None:
     for command in everything_at_work(workspace):
         console.print(f"at work: {command.description}")
     _print_failures(console, workspace, failed)
+    for _, trial in trials_once(experiments, "damaged"):
+        console.print(f"damaged: {trial.label}: {trial.error}; the same command makes it again", soft_wrap=True)
 
 
 def _overview(experiments: list[ExperimentState]) -> Table:

@@ -13,7 +13,7 @@ from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.levels import mean_effect
 from reports.tables import formats
-from reports.weights.statistics import last_snapshot, trained_statistic, untrained_statistic
+from reports.weights.statistics import has_weights, trained_statistic, untrained_statistic
 
 _MOVES = {"increase": 1, "decrease": -1, "no_change": 0}
 
@@ -32,7 +32,7 @@ def weights(context: ClaimContext) -> Measured | Answer:
     trials = [trial for arm in arms for trial in results.of_arm(arm) if trial.result is not None]
     if not trials:
         return not_measured(f"no finished trial of {', '.join(arms)}")
-    gone = [trial.id for trial in trials if not last_snapshot(trial).exists()]
+    gone = [trial.id for trial in trials if not has_weights(trial)]
     if gone:
         return not_measured(f"the final weights are gone from {', '.join(gone)}")
     seeds = [trial.seed for trial in trials]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import Damaged, InputError, SettingError
+from gonn_core.files.told import tell
 from gonn_core.rating.matches import Match, load_matches
 from reports.results.compare import MAIN, StudyAnalysis
 from reports.results.frozen_pool import judged_with
@@ -43,7 +44,12 @@ class Source:
         self.workspace = Workspace.here() if workspace is None else Workspace(Path(workspace).resolve())
         if not self.workspace.root.is_dir():
             raise InputError(self.workspace.root, "no such folder")
-        studies = [read_study(path) for path in self.workspace.studies.glob("*/study.json")]
+        studies = []
+        for path in self.workspace.studies.glob("*/study.json"):
+            try:
+                studies.append(read_study(path))
+            except Damaged as damage:
+                tell(damage, "the study is left out")
         self.all_studies = sorted(studies, key=lambda each: (each.created, each.id))
         filters = {"study": study, "base": base, "budget": budget, "data": data}
         names = {setting: wanted for setting, wanted in filters.items() if wanted is not None}

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gonn_core.errors import InputError, printable
+from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.files.json_files import read_mapping
+from gonn_core.files.told import tell
 
 SPEED_FILE = "speed.json"
 LOOKS_FILE = "looks.json"
@@ -35,10 +36,11 @@ class ArmSpeed:
 
 
 def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
-    """Arm -> speed; empty when it was not measured. Raises InputError for a file that is none."""
+    """Arm -> speed; empty when it was not measured, and where the file is damaged, which is told. Raises InputError for
+    a file that is none."""
     path = study_folder / SPEED_FILE
     speeds = {}
-    for arm, entry in read_mapping(path).items():
+    for arm, entry in known_speeds(path).items():
         try:
             rate, load = float(entry["samples_per_s"]), entry.get("load")
             turns, session = tuple(float(turn) for turn in entry.get("turns", ())), entry.get("session")
@@ -62,6 +64,15 @@ def speed_range(one: ArmSpeed, other: ArmSpeed) -> tuple[float, float] | None:
         factors = [rate / beside for rate in one.turns for beside in other.turns]
     factor = one.samples_per_s / other.samples_per_s
     return min(factor, *factors), max(factor, *factors)
+
+
+def known_speeds(path: Path) -> dict:
+    """What the file holds; nothing where there is none, or a damaged one."""
+    try:
+        return read_mapping(path)
+    except Damaged as damage:
+        tell(damage, "`gonn ablate` measures the speeds again")
+        return {}
 
 
 def read_look_counts(study_folder: Path) -> dict[str, int]:

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from ablations.study import EvaluationRef, Study, TrialRef
-from gonn_core.errors import InputError, printable_tree
+from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
-from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
 from reports.results.decisions import Look, due_trials, read_decisions
@@ -35,7 +35,7 @@ class TrialResult:
     result: dict | None
     """result.json of a trial that is done."""
     failure: str | None
-    """The error of the last attempt, in one line, of a trial that failed."""
+    """The error of the last attempt, in one line, of a trial that failed; what is damaged of one."""
     session: Mapping
     """How it was last run: device, threads, commit, versions; empty for a trial that never started."""
     curve: tuple[dict, ...]
@@ -122,30 +122,43 @@ def load_results(
     """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `cache`:
     folder of what reports keep of their work.
 
-    Raises InputError for a file that is damaged, of another version, or does not belong to the study.
+    A trial that is damaged is carried as such, without its result or the evaluation that is. Raises InputError for a
+    file that is of another version or does not belong to the study, Damaged for a file of the study itself.
     """
     folder = None if study_folder is None else Path(study_folder)
     looks = read_decisions(study, folder) if folder else ()
     due = due_trials(study, looks)
-    trials = tuple(_load_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in due)
+    trials = tuple(_usable_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in due)
     if folder is None:
         return StudyResults(study, trials, {}, {}, cache=cache)
     return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache, looks=looks)
+
+
+def _usable_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:
+    try:
+        return _load_trial(study, ref, folder, cache)
+    except Damaged as damage:
+        nothing = (None,) * len(study.evaluations)
+        return TrialResult(ref, folder, "damaged", None, str(damage), {}, (), nothing)
 
 
 def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:
     directory = TrialDirectory(folder)
     config, result = directory.config(), directory.result()
     failure = None if result is not None else directory.failure()
+    curve = tuple(directory.metrics())
+    if result is not None:
+        directory.check_course(curve, result)
+    evaluations, damages = _evaluations(study, ref, folder, result, cache)
     return TrialResult(
         ref=ref,
         folder=folder,
         state=directory.state(),
         result=result,
-        failure=failure["error"] if failure else None,
+        failure=failure["error"] if failure else "; ".join(map(str, damages)) or None,
         session=printable_tree(config["sessions"][-1]) if config and config["sessions"] else {},
-        curve=tuple(directory.metrics()),
-        evaluations=_evaluations(study, ref, folder, result, cache),
+        curve=curve,
+        evaluations=evaluations,
         machines=machines_of(printable_tree(config["sessions"])) if config else (),
     )
 
@@ -162,24 +175,31 @@ def machines_of(sessions: Sequence[Mapping]) -> tuple[str, ...]:
 
 def _evaluations(
     study: Study, ref: TrialRef, folder: Path, result: dict | None, cache: Path | None
-) -> tuple[SummedEvaluation | None, ...]:
+) -> tuple[tuple[SummedEvaluation | None, ...], list[Damaged]]:
     """For each of the study's, the one of the final weights in which the policy is read as the trial's own
-    configuration says."""
+    configuration says; and what is wrong with those that are damaged, which count for nothing."""
     if result is None:
-        return (None,) * len(study.evaluations)
+        return (None,) * len(study.evaluations), []
     reading = Reading(**study.arm(ref.arm).config.evaluation.model_dump())
     by_subset = {}
-    for evaluation in load_evaluations(folder):
+    known, damages = whole_evaluations(folder)
+    for evaluation in known:
         summary = evaluation.summary
+        if summary["samples"] == result["samples"] and summary["weights"] != result["weights"]:
+            raise Damaged(folder / "result.json", f"damaged: its evaluations are of weights {summary['weights']}")
         if (
             summary["weights"] == result["weights"]
             and summary["metric_set"] == METRIC_SET
             and evaluation.reading == reading
         ):
-            by_subset[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
-    return tuple(
-        _checked(reference, by_subset.get((reference.subset, reference.history))) for reference in study.evaluations
-    )
+            try:
+                evaluation.check()
+            except Damaged as damage:
+                damages.append(damage)
+            else:
+                by_subset[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
+    wanted = [_checked(each, by_subset.get((each.subset, each.history))) for each in study.evaluations]
+    return tuple(wanted), damages if None in wanted else []
 
 
 def _checked(reference: EvaluationRef, evaluation: SummedEvaluation | None) -> SummedEvaluation | None:

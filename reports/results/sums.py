@@ -1,7 +1,8 @@
 """What a report needs of an evaluation: every metric summed by game, guesses, hits by move number.
 
 Tens of thousands of positions stand behind an evaluation and every report sums them up anew, to the same numbers: they
-are cached, by the end of the evaluation's file of arrays (a zip archive: there is the checksum of each array).
+are cached, by the digest of the evaluation's file of arrays, or, for an evaluation of before, by the end of that file
+(a zip archive: there is the checksum of each array). Whoever uses sums has the file checked first: `Evaluation.check`.
 """
 
 import os
@@ -55,7 +56,7 @@ class SummedEvaluation(Evaluation):
         stamp = None
         with suppress(OSError):  # a file that is gone: whoever reads it says so
             stamp = file_stamp(self.path)
-        return _read_sums(self.path, stamp, self.cache)
+        return _read_sums(self.path, stamp, self.summary.get("arrays"), self.cache)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +73,13 @@ class Sums:
 
 
 @lru_cache(IN_MEMORY)
-def _read_sums(path: Path, stamp: tuple[int, int] | None, folder: Path | None) -> Sums:
-    """Of the evaluation in `path`. `stamp`: of that file, so that another one in its place has sums of its own."""
+def _read_sums(path: Path, stamp: tuple[int, int] | None, digest: str | None, folder: Path | None) -> Sums:
+    """Of the evaluation in `path`. `stamp`: of that file, so that another one in its place has sums of its own;
+    `digest`: of its content, as its summary says."""
     place = folder / f"{path.parent.parent.name}-{path.stem}.sums" if folder else None
-    inputs = code("gonn_core.evaluation", "reports.results.sums"), _end(path) if folder else b""
-    return _unpacked(cached(place, inputs, lambda: _packed(make_sums(Evaluation({}, path)))))
+    inputs = code("gonn_core.evaluation", "reports.results.sums"), digest or (_end(path) if folder else b"")
+    summary = {} if digest is None else {"arrays": digest}
+    return _unpacked(cached(place, inputs, lambda: _packed(make_sums(Evaluation(summary, path)))))
 
 
 def _end(path: Path) -> bytes:

@@ -16,7 +16,7 @@ from gonn_core.trial.directory import TrialDirectory
 from reports.cache import cached, code
 from reports.results.nets import MeasuredNet
 from reports.results.study_results import TrialResult
-from reports.weights.statistics import last_snapshot, weights_stamp
+from reports.weights.statistics import has_weights, weights_stamp
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,7 @@ def channel_maps(net: MeasuredNet, channels: Sequence[PublishedChannel]) -> Chan
     none, or where the net pools nothing in its head. Raises InputError for a snapshot that is damaged."""
     if not pools(net):
         return None
-    trials = [
-        trial for trial in net.trials if last_snapshot(trial).exists() and trial_id(_config(trial.folder)) == trial.id
-    ]
+    trials = [trial for trial in net.trials if has_weights(trial) and trial_id(_config(trial.folder)) == trial.id]
     wanted = {channel.position for channel in channels}
     positions = tuple(each for each in published() if each.case.name in wanted)
     if not trials or not positions:

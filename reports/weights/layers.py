@@ -17,6 +17,7 @@ from reports.results.study_results import TrialResult
 from reports.weights.statistics import (
     TAP_GROUPS,
     Weights,
+    has_weights,
     is_kernel,
     last_snapshot,
     snapshot_weights,
@@ -93,7 +94,7 @@ def net_weights(nets: Sequence[MeasuredNet]) -> list[NetWeights]:
     damaged one."""
     weights = []
     for net in nets:
-        trials = [trial for trial in net.trials if last_snapshot(trial).exists()]
+        trials = [trial for trial in net.trials if has_weights(trial)]
         if trials:
             statistics = tuple(_cached_statistics(trial, net.cache) for trial in trials)
             weights.append(NetWeights(net, tuple(trial.id for trial in trials), statistics))

@@ -11,9 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.config import TrialConfig
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
+from gonn_core.files.sealed_tensors import check_tensors
+from gonn_core.files.told import tell
+from gonn_core.files.verified import verify_once
 from reports.cache import cached, code, digest, file_stamp
 from reports.results.study_results import TrialResult
+
+_AGAIN = "the command that trained this trial makes it again once the trial's result.json is removed"
 
 Weights = Mapping[str, np.ndarray]
 
@@ -108,6 +113,20 @@ def last_snapshot(trial: TrialResult) -> Path:
     return trial.folder / "snapshots" / f"{trial.result['samples']}.safetensors"
 
 
+def has_weights(trial: TrialResult) -> bool:
+    """Whether the final weights of a finished trial are there, and what was written; what is damaged is told. Read once
+    for each size and time of the file."""
+    path = last_snapshot(trial)
+    try:
+        verify_once(path.parent, {path.name: "seal"}, lambda name: check_tensors(path, _AGAIN))
+    except FileNotFoundError:
+        return False
+    except Damaged as damage:
+        tell(damage, "looks inside this net are left out")
+        return False
+    return True
+
+
 def weights_stamp(trial: TrialResult) -> tuple:
     """Stands for the final weights of a finished trial, as they lie on the disk."""
     assert trial.result is not None
@@ -118,12 +137,13 @@ def snapshot_weights(path: Path) -> Weights:
     """Weights of a snapshot by name, as arrays. Raises InputError for a file that is none."""
     import safetensors.numpy  # only where weights are asked for
 
+    check_tensors(path, _AGAIN)
     try:
         return safetensors.numpy.load_file(path)
     except FileNotFoundError:
         raise InputError(path, "no such snapshot") from None
     except (safetensors.SafetensorError, ValueError) as error:
-        raise InputError(path, f"not a readable snapshot ({error})") from None
+        raise Damaged(path, f"not a readable snapshot ({error}); {_AGAIN}") from None
 
 
 def untrained_weights(config: TrialConfig) -> Weights:

@@ -13,6 +13,7 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import UserError
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import pack_arrays
+from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.memory import Memory, OutOfMemory
 from gonn_core.trial.process import this_process
@@ -186,6 +187,7 @@ def write_trial(folder: Path, state: str, points: int = 2) -> None:
             "games": 2,
         }
         (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
+        summary["arrays"] = digest_of(positions())
         write(f"eval/{'e' * 16}.json", summary)
 
 

@@ -11,8 +11,10 @@ from ablations.search import PRUNING, Search, search_id
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
+from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.runners.base import Outcome, ended
+from tests.orchestration.fakes import positions
 from tests.trial.events import event
 
 BEST, BOTTOM = 0.1, 3.0
@@ -153,8 +155,8 @@ class FakeRunner:
             "top4": 0.6,
             "requests": [asked],
         }
-        (folder / "eval" / f"{'e' * 16}.json").write_text(json.dumps(summary))
-        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(b"")
+        (folder / "eval" / f"{'e' * 16}.json").write_text(json.dumps(summary | {"arrays": digest_of(positions())}))
+        (folder / "eval" / f"{'e' * 16}.npz").write_bytes(positions())
         result = {
             "format": 1,
             "id": job.id,

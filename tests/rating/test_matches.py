@@ -5,8 +5,9 @@ import json
 import pytest
 from scipy.stats import binomtest
 
-from gonn_core.errors import InputError
-from gonn_core.play.match.record import player_id
+from gonn_core.errors import Damaged, InputError
+from gonn_core.files.json_files import read_json
+from gonn_core.play.match.record import MatchRecord, player_id
 from gonn_core.rating.matches import game_points, load_match, load_matches
 from gonn_core.rating.tally import tally
 from gonn_core.rating.wilson import wilson
@@ -67,18 +68,20 @@ def test_several_matches_of_the_same_players_add_up_and_self_play_counts_nothing
         "7",
     ],
 )
-def test_a_line_that_is_no_game_is_named(tmp_path, line):
+def test_a_line_that_is_no_game_is_named_and_left_out(tmp_path, line, caplog):
     folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", "A")])
     (folder / "games.jsonl").write_text(json.dumps(game(0, "A", "A")) + "\n" + line + "\n")
-    with pytest.raises(InputError, match="line 2 is no game"):
-        load_match(folder)
+    assert [each.game for each in load_match(folder).games] == [0]
+    assert "line 2 is no game" in caplog.text and "its game is left out" in caplog.text
+    with pytest.raises(Damaged, match="line 2 is no game"):
+        MatchRecord(folder).lines()
 
 
 def test_a_missing_match_and_one_of_another_format(tmp_path):
     with pytest.raises(InputError, match="no match"):
         load_matches(tmp_path, ["feedfeedfeedfeed"])
     folder = write_match(tmp_path, net("1" * 16), ENGINE, [])
-    tree = json.loads((folder / "match.json").read_text())
+    tree = read_json(folder / "match.json")
     (folder / "match.json").write_text(json.dumps({**tree, "format": 2}))
     with pytest.raises(InputError, match="format 2"):
         load_match(folder)

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.files import arrays as array_files
+from gonn_core.files.json_files import read_json
+from gonn_core.files.verified import NOTE, file_digest
 from gonn_core.go import layout
 from gonn_core.go.points import BLACK, WHITE
 from gonn_core.records import build
@@ -22,6 +24,7 @@ from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game
 from gonn_core.records.store import ARRAYS, MANIFEST, open_store
+from tests.files.damages import damaged, flipped
 from tests.paths import ROOT as ROOT_OF_PROJECT
 from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, refuse, sgf, tar_bytes
 from tests.waiting import PATIENCE
@@ -389,10 +392,34 @@ def test_a_source_that_changes_while_it_is_read(tmp_path):
     assert finished(tmp_path / "stores") == []
 
 
+def test_a_folder_that_is_another_one_while_it_is_read(tmp_path, monkeypatch):
+    """A file in a subfolder is exchanged after the checksum and put back afterwards, its time with it."""
+    folder, below = tmp_path / "games", tmp_path / "games" / "below"
+    below.mkdir(parents=True)
+    path = below / "a.sgf"
+    path.write_bytes(numbered_game(1))
+    (folder / "b.sgf").write_bytes(numbered_game(2))
+    own, times = path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    read = build.read_members
+
+    def exchanged(*arguments):
+        path.write_bytes(numbered_game(3))
+        yield from read(*arguments)
+        path.write_bytes(own)
+        os.utime(path, ns=times)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "read_members", exchanged)
+        with pytest.raises(InputError, match="games: changed while it was read"):
+            prepare_store([GameSource(folder)], tmp_path / "stores")
+    assert finished(tmp_path / "stores") == []
+    assert len(prepare_store([GameSource(folder)], tmp_path / "stores").games) == 2
+
+
 @pytest.mark.parametrize("damage", ["version", "manifest", "digest", "missing array", "short array", "no manifest"])
 def test_a_store_that_cannot_be_used_is_one_line(tmp_path, damage):
     folder = make(tmp_path, {"a.sgf": sgf("B aa")}).folder
-    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest = read_json(folder / MANIFEST)
     if damage == "version":
         (folder / MANIFEST).write_text(json.dumps(manifest | {"format": 99}))
     elif damage == "manifest":
@@ -409,6 +436,43 @@ def test_a_store_that_cannot_be_used_is_one_line(tmp_path, damage):
     with pytest.raises(InputError, match="format 99" if damage == "version" else "store") as caught:
         open_store(folder)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [*ARRAYS, MANIFEST])
+@pytest.mark.parametrize("damage", [0, 1, 2], ids=["flipped", "cut", "empty"])
+def test_a_damaged_store_is_built_again_where_its_archives_are(tmp_path, caplog, name, damage):
+    caplog.set_level("INFO")
+    games = {f"{i}.sgf": numbered_game(i) for i in range(20)} | {"setup.sgf": sgf("B aa", "AB[dd][pp]")}
+    store = make(tmp_path, games)
+    path, whole = store.folder / name, (store.folder / name).read_bytes()
+    path.write_bytes(list(damaged(whole))[damage])
+    with pytest.raises(Damaged, match=rf"{name}: .*damaged.*makes it again"):
+        open_store(store.folder)
+    again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
+    assert again.digest == store.digest and f"{name}: damaged" in caplog.text and "it is built again" in caplog.text
+    assert path.read_bytes() == whole or name == MANIFEST  # which tells how long it took
+    again.verify()
+    assert unfinished(tmp_path / "stores") == []
+
+
+def test_a_store_is_read_whole_once_and_for_all_processes(tmp_path, monkeypatch):
+    folder = make(tmp_path, {"a.sgf": sgf("B aa")}).folder
+    reads = []
+
+    def counted(path, skipped):
+        reads.append(path.name)
+        return file_digest(path, skipped)
+
+    monkeypatch.setattr("gonn_core.records.store.file_digest", counted)
+    open_store(folder)
+    assert reads == []  # whoever wrote it knows
+    (folder / NOTE).write_bytes(flipped((folder / NOTE).read_bytes()))
+    open_store(folder)
+    assert sorted(reads) == sorted(ARRAYS)
+    open_store(folder)
+    os.utime(folder / "moves.npy", (0, 0))
+    open_store(folder)
+    assert len(reads) == len(ARRAYS) + 1
 
 
 def test_verify_finds_a_flipped_bit(tmp_path):
@@ -454,5 +518,5 @@ def test_an_index_that_leads_nowhere_is_written_anew(tmp_path, index):
     (tmp_path / "elsewhere").mkdir()
     path.write_text(index)
     again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
-    assert again.digest == digest and json.loads(path.read_text())["digest"] == digest
+    assert again.digest == digest and read_json(path)["digest"] == digest
     assert unfinished(tmp_path / "stores") == []

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from gonn_core.errors import InputError, UserError
+from gonn_core.errors import UserError
 from gonn_core.records import views
 from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.corrupt import corrupt_games
@@ -22,6 +22,7 @@ from gonn_core.records.views import (
     subset,
     view_digest,
 )
+from tests.files.damages import damaged
 from tests.records.sgf_tools import ROOT, numbered_game, sgf, tar_bytes
 
 ALL_ROWS = RowFilter()
@@ -158,10 +159,20 @@ def test_views_are_made_once_and_mapped(tmp_path, monkeypatch):
         assert (np.diff(second[split].rows.astype(np.int64)) > 0).all()
     assert sum(view.n for view in first.values()) == 480
     assert np.array_equal(first["train"].games(), store.game[first["train"].rows])
-    folder = next(path for path in (tmp_path / "stores" / "views").iterdir() if path.is_dir())
-    (folder / "train.npy").write_bytes(b"")
-    with pytest.raises(InputError, match="damaged views"):
-        make_views(store, RowFilter(), HASHED, tmp_path / "stores")
+
+
+@pytest.mark.parametrize("name", ["train.npy", "views.json"])
+def test_damaged_views_are_made_again(tmp_path, caplog, name):
+    caplog.set_level("INFO")
+    store = make(tmp_path, *(game(i) for i in range(60)))
+    first = {split: view.digest for split, view in make_views(store, RowFilter(), HASHED, tmp_path / "stores").items()}
+    (path,) = (tmp_path / "stores" / "views").glob(f"*/{name}")
+    for damage in damaged(path.read_bytes()):
+        path.write_bytes(damage)
+        again = make_views(store, RowFilter(), HASHED, tmp_path / "stores")
+        assert {split: view_digest(store, view.rows) for split, view in again.items()} == first
+        assert name in caplog.text and "made again" in caplog.text
+        caplog.clear()
 
 
 def test_digest_is_that_of_store_and_rows_across_chunks(tmp_path, monkeypatch):
@@ -280,11 +291,18 @@ def test_what_comments_say_is_not_in_the_store(tmp_path):
     assert len(digests) == 1
 
 
-def test_damaged_marks_are_one_line(tmp_path):
+def test_damaged_marks_are_made_again(tmp_path, caplog):
+    caplog.set_level("INFO")
     store = make(tmp_path, game(1), game(2))
-    corrupt_games(store)
+    first = corrupt_games(store)
     (path,) = store.folder.glob("corrupt-*.npy")
-    for damage in (b"", path.read_bytes()[:-1], b"nonsense"):
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[-33] ^= 1  # the last game's mark
+    for damage in (bytes(flipped), whole[:-1], b"", b"nonsense"):
         path.write_bytes(damage)
-        with pytest.raises(InputError, match="delete it and it is made again"):
-            corrupt_games(store)
+        assert corrupt_games(store).tolist() == first.tolist() and "made again" in caplog.text
+        assert path.read_bytes() == whole
+        caplog.clear()
+    path.write_bytes(whole[:-32])  # of before there were seals
+    assert corrupt_games(store).tolist() == first.tolist() and not caplog.text

@@ -7,6 +7,7 @@ _KINDS = {
     kind.__name__.lower(): (kind, values)
     for kind, values in {
         events.Waiting: {"pid": 1, "host": "box"},
+        events.Mended: {"message": "result.json: damaged"},
         events.Started: {"device": "cpu", "resumed": 0, "training_seconds": 0.0},
         events.Tick: {"train_nats": 5.0, "seconds_left": 1.0, "training_seconds": 0.0},
         events.Point: {"train_nats": 5.0, "training_seconds": 0.0},

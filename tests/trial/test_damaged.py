@@ -74,7 +74,7 @@ def test_an_evaluation_without_its_arrays_is_none(tmp_path):
     (tmp_path / "eval" / "e1.json").write_text(json.dumps(SUMMARY))
     (tmp_path / "eval" / "e1.npz").write_bytes(b"")
     (evaluation,) = load_evaluations(tmp_path)
-    with pytest.raises(InputError, match="e1.npz: not a readable evaluation .*remove it to evaluate again"):
+    with pytest.raises(InputError, match="e1.npz: not a readable evaluation .*make it again"):
         _ = evaluation.scores
     (tmp_path / "eval" / "e1.npz").unlink()
     assert load_evaluations(tmp_path) == []

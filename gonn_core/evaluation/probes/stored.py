@@ -3,22 +3,26 @@
 
 import hashlib
 import io
-import json
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.probes.cases import Suite
 from gonn_core.evaluation.probes.scoring import METHOD, CaseAnswers, LadderHead, group_score, solved
 from gonn_core.files.json_files import read_json
+from gonn_core.files.seals import digest_of, sealed_json
+from gonn_core.files.told import tell
 
 FORMAT = 1
 _HEAD = "ladder_head_"
 """Prefix of the arrays that only nets with such a head have."""
+_AGAIN = "`gonn probe` puts them again"
+_SUMMARY = {"format", "id", "method", "weights", "suite", "samples", "published", "groups"}
 _ARRAYS = ("right", "wrong", "share", "chance", "group", "distance", "cluster", "policies")
 
 
@@ -36,14 +40,15 @@ class ProbeAnswers:
         """By case: right, wrong, share, chance, group (an index into the summary's groups), distance (-1: none),
         cluster; and policies (P, 361) of `published`."""
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            data = self.path.read_bytes()
+            if self.summary.get("arrays", digest := digest_of(data)) != digest:
+                raise Damaged(self.path, f"damaged: not the arrays that were written; {_AGAIN}")
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 return {
                     name: file[name] for name in (*_ARRAYS, *(name for name in file.files if name.startswith(_HEAD)))
                 }
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(
-                self.path, f"not readable answers to probes ({error}); remove it to put them again"
-            ) from None
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+            raise Damaged(self.path, f"not readable answers to probes ({error}); {_AGAIN}") from None
 
     def solved(self) -> np.ndarray:
         """(N,) 1 found, 0.5 tie, 0 not."""
@@ -89,8 +94,10 @@ def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, head: LadderHea
     return buffer.getvalue()
 
 
-def summarise(suite: Suite, given: CaseAnswers, weights: str, samples: int, published: list[str]) -> dict:
-    """The JSON file of a set of answers."""
+def summarise(
+    suite: Suite, given: CaseAnswers, weights: str, samples: int, published: list[str], arrays: bytes | None = None
+) -> dict:
+    """The JSON file of a set of answers. arrays: content of the .npz file, whose digest stands there."""
     groups = []
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
@@ -106,22 +113,30 @@ def summarise(suite: Suite, given: CaseAnswers, weights: str, samples: int, publ
         "samples": samples,
         "published": published,
         "groups": groups,
+        **({} if arrays is None else {"arrays": digest_of(arrays)}),
     }
 
 
 def to_json(summary: dict) -> bytes:
-    """The summary as a file."""
-    return (json.dumps(summary, indent=1, allow_nan=False) + "\n").encode()
+    """The summary as a file, sealed."""
+    return sealed_json(summary, allow_nan=False)
 
 
 def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
-    """The answers in a trial's directory that weights of this digest gave by this method, by id. Raises InputError for
-    a file that is none."""
+    """The answers in a trial's directory that weights of this digest gave by this method, by id. What is damaged is
+    told and left out: it counts as not put. Raises InputError for a file of another version."""
     loaded = []
     for path in sorted((Path(trial) / "probes").glob("*.json")):
-        summary = read_json(path)
-        if not isinstance(summary, dict) or summary.get("format") != FORMAT:
-            raise InputError(path, f"not answers to probes of format {FORMAT}; remove it to put them again")
-        if summary["weights"] == weights and summary["method"] == METHOD:
-            loaded.append(ProbeAnswers(summary, path.with_suffix(".npz")))
+        try:
+            summary = read_json(path)
+            if not isinstance(summary, dict) or not summary.keys() >= _SUMMARY:
+                raise Damaged(path, "damaged: no answers to probes")
+            if summary["format"] != FORMAT:
+                raise InputError(path, f"not answers to probes of format {FORMAT}; remove it to put them again")
+            if summary["weights"] == weights and summary["method"] == METHOD:
+                answers = ProbeAnswers(summary, path.with_suffix(".npz"))
+                _ = answers.arrays
+                loaded.append(answers)
+        except Damaged as damage:
+            tell(damage, "the answers are left out; `gonn probe` puts the probes again")
     return loaded

@@ -6,7 +6,7 @@
 
 The id is a hash of match.json's content, so a match goes on where it was left and never mixes with another. A line that
 was torn by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then
-played anew.
+played anew. match.json and each line carry a seal; games whose lines are damaged are played anew too.
 """
 
 import hashlib
@@ -18,8 +18,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
 from gonn_core.files.json_files import read_record
+from gonn_core.files.seals import checked_line, sealed_json, sealed_line
+from gonn_core.files.told import tell
 from gonn_core.files.whole import write_whole
 from gonn_core.play.rules import Rules
 from gonn_core.settings.strict import Strict
@@ -96,18 +98,28 @@ class MatchRecord:
 
     def lines(self) -> list[GameLine]:
         """All finished games, voided ones too, in the order in which they ended. A torn last line is left out. Raises
-        InputError."""
-        lines = []
-        for number, line in enumerate(self._whole_lines(), 1):
+        Damaged."""
+        lines, damages = self.whole_and_damaged()
+        if damages:
+            raise damages[0]
+        return lines
+
+    def whole_and_damaged(self) -> tuple[list[GameLine], list[Damaged]]:
+        """As `lines`, without those that are damaged, and what is wrong with these."""
+        path, lines, damages = self.folder / "games.jsonl", [], []
+        for number, sealed in enumerate(self._whole_lines(), 1):
+            line = checked_line(sealed, self.id)
             try:
+                if line is None:
+                    raise Damaged(path, f"damaged: line {number} is not what was written (its seal does not fit)")
                 lines.append(GameLine.model_validate_json(line))
+            except Damaged as damage:
+                damages.append(damage)
             except ValidationError as error:
                 first = error.errors()[0]
-                raise InputError(
-                    self.folder / "games.jsonl",
-                    f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})",
-                ) from None
-        return lines
+                problem = f"line {number} is no game ({'.'.join(map(str, first['loc']))}: {first['msg']})"
+                damages.append(Damaged(path, problem))
+        return lines, damages
 
     def games(self) -> dict[int, GameLine]:
         """Number -> its game that counts; of none that was only voided."""
@@ -121,11 +133,19 @@ class MatchRecord:
         return data.split(b"\n")[:-1]
 
     def cut_torn_line(self) -> None:
-        """Removes what a kill left of a line; by the one process that writes."""
+        """Removes what a kill left of a line, and lines that are damaged; by the one process that writes."""
         path = self.folder / "games.jsonl"
+        lines, damages = self.whole_and_damaged()
+        for damage in damages:
+            tell(damage, "its game is played again")
+        if damages:
+            write_whole(path, b"".join(map(self._sealed, lines)))
         whole = sum(len(line) + 1 for line in self._whole_lines())
         if path.exists() and path.stat().st_size != whole:
             os.truncate(path, whole)
+
+    def _sealed(self, line: GameLine) -> bytes:
+        return sealed_line(canonical(line.model_dump(mode="json")), self.id)
 
     def append(self, games: Iterable[tuple[GameLine, bytes]]) -> None:
         """Adds finished games with their SGF files, all on disk when this returns. A line comes after its SGF: whoever
@@ -136,7 +156,7 @@ class MatchRecord:
                 write_whole(self.folder / "sgf" / f"{line.game}.sgf", sgf)
         with open(self.folder / "games.jsonl", "ab") as file:
             for line, _ in games:
-                file.write(canonical(line.model_dump(mode="json")).encode() + b"\n")
+                file.write(self._sealed(line))
             file.flush()
             os.fsync(file.fileno())
 
@@ -146,10 +166,16 @@ def open_match(root: Path | str, match: Mapping) -> MatchRecord:
     lease."""
     folder = Path(root) / match["id"]
     (folder / "sgf").mkdir(parents=True, exist_ok=True)
-    if not (folder / "match.json").exists():
-        write_whole(folder / "match.json", (json.dumps(match, indent=1, allow_nan=False) + "\n").encode())
+    path = folder / "match.json"
+    try:
+        known = read_record(path, FORMAT, _MATCH)
+    except Damaged as damage:
+        tell(damage, "it is written again")
+        known = None
+    if known is None:
+        write_whole(path, sealed_json(match, allow_nan=False))
     record = MatchRecord(folder)
     if record.match != json.loads(json.dumps(match)):
-        raise InputError(folder / "match.json", "is not the match that its folder is named for")
+        raise InputError(path, "is not the match that its folder is named for")
     record.cut_torn_line()
     return record

@@ -8,7 +8,9 @@ from pathlib import Path
 from ablations.data.datasets import dataset_label
 from ablations.registry import load_registry
 from ablations.study import read_study
+from gonn_core.errors import Damaged
 from gonn_core.files.json_files import write_json
+from gonn_core.files.told import tell
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.match.spec import NetSpec
 from gonn_core.rating.matches import Match
@@ -99,8 +101,11 @@ class _LadderRecord:
         self._workspace, self._path = workspace, workspace.elo / planned.id / FILE
         self.file = planned
         if self._path.exists():
-            before = read_ladder(self._path, workspace.matches).file
-            self.file = planned.model_copy(update={"matches": before.matches, "link": before.link})
+            try:
+                before = read_ladder(self._path, workspace.matches).file
+                self.file = planned.model_copy(update={"matches": before.matches, "link": before.link})
+            except Damaged as damage:  # its matches are named by what is in them: they are found again
+                tell(damage, "it is made again")
         self._write()
 
     def read(self) -> Ladder:

@@ -6,6 +6,7 @@ import pytest
 
 from ablations.study import Looks, seeded
 from gonn_core.errors import InputError
+from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.looks.run import LookedAt
 from reports.results.compare import analyse_study
@@ -102,7 +103,7 @@ def test_what_was_decided_stands_whatever_is_trained_or_known_later(made):
             finish_trial(made, trial, -0.5)
     assert analyse_study(results_of(made), "nats").table.effects == before.table.effects
     path = made.study_folder / "decisions.json"
-    tree = json.loads(path.read_text())
+    tree = read_json(path)
     tree["looks"][0]["cards"][SHOWN]["p_adjusted"] = 0.01234
     path.write_text(json.dumps(tree))
     assert analyse_study(results_of(made), "nats").table.effects[SHOWN].p_adjusted == 0.01234

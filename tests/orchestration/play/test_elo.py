@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import SettingError
+from gonn_core.files.json_files import read_json
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.match.spec import NetSpec
 from gonn_core.rating.matches import load_match
@@ -178,7 +179,7 @@ def test_the_data_of_a_trial_named_by_its_id(tmp_path):
     train(made, {})
     folder = made.runs / made.study.trials_of("control")[1]
     assert elo._trained_on(folder, "starter") == ("starter", "starter")
-    tree = json.loads((folder / "config.json").read_text())
+    tree = read_json(folder / "config.json")
     for labels in ({"data": "kgs, 4 of 15 training years"}, {"study": made.study.id}):
         (folder / "config.json").write_text(json.dumps({**tree, "labels": labels}))
         assert elo._trained_on(folder, "starter") == ("kgs", "kgs, 4 of 15 training years")

@@ -1,11 +1,14 @@
 """From settings to a search: targets, ranges, identity, and one line for each mistake."""
 
+import json
+
 import pytest
 
 from ablations.registry import load_registry
 from ablations.search import default_range, read_search
 from gonn_core.config import canonical
 from gonn_core.errors import InputError, SettingError
+from gonn_core.files.json_files import read_json
 from orchestration.search.folder import find_search, keep_search
 from orchestration.search.planning import SearchRequest, check_search, find_target, lay_out_search
 from reports.workspace import Workspace
@@ -98,6 +101,6 @@ def test_a_search_is_written_down_once_and_found_by_its_beginning(tmp_path):
     with pytest.raises(SettingError, match="SEARCH=lr-x: no such search; valid: lr-gonn-b5-smoke-starter-"):
         find_search(workspace, "lr-x")
     path = tmp_path / "searches" / search.id / "search.json"
-    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    path.write_text(json.dumps(read_json(path) | {"format": 2}))
     with pytest.raises(InputError, match="of format 2; this version reads format 1"):
         read_search(path)

@@ -1,9 +1,9 @@
 """What lies beside study.json, when two commands change it at once."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+from gonn_core.files.json_files import read_json
 from orchestration.study import folder as study_folder
 from orchestration.study.folder import count_look, measure_speeds
 from reports.workspace import Workspace
@@ -33,7 +33,7 @@ def test_a_study_keeps_the_speeds_it_was_begun_with(tmp_path, monkeypatch):
         found = list(pool.map(lambda _: measure_speeds(Workspace(tmp_path), STUDY, "cpu", print), range(3)))
     assert asked == [(["control", "with-prelu"], "cpu", False)]
     assert found == [{"control": {"samples_per_s": 1.0}, "with-prelu": {"samples_per_s": 1.0}}] * 3
-    assert json.loads((tmp_path / "studies" / "study" / "speed.json").read_text()) == found[0]
+    assert read_json(tmp_path / "studies" / "study" / "speed.json") == found[0]
 
 
 def test_where_nothing_is_to_be_trained_speeds_of_another_day_will_do(tmp_path, monkeypatch):

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from gonn_core.files.json_files import read_json
+from gonn_core.files.seals import digest_of
 from gonn_core.trial import checkpoint
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
@@ -48,7 +50,7 @@ def brought(trained, tmp_path) -> Path:
 
 
 def change_json(path: Path, **values) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    path.write_text(json.dumps(read_json(path) | values))  # without a seal, as somebody would who means it
 
 
 def summary_of(trial: Path) -> Path:
@@ -62,7 +64,8 @@ def change_arrays(trial: Path, **values) -> None:
     with np.load(path.with_suffix(".npz")) as file:
         arrays = {name: values[name](file[name]) if name in values else file[name] for name in file}
     np.savez(path.with_suffix(".npz"), **arrays)
-    change_json(path, nats=float(arrays["nats"].mean(dtype=np.float64)))
+    means = {"nats": float(arrays["nats"].mean(dtype=np.float64))}
+    change_json(path, **means, arrays=digest_of(path.with_suffix(".npz").read_bytes()))
 
 
 def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
@@ -70,7 +73,10 @@ def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
     assert cli.run(["import", str(brought.parent)]) == 0
     assert "1 trials taken over" in capsys.readouterr().out
     taken = home / "runs" / trained.name  # whatever the folder was called
-    files = {str(path.relative_to(trained)) for path in trained.rglob("*") if path.is_file()} - {"lease.lock"}
+    files = {str(path.relative_to(trained)) for path in trained.rglob("*") if path.is_file()} - {
+        "lease.lock",
+        "eval/.verified",
+    }
     assert {str(path.relative_to(taken)) for path in taken.rglob("*") if path.is_file()} == files
     assert all((taken / name).read_bytes() == (trained / name).read_bytes() for name in files)
     assert sorted(path.name for path in (home / "runs").iterdir() if not path.name.startswith(".")) == [trained.name]
@@ -85,7 +91,7 @@ def other_id(trial):
 
 
 def other_rate(trial):
-    tree = json.loads((trial / "config.json").read_text())
+    tree = read_json(trial / "config.json")
     tree["config"]["training"]["optimiser"]["learning_rate"] = 0.5
     (trial / "config.json").write_text(json.dumps(tree))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import InputError
+from gonn_core.files.json_files import read_json
 from gonn_core.trial.lease import Lease
 from orchestration.cli import command as cli
 from orchestration.search.folder import all_searches, keep_search, open_journal
@@ -53,7 +54,7 @@ def home(tmp_path, monkeypatch) -> Path:
 
 
 def change(path: Path, **values) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    path.write_text(json.dumps(read_json(path) | values))
 
 
 def write_study(home: Path, name: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gonn_core.errors import InputError, SettingError
+from gonn_core.files.json_files import read_json
 from gonn_core.play.choice import Choice
 from gonn_core.rating.bradley_terry import rate
 from reports.book.elo import TO_RATE, elo_section
@@ -111,7 +112,7 @@ def test_ladders_of_a_workspace(tmp_path, ladder):
     assert [each.file.id for each in load_ladders(tmp_path / "elo", tmp_path / "matches")] == [ladder.file.id]
     assert load_ladders(tmp_path / "nowhere", tmp_path / "matches") == []
     path = next((tmp_path / "elo").glob("*/elo.json"))
-    tree = json.loads(path.read_text())
+    tree = read_json(path)
     path.write_text(json.dumps({**tree, "rungs": tree["rungs"][:1]}))
     with pytest.raises(SettingError, match="rungs"):
         read_ladder(path, tmp_path / "matches")

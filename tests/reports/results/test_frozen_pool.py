@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonn_core.errors import InputError
+from gonn_core.files.json_files import read_json
 from reports.results.frozen_pool import NOISE_FILE, judged_with, read_pool, write_pool
 from reports.results.seed_pool import PriorNoise
 from reports.stats.seed_noise import Differences
@@ -57,7 +58,7 @@ def test_without_a_file_it_is_todays_and_with_one_todays_stands_beside_it(tmp_pa
 def test_a_damaged_file_is_one_line_that_says_what_to_do(tmp_path, change, message):
     write_pool(tmp_path, NOISE, "then", "abc")
     path = tmp_path / NOISE_FILE
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    path.write_text(json.dumps({**read_json(path), **change}))
     with pytest.raises(InputError, match=message) as caught:
         read_pool(tmp_path)
     assert "\n" not in str(caught.value) and NOISE_FILE in str(caught.value)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gonn_core.evaluation.stored import pack_arrays
+from gonn_core.files.json_files import read_json
 from gonn_core.metrics import METRICS
 from reports.results.compare import MAIN, analyse_study, extra_effects
 from reports.results.study_results import load_results
@@ -164,7 +165,7 @@ def test_the_manifest_says_whose_weights_were_taken_over(tmp_path):
     train(made, {})
     trial = made.study.trials[0].trial
     path = made.runs / trial / "result.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"trained_as": "f" * 16}))
+    path.write_text(json.dumps(read_json(path) | {"trained_as": "f" * 16}))
     report = make_report(load_results(made.study, made.runs), made.registry)
     trials = manifest(report, report_tables(report))["trials"]
     assert [found.get("trained_as") for found in trials.values()] == ["f" * 16, None, None, None]

@@ -1,0 +1,109 @@
+"""Files of a trial that are not what was written: put aside, so that the next session makes them again.
+
+What is made again is what was there: training goes by draws that the configuration decides. A trial goes on from its
+checkpoint where that and the curve up to it are whole, and begins again where they are not.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from gonn_core.errors import Damaged
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.job import Job, progress_points, resumed_settings, whole_batches
+from gonn_core.trial.lease import Lease
+
+T = TypeVar("T")
+
+
+def whole_result(directory: TrialDirectory) -> dict | None:
+    """result.json of a trial that is done and whose configuration, curve and result are what was written; else None."""
+    try:
+        directory.config()
+        result = directory.result()
+        if result is not None:
+            directory.check_course(directory.metrics(), result)
+    except Damaged:
+        return None
+    return result
+
+
+class _Look:
+    """Reads files and keeps what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.damages: list[Damaged] = []
+
+    def __call__(self, read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except Damaged as damage:
+            self.damages.append(damage)
+            return None
+
+
+def put_aside(job: Job, directory: TrialDirectory, lease: Lease) -> Iterator[str]:
+    """Remove what is damaged of a trial that has yet to be trained or evaluated, and what cannot be without it; says
+    so, a line a file. Raises InputError for files of another version."""
+    look = _Look()
+    config, result, lines = look(directory.config), look(directory.result), look(directory.metrics)
+    if result is not None and lines is not None:
+        look(lambda: directory.check_course(lines, result))
+    if result is not None and not look.damages:
+        early = list(_damaged_snapshots(job, directory, result["samples"], look))
+        if not look.damages:
+            yield from _evaluations(directory)
+            return
+    else:
+        early = []
+    reached = None if early or lines is None else look(lambda: _reached(job, directory, config))
+    total = whole_batches(job.config.training.samples, job.config.training.batch_size)
+    goes_on = reached is not None and (config is not None or reached == total)
+    if not look.damages:
+        return
+    again = f"goes on from the checkpoint at {reached:,} samples" if goes_on else "trained again from the beginning"
+    for damage in {damage.path: damage for damage in reversed(look.damages)}.values():
+        yield f"{damage}; {again}"
+        if damage.path != directory.path / "config.json":  # the next session writes that anew
+            directory.remove(str(Path(damage.path).relative_to(directory.path)), lease)
+    directory.remove("result.json", lease)
+    if not goes_on:
+        directory.remove("checkpoint.safetensors", lease)
+        directory.remove("metrics.jsonl", lease)
+
+
+def _damaged_snapshots(job: Job, directory: TrialDirectory, last: int, look: _Look) -> Iterator[int]:
+    """Of the snapshots that evaluations are made from: sample counts before the last one of those that are damaged."""
+    from gonn_core.trial.weights import snapshot_net  # with torch
+
+    batch = job.config.training.batch_size
+    wanted = {whole_batches(each.samples or job.config.training.samples, batch) for each in job.run.evaluations}
+    for samples in sorted(wanted & directory.snapshots().keys()):
+        before = len(look.damages)
+        look(lambda samples=samples: snapshot_net(directory, job.config, job.id, samples))  # type: ignore[misc]
+        if len(look.damages) > before and samples < last:
+            yield samples
+
+
+def _reached(job: Job, directory: TrialDirectory, config: dict | None) -> int | None:
+    """Samples of the checkpoint, None where there is none. Raises Damaged for it, or for a curve that lacks points
+    before it."""
+    from gonn_core.trial import checkpoint  # with torch
+
+    if not directory.checkpoint.exists():
+        return None
+    state, _ = checkpoint.unpack(directory.checkpoint, job.id)
+    samples = int(state["samples"])
+    training, settings = job.config.training, resumed_settings(job.run, config)
+    points = progress_points(training.samples, training.batch_size, settings.progress_points)
+    told = {line["samples"] for line in directory.metrics()}
+    if missing := [point for point in points if point <= samples and point not in told]:
+        raise Damaged(directory.path / "metrics.jsonl", f"damaged: no line at {missing[0]:,} samples")
+    return samples
+
+
+def _evaluations(directory: TrialDirectory) -> Iterator[str]:
+    from gonn_core.trial.evaluations import damaged_evaluations  # with torch
+
+    for damage in damaged_evaluations(directory):
+        yield f"{damage.path}: {damage.problem}"
