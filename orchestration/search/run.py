@@ -14,6 +14,7 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.events import Event, Failed, Finished, Paused, Point
 from gonn_core.trial.job import Job, RunSettings
+from gonn_core.trial.mending import whole_result
 from orchestration.runners.base import OnEvent
 from orchestration.search.optuna_rates import RateOptimiser
 from orchestration.search.pruning import is_divergence, is_hopeless

@@ -24,8 +24,9 @@ from pathlib import Path
 
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
-from gonn_core.errors import InputError
+from gonn_core.errors import Damaged, InputError
 from gonn_core.files.json_files import read_record, write_json
+from gonn_core.files.told import tell
 from reports.workspace import Workspace
 
 FORMAT = 1
@@ -65,8 +66,13 @@ def today_file(workspace: Workspace, device: str, day: date | None = None) -> Pa
 
 
 def kept_speeds(path: Path) -> dict[str, dict]:
-    """Net -> entry; empty where nothing was measured. Raises InputError for a file that is none of ours."""
-    tree = read_record(path, FORMAT, ("nets",))
+    """Net -> entry; empty where nothing was measured, and where the file is damaged, which is told. Raises InputError
+    for a file that is none of ours."""
+    try:
+        tree = read_record(path, FORMAT, ("nets",))
+    except Damaged as damage:
+        tell(damage, "speeds are measured again")
+        return {}
     nets = tree["nets"] if tree else {}
     if not isinstance(nets, dict) or not all(_is_entry(entry) for entry in nets.values()):
         raise InputError(path, "no speeds of nets; remove the file to measure again")
