@@ -1,0 +1,51 @@
+"""The table of docs/integrity.md: it knows every file that a study leaves in a workspace."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.paths import ROOT
+
+PAGE = ROOT / "docs" / "integrity.md"
+OF_NO_ACCOUNT = (
+    r"(.*/)?\.?[^/]*\.lock",
+    r"(.*/)?\.verified",
+    r"(.*/)?\.[^/]*\.tmp",
+    r"mlartifacts/.*",
+    r"\.numba[^/]*/.*",
+    r"commands/.*",
+)
+"""Locks, notes of what was verified, copies that MLflow makes, compiled kernels, commands at work."""
+
+
+def kinds() -> list[str]:
+    """The patterns in the first column of the page's second table."""
+    table = PAGE.read_text(encoding="utf-8").split("## What happens")[1].split("##")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
+
+
+def known(name: str) -> bool:
+    path = PurePosixPath(name)
+    if any(re.fullmatch(pattern, name) for pattern in OF_NO_ACCOUNT):
+        return True
+    return any(
+        name.startswith(kind.removesuffix("**")) if kind.endswith("/**") else _fits(path, kind) for kind in kinds()
+    )
+
+
+def _fits(path: PurePosixPath, kind: str) -> bool:
+    parts = PurePosixPath(kind).parts
+    return len(parts) == len(path.parts) and path.match(kind)
+
+
+def test_the_page_has_patterns():
+    assert len(kinds()) > 25 and known("runs/abc/result.json") and not known("runs/abc/other.json")
+    assert not known("runs/abc/more/result.json") and known("out/report/index.md")
+
+
+@pytest.mark.system
+def test_every_file_that_a_study_leaves_is_of_a_kind_that_the_page_knows(undisturbed: Path):
+    files = [path.relative_to(undisturbed).as_posix() for path in undisturbed.rglob("*") if path.is_file()]
+    assert [name for name in files if not known(name)] == []
