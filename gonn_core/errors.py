@@ -1,5 +1,6 @@
 """Errors that a user can cause: one line that names the setting, its value and the valid values."""
 
+import re
 import unicodedata
 
 _LONGEST_LINE = 4000
@@ -60,9 +61,33 @@ def printable_tree(tree):
     return [printable_tree(each) for each in tree] if isinstance(tree, list) else tree
 
 
+_SIGNS = re.compile(
+    r"^\s*(?:[-+](?=[-+\s]|$)|=(?=[=\s]*$)|#|>|\d{1,9}[.)](?=\s|$)|\[[ xX]?\]|\[[^\[\]]*\]$)"  # what begins a block
+    r"|(?<=\s)#"  # what may end a heading
+    r"|[\\`*|~$<]"
+    r"|(?<![^\W_])_+|_+(?![^\W_])"  # beside a letter or digit on both sides it begins and ends nothing
+    r"|&(?=#|\w+;|$)|!(?=\[|$)"
+    r"|(?P<pair>\[(?!\^)[^\[\]]*\](?![\[(:]))|[\[\]]"
+)
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
 def markdown_escape(text: str, limit: int | None = None) -> str:
-    """`text` made printable and inert in markdown and HTML, cut at `limit` characters before that; None: whole."""
-    text = printable(text, len(text) if limit is None else limit)
-    for character in "\\`*_{}[]()#+!|~":
-        text = text.replace(character, "\\" + character)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """`text` made printable and inert in markdown and HTML, cut at `limit` characters before that; None: whole.
+
+    Only what can begin or end markup where it stands is escaped: an underscore within a word, the brackets of an
+    interval and a parenthesis cannot. The text may stand at the beginning of a block, and in a heading, cell or link.
+    """
+    return _SIGNS.sub(_inert, printable(text, len(text) if limit is None else limit))
+
+
+def _inert(found: re.Match) -> str:
+    """What _SIGNS found, so that it is itself. A pair of brackets that no link can end is left, but for signs in it."""
+    signs = found.group()
+    if found.group("pair"):
+        return f"[{_SIGNS.sub(_inert, signs[1:-1])}]"
+    if len(signs) > 1 and signs.strip(" \t")[0] == "[":
+        return signs.replace("[", "\\[").replace("]", "\\]")
+    return "".join(
+        _ENTITIES.get(sign, "\\" + sign) if not sign.isalnum() and not sign.isspace() else sign for sign in signs
+    )

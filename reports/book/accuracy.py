@@ -32,11 +32,6 @@ _GAP = (
 )
 
 
-def net_title(net: MeasuredNet) -> str:
-    """`gonn-b5 (cpu, kgs)`."""
-    return f"{net.name} ({net.study.budget}, {net.study.data})"
-
-
 def guesses(net: MeasuredNet) -> np.ndarray | None:
     """(361,) share of test positions in which 1, 2, … guesses are enough, mean over seeds; None while no trial is
     evaluated."""
@@ -71,7 +66,7 @@ def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
             number = net.evaluation("full")
             trials = tuple(trial.id for trial in net.evaluated(number))
             cells = {str(k): Cell(f"{100 * shares[k - 1]:.1f}", float(shares[k - 1]), trials, number) for k in GUESSES}
-            rows.append(Row(_key(net), {"net": text_cell(net_title(net)), **cells}))
+            rows.append(Row(_key(net), {"net": text_cell(net.title), **cells}))
     columns = (Column("net", "net", "left"), *(Column(str(k), str(k)) for k in GUESSES))
     return (
         Table(
@@ -88,7 +83,7 @@ def guesses_table(nets: Sequence[MeasuredNet]) -> Table | None:
 
 def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
     """A row per bin of moves, a column per net."""
-    bins_by_net = {net_title(net): (net, bins) for net in nets if (bins := move_numbers(net))}
+    bins_by_net = {net.title: (net, bins) for net in nets if (bins := move_numbers(net))}
     if not bins_by_net:
         return None
     rows = []
@@ -104,7 +99,7 @@ def moves_table(nets: Sequence[MeasuredNet]) -> Table | None:
             )
         rows.append(Row(str(first), cells))
     columns = (Column("moves", "moves"), *(Column(title, title, escape=True) for title in bins_by_net))
-    lacking = [net_title(net) for net in nets if net_title(net) not in bins_by_net]
+    lacking = [net.title for net in nets if net.title not in bins_by_net]
     notes = [f"Bins of fewer than {FEWEST_POSITIONS} test positions are left out."]
     notes += [f"Evaluated before numbers of moves were kept: {', '.join(lacking)}."] if lacking else []
     return Table("moves", "Accuracy by move number", columns, tuple(rows), tuple(notes))
@@ -120,7 +115,7 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if by_move else 1, 1, squeeze=False)[:, 0]
         styles = {
-            net_title(net): {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]}
+            net.title: {"color": COLOURS[index % len(COLOURS)], "linestyle": DASHES[index % len(DASHES)]}
             for index, (net, _) in enumerate(by_guesses)
         }
         for net, shares in by_guesses:
@@ -128,8 +123,8 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
                 range(1, 51),
                 100 * shares[:50],
                 linewidth=1.6,
-                **styles[net_title(net)],
-                label=printable(net_title(net), 60),
+                **styles[net.title],
+                label=printable(net.title, 60),
             )
         panels[0].set_xscale("log")
         panels[0].set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
@@ -143,7 +138,7 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
                 marker="o",
                 markersize=3.5,
                 linewidth=1.4,
-                **styles[net_title(net)],
+                **styles[net.title],
             )
         if by_move:
             panels[1].set(xlabel=f"move number (means over {MOVES_A_BIN} moves)", ylabel="test top-1 (%)")
@@ -151,14 +146,12 @@ def accuracy_picture(nets: Sequence[MeasuredNet]) -> Picture | None:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, alignment="left")
 
     size = (WIDTH, (5.8 if by_move else 3.2) + 0.12 * len(by_guesses))
-    lacking = ", ".join(
-        net_title(net) for net, _ in by_guesses if net_title(net) not in {net_title(each) for each, _ in by_move}
-    )
+    lacking = ", ".join(net.title for net, _ in by_guesses if net.title not in {each.title for each, _ in by_move})
     title = "Accuracy by number of guesses" + (" and by move number" if by_move else "")
     title += f" (the latter was not kept for {lacking})" if by_move and lacking else ""
     inputs = (
-        [(net_title(net), shares.tolist()) for net, shares in by_guesses],
-        [(net_title(net), bins) for net, bins in by_move],
+        [(net.title, shares.tolist()) for net, shares in by_guesses],
+        [(net.title, bins) for net, bins in by_move],
     )
     return Picture("accuracy", title, lambda: figure_bytes("accuracy", size, paint), (size, *inputs))
 
@@ -176,7 +169,7 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
         trials, evaluated = tuple(trial.id for trial in net.trials), tuple(trial.id for trial in net.evaluated(number))
         train, samples = float(np.mean(trained)), net.config.training.samples
         cells = {
-            "net": text_cell(net_title(net)),
+            "net": text_cell(net.title),
             **_accuracies(net, number),
             "train": Cell(formats.level(train), train, trials),
             "test": Cell(formats.level(test_loss.mean), test_loss.mean, evaluated, number),
@@ -240,4 +233,4 @@ def _published_gaps(registry: Registry) -> list[str]:
 
 
 def _key(net: MeasuredNet) -> str:
-    return f"{net_title(net)}, {net.trials[0].id}"
+    return f"{net.title}, {net.trials[0].id}"

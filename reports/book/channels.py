@@ -51,7 +51,7 @@ def channels_table(all_maps: Sequence[ChannelMaps], channels: Sequence[Published
     """A row per net and published channel; None without any net."""
     rows = []
     for maps in all_maps:
-        title = f"{maps.net.name} ({maps.net.study.budget}, {maps.net.study.data})"
+        title = maps.net.title
         for channel in channels:
             near = maps.nearest(channel)
             place = [each.case.name for each in maps.positions].index(channel.position)

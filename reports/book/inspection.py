@@ -63,4 +63,4 @@ def _known(some: Sequence[T | None]) -> tuple[T, ...]:
 
 
 def _titles(nets: Sequence[MeasuredNet]) -> str:
-    return markdown_escape(", ".join(f"{net.name} ({net.study.budget}, {net.study.data})" for net in nets))
+    return markdown_escape(", ".join(net.title for net in nets))

@@ -162,6 +162,7 @@ def _effect_cells(key: str, effect: Effect, trials: tuple[str, ...]) -> dict[str
 def beside_picture(name: str, title: str, rows: Sequence[Beside]) -> Picture:
     """A row a card: the screen's effect, and the one at the base below it."""
     shown = [(each.card, each.effect, each.alone) for each in rows]
+    rows = sorted(rows, key=lambda each: each.effect.delta if each.effect else 0.0)
     return Picture(name, title, lambda: draw_beside(name, rows), shown)
 
 

@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("p", "p (adjusted)"),
     Column("verdict", "verdict", "left"),
     Column("worth", "worth in samples"),
-    Column("top1", "Δ top-1 (points)"),
+    Column("top1", "Δ test top-1 (points)"),
     Column("parameters", "Δ parameters"),
     Column("speed", "speed"),
     Column("topic", "topic", "left"),

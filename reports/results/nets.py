@@ -35,6 +35,13 @@ class MeasuredNet:
         """`gonn-b5` or `gonn-b5 without ladder_input`."""
         return self.study.base if self.base else f"{self.study.base} {self.label}"
 
+    @property
+    def title(self) -> str:
+        """`gonn-b5 (cpu, kgs, 100k, 4 seeds)`: a base trained on other samples, or again in a screen, is another."""
+        n = len(self.trials)
+        samples = formats.samples(self.config.training.samples)
+        return f"{self.name} ({self.study.budget}, {self.study.data}, {samples}, {n} seed{'s' * (n != 1)})"
+
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
         numbers = (

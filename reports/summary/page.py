@@ -130,6 +130,9 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         "bases, whatever commands made them; an effect of the same arms in "
         "two studies counts once. The verdict is that of p (page); an interval is that of one effect by itself. Bases "
         "and their nets differ between systems, so compare rows of one base with each other.",
+        "Each interval is that of its study's own report, which names the seed noise that it is drawn towards; that is "
+        "kept from the study's first complete report on. A page made from other studies, or with a study complete at "
+        "another time, may give the same effect another interval.",
         *_because_of_others(lines),
     ]
     unfinished = [report.study.id for report in studies if report.results.unfinished]

@@ -56,8 +56,8 @@ class NetWeights:
 
     @property
     def title(self) -> str:
-        """`gonn-b5 (cpu, kgs)`."""
-        return f"{self.net.name} ({self.net.study.budget}, {self.net.study.data})"
+        """Of its net."""
+        return self.net.title
 
     @property
     def slope_layers(self) -> list[str]:

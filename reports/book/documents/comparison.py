@@ -1,6 +1,7 @@
 """The comparison of published nets, rebuilt with the bases measured here among them (spec: GoNN 4.9)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
@@ -20,11 +21,11 @@ _Accuracies = tuple[float | None, float | None]
 _Entry = tuple[Published, PublishedRow]
 _COLUMNS = (
     Column("source", "system", "left"),
-    Column("structure", "structure", "left", under="source"),
-    Column("parameters", "parameters", under="source"),
+    Column("structure", "structure", "left"),
+    Column("parameters", "parameters"),
     Column("kgs", "test top-1, KGS", parts=("kgs", *interval95("kgs"))),
     Column("gogod", "test top-1, GoGoD", parts=("gogod", *interval95("gogod"))),
-    Column("steps", "training steps", under="source"),
+    Column("steps", "training steps", under="parameters"),
     Column("gnugo", "vs GNU Go"),
     Column("pachi", "vs Pachi", under="gnugo"),
     Column("where", "document, section, remarks", "left", brief=False),
@@ -63,7 +64,8 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
             "GoNN's published games were with GNU Go at level 10, with the last moves alone for history, passing "
             "when no candidate is left. Ours are with the levels named; where it is not said otherwise, moves are "
             "drawn from the document's distribution, with full history, and points in unconditionally alive "
-            "regions are not played."
+            "regions are not played. Of several results the one at the highest level stands here, all of them in "
+            "comparison.csv."
         )
     if not ours:
         notes.insert(1, "Nothing measured on KGS or GoGoD games yet: make ablation NAME=… DATA=kgs.")
@@ -141,12 +143,21 @@ def _own_row(registry: Registry, net: MeasuredNet, played: Played) -> tuple[_Acc
     trials = {trial.id: trial.result["samples"] for trial in net.trials if trial.result is not None}
     cells |= {
         column: level_cell(net, number, "top1"),
-        "gnugo": against_engine(played, trials, "GNU Go"),
-        "pachi": against_engine(played, trials, "Pachi"),
+        "gnugo": _first_result(against_engine(played, trials, "GNU Go")),
+        "pachi": _first_result(against_engine(played, trials, "Pachi")),
     }
     cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {in_short(net.study.coverage)}")
     mean = top1.mean if top1 else None
     return (mean, None) if column == "kgs" else (None, mean), Row(key(net), cells)
+
+
+def _first_result(results: Cell) -> Cell:
+    """Of several results the one at the engine's highest level, and how many more the CSV file and the games' tables
+    have."""
+    if not isinstance(results.value, list) or len(results.value) < 2:
+        return results
+    first = results.text.split("; ")[0]
+    return replace(results, text=f"{first}; {len(results.value) - 1} more", value=results.text)
 
 
 def own_start(net: MeasuredNet) -> dict[str, Cell]:

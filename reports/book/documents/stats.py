@@ -19,9 +19,9 @@ from reports.tables.histories import HISTORY
 TITLE = "Other stats"
 _COLUMNS = (
     Column("source", "system", "left"),
-    Column("structure", "structure", "left", under="source"),
+    Column("structure", "structure", "left"),
     Column("data", "data set", "left"),
-    Column("parameters", "parameters", under="source"),
+    Column("parameters", "parameters"),
     Column("top1", "test top-1", parts=("test_top1",)),
     Column("top4", "test top-4", under="top1", parts=("test_top4",)),
     Column("nats", "test nats", parts=("test_nats",)),

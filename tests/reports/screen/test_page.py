@@ -73,7 +73,7 @@ def test_page_says_what_a_screen_answers_and_what_to_do_next(screen):
         "is the mean over the other 7 on and off, not the effect at the base",
         "from repeated runs of the same arm",
         "Interactions of two enhancements against repeated runs, all at once: F",
-        "Behind it may be parametric\\_relu×chain\\_pooling",
+        "Behind it may be parametric_relu×chain_pooling",
         "screen.png",
         "needs what the base lacks",
         "varied in 8 of 16 arms",
