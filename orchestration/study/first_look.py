@@ -46,9 +46,9 @@ def first_request(checked: Checked) -> Checked | None:
         or len(checked.arms) > declared.most_arms
     ):
         return None
-    settings = {"samples": str(declared.samples), "seeds": str(declared.seeds)}
+    samples, seeds = str(declared.samples), str(declared.seeds)
     try:
-        return check(replace(request, **settings, is_first_look=True))
+        return check(replace(request, samples=samples, seeds=seeds, is_first_look=True))
     except SettingError:
         return None  # the net warms up over more samples
 
@@ -77,11 +77,16 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
     plan = lay_out(checked, full.prepared, workspace)
     left = unfinished(plan.study, states_of(plan.study.trials, workspace))
     registry = checked.registry
-    full_time = estimate(full.study, unfinished(full.study, states), full.jobs[0].run, registry, workspace, say)
+    full_time = _full_time(full, workspace, say)
     time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, registry, workspace, say)
     if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
         return None
     return FirstLook(plan, time, full, full_time, not left)
+
+
+def _full_time(full: Plan, workspace: Workspace, say: Say) -> Estimate:
+    left = unfinished(full.study, states_of(full.study.trials, workspace))
+    return estimate(full.study, left or full.study.trials, full.jobs[0].run, full.checked.registry, workspace, say)
 
 
 def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:
@@ -105,7 +110,8 @@ def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) ->
             console.print(rich_table(table))
     for sentence in report.sentences:
         console.print(Text(printable(f"a first look at {samples:,} samples: {sentence}", 500)))
+    full_time = _full_time(look.full, Workspace.here(), notes().print)  # by now its arms have been measured
     console.print(
         f"the full study goes on with {about(full.arms[0].config.training.samples)} samples, "
-        f"{look.full_time.minutes}; there the effect may be another one. Ctrl-C keeps everything"
+        f"{full_time.minutes}; there the effect may be another one. Ctrl-C keeps everything"
     )

@@ -28,7 +28,7 @@ def terminal_tables(report: Report) -> Iterator[RenderableType]:
     for name in SHOWN:
         table = None if name == "arms" and report.study.design == "screen" else main_table(report, name)
         if name == "claims" and table is not None:
-            table = _answered(table)
+            table = answered_claims(table)
         if table is not None and (table.rows or table.notes):
             yield Text(printable(table.title, 300), style="bold")
             if table.rows:
@@ -48,7 +48,7 @@ def terminal_tables(report: Report) -> Iterator[RenderableType]:
             yield Text(f"  {printable(said.command, 4000)}", no_wrap=True)  # a command is copied in one piece
 
 
-def _answered(table: Table) -> Table:
+def answered_claims(table: Table) -> Table:
     """The claims that something can be said of here; the others are counted in a line."""
     verdicts = Counter(row.cells["verdict"].text for row in table.rows)
     rows = tuple(row for row in table.rows if row.cells["verdict"].text not in UNANSWERED)
