@@ -159,7 +159,7 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
     ):
         address = {"MLFLOW_TRACKING_URI": f"http://user:secret@127.0.0.1:{server.port}"}
         study = start(home, *STUDY, **address)
-        wait_until(lambda: any(name == "metric nats" for _, name in _seen(server)), study)
+        wait_until(lambda: any(name == "metric validation_nats" for _, name in _seen(server)), study)
         server.kill()
         out, err = study.communicate(timeout=PATIENCE)
         assert study.returncode == 0 and "2/2 trials done" in out, out + err
