@@ -264,7 +264,7 @@ def test_a_folder_without_trials_is_a_bad_setting(tmp_path, capsys):
 def test_trials_of_another_kind_of_processor_are_named_as_such(brought, home, capsys):
     """And no word promises their bits: a trial's id says what is computed."""
     path = brought / "config.json"
-    tree = json.loads(path.read_text())
+    tree = read_json(path)
     tree["sessions"][-1]["processor"] = "Another processor"
     path.write_text(json.dumps(tree))
     assert cli.run(["import", str(brought)]) == 0
