@@ -51,8 +51,8 @@ def print_models(text: str, everything: bool) -> None:
 
 
 def trained_nets(workspace: Workspace) -> list[TrainedNet]:
-    """The finished trials of all studies, the earliest first, each in the first that has it. A study with a damaged
-    file is named on the terminal and passed over. Raises UserError for a damaged study.json."""
+    """The finished trials of all studies, the earliest first, each in the first that has it. A damaged trial
+    or study is named on the terminal and passed over."""
     studies = all_studies(workspace)
     names = trial_names(studies)
     found: dict[str, TrainedNet] = {}
@@ -63,6 +63,8 @@ def trained_nets(workspace: Workspace) -> list[TrainedNet]:
             notes().print(f"{study.id} is left out: {error}")
             continue
         for trial in results.trials:
+            if trial.state == "damaged":
+                notes().print(f"{trial.id} is left out: {trial.failure}")
             if trial.result is None or trial.id in found:
                 continue
             main = trial.evaluations[MAIN] if trial.evaluations else None
