@@ -24,16 +24,16 @@ def sealed_tensors(data: bytes) -> bytes:
     return b"".join((memoryview(data)[:place], seal, memoryview(data)[place + len(seal) :]))
 
 
-def check_tensors(path: Path, advice: str) -> None:
-    """Raises Damaged, with `advice`, for a file that is not what was written. One of before, without a seal, passes;
-    so does what is no safetensors file at all, of which its reader says so."""
+def check_tensors(path: Path, advice: str) -> bool:
+    """Whether a file has a seal; one of before has none. Raises Damaged, with `advice`, for a file that is not what
+    was written. What is no safetensors file at all passes too: its reader says so."""
     try:
         with open(path, "rb") as file:
             length = file.read(_LENGTH_BYTES)
             header = file.read(min(int.from_bytes(length, "little"), _LARGEST_HEADER))
             seal = _seal_of(header)
             if seal is None:
-                return
+                return False
             digest = hashlib.sha256(length + header.replace(_member(seal), _member(EMPTY), 1))
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
@@ -43,6 +43,7 @@ def check_tensors(path: Path, advice: str) -> None:
         raise InputError(path, error.strerror or str(error)) from None
     if digest.hexdigest() != seal:
         raise Damaged(path, f"damaged: its content is not what was written (its seal does not fit); {advice}")
+    return True
 
 
 def _seal_of(header: bytes) -> str | None:

@@ -13,6 +13,7 @@ import torch
 
 from gonn_core import numerics
 from gonn_core.errors import Damaged, InputError
+from gonn_core.evaluation.identity import weights_digest
 from gonn_core.files.sealed_tensors import EMPTY, KEY, check_tensors, sealed_tensors
 
 FORMAT = 1
@@ -37,17 +38,20 @@ def pack(trial: str, tensors: dict[str, torch.Tensor], notes: dict) -> bytes:
 def unpack(path: Path, trial: str) -> tuple[dict[str, torch.Tensor], dict]:
     """Tensors (on the CPU) and notes of a file. Raises Damaged when it is broken or not what was written, InputError
     when it is gone, of another trial or of another version."""
-    check_tensors(path, AGAIN)
+    sealed = check_tensors(path, AGAIN)
     try:
         with safetensors.safe_open(path, framework="pt", device="cpu") as file:
             metadata = file.metadata() or {}
             _check(path, trial, metadata)
             names = list(file.keys())  # no mapping: it cannot be iterated
-            return {name: file.get_tensor(name) for name in names}, json.loads(metadata["notes"])
+            tensors, notes = {name: file.get_tensor(name) for name in names}, json.loads(metadata["notes"])
     except FileNotFoundError:
         raise InputError(path, "no such file") from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise Damaged(path, f"not a readable checkpoint ({error}); {AGAIN}") from None
+    if not sealed and "weights" in notes and weights_digest(tensors) != notes["weights"]:  # a snapshot of before
+        raise Damaged(path, f"damaged: its weights are not those that it was written with; {AGAIN}")
+    return tensors, notes
 
 
 def _check(path: Path, trial: str, metadata: dict[str, str]) -> None:

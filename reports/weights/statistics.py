@@ -118,13 +118,17 @@ def has_weights(trial: TrialResult) -> bool:
     for each size and time of the file."""
     path = last_snapshot(trial)
     try:
-        verify_once(path.parent, {path.name: "seal"}, lambda name: check_tensors(path, _AGAIN))
+        verify_once(path.parent, {path.name: "seal"}, lambda name: _check(path))
     except FileNotFoundError:
         return False
     except Damaged as damage:
         tell(damage, "looks inside this net are left out")
         return False
     return True
+
+
+def _check(path: Path) -> None:
+    check_tensors(path, _AGAIN)
 
 
 def weights_stamp(trial: TrialResult) -> tuple:
