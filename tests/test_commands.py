@@ -1,4 +1,4 @@
-"""Every command that README and the docs show is run by a test, or `docs/commands.md` says when somebody ran it last."""
+"""Every command that README and the docs show is run by a test, or `docs/commands.md` says when it was run last."""
 
 import re
 from pathlib import Path
@@ -58,5 +58,6 @@ def test_each_row_names_a_test_that_is_there_or_a_run():
 
 
 def test_what_is_a_command():
-    page = "text\n\n    make plan NAME=a   # comment\n    stores/  folder\n\n```sh\n$ gonn list\n```\n\n```python\ngonn = 1\n```\n"
+    indented = "text\n\n    make plan NAME=a   # comment\n    stores/  folder\n"
+    page = indented + "\n```sh\n$ gonn list\n```\n\n```python\ngonn = 1\n```\n"
     assert commands(page) == ["make plan NAME=a", "gonn list"]

@@ -1,6 +1,8 @@
 """What the docs name is there: modules, functions and files; and what README counts is counted."""
 
+import csv
 import importlib
+import math
 import re
 
 import pytest
@@ -49,6 +51,17 @@ def test_the_picture_of_the_house_has_every_room():
     assert [room for room in rooms if f"| `{room.relative_to(ROOT).as_posix()}/` |" not in text] == []
 
 
+LINKING = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+def test_links_and_pictures_of_a_page_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"", text)
+    local = [a or b for a, b in targets if not (a or b).startswith("http")]
+    assert [each for each in local if not (page.parent / each).exists()] == []
+
+
 def readme() -> str:
     """README on one line."""
     return " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
@@ -85,3 +98,43 @@ def test_the_tests_that_keep_what_was_mended_are_there():
 
 
 MODULES = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/findings.md"])
+def test_the_rows_of_enhancements_that_a_page_shows_are_those_of_the_summary(page):
+    with open(ROOT / "results" / "kgs-cpu" / "summary.csv", encoding="utf-8", newline="") as file:
+        summary = list(csv.DictReader(file))
+    rows = re.findall(
+        r"(?m)^\| (?:[\w& -]+ \| )?(\w+)[^|]* \| [−+]\d\.\d{4} \| \[.*$", (ROOT / page).read_text(encoding="utf-8")
+    )
+    shown = [
+        line
+        for line in (ROOT / page).read_text(encoding="utf-8").splitlines()
+        if re.search(r"\| [−+]\d\.\d{4} \|", line)
+    ]
+    assert len(rows) == len(shown) >= 5
+    for card, line in zip(rows, shown, strict=True):
+        cells = [number.replace("−", "-") for number in re.findall(r"[−+]?<?\d+\.\d+", line.split(" | ", 1)[1])]
+        assert any(same_numbers(cells, row) for row in summary if row["card"] == card), line
+
+
+def same_numbers(cells: list[str], row: dict[str, str]) -> bool:
+    """Whether printed numbers are those of a row, to their last digits: Δ, interval, p, what else there is."""
+    printed = [float(row[key]) for key in ("delta", "interval95_low", "interval95_high")]
+    rest = [
+        float(row[key])
+        for key in ("p_page", "bound", "worth", "worth_interval95_low", "worth_interval95_high")
+        if row[key]
+    ]
+    rest.append(100 * float(row["top1"]))
+    if [f"{number:+.4f}" for number in printed] != cells[:3]:
+        return False
+    return all(
+        any(number < 0.0001 if cell.startswith("<") else close(cell, number) for number in rest) for cell in cells[3:]
+    )
+
+
+def close(cell: str, number: float) -> bool:
+    """Whether a number is what a cell says, give or take one in its last place: what an effect is smaller than is
+    rounded up."""
+    return math.isclose(float(cell), number, rel_tol=0, abs_tol=1.01 * 10.0 ** -len(cell.split(".")[1]))

@@ -56,11 +56,6 @@ def test_the_snippets_run_and_draw_the_effects(tmp_path, monkeypatch):
     assert len(names["trials"]) == 12 and set(names["effects"].card) == {"parametric_relu", "last_move_input"}
 
 
-def test_the_snippet_of_the_readme_is_the_first_one():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert snippets(PAGE.read_text(encoding="utf-8"))[0] in readme
-
-
 if __name__ == "__main__":
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(page[: page.find(FIRST) if FIRST in page else None] + tables(), encoding="utf-8")
