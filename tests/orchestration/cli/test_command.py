@@ -204,13 +204,15 @@ def test_a_workspace_that_is_no_folder(gonn, tmp_path, monkeypatch):
     assert gonn("data", "build") == (2, "", f"{tmp_path}/file/stores/index: cannot write (Not a directory)\n")
 
 
-def test_study_files_that_cannot_be_read(gonn, tmp_path):
+def test_study_files_that_cannot_be_read(gonn, tmp_path, caplog):
     file = tmp_path / "studies" / "old" / "study.json"
     file.parent.mkdir(parents=True)
     file.write_text('{"format": 99}')
     assert gonn("status") == (2, "", f"{file}: study file of format 99; this version reads format 1\n")
     file.write_text("hello")
-    assert gonn("report")[2].startswith(f"{file}: not a JSON file (")
+    code, said, _ = gonn("report")
+    assert code == 0 and said.startswith("no studies in ")
+    assert [line.startswith(f"{file}: not a JSON file (") for line in caplog.messages] == [True]
 
 
 def test_what_is_there_to_compare(gonn):
