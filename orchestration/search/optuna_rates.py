@@ -8,7 +8,7 @@ estimator (TPE) proposes. What it proposes depends on the journal and the search
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class RateOptimiser:
             def append_logs(self, logs: list[dict[str, Any]]) -> None:
                 super().append_logs([sealed(log, search.id) for log in logs])
 
-            def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+            def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
                 read = log_number_from
                 try:
                     for log in super().read_logs(log_number_from):

@@ -231,8 +231,8 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
         point = points.setdefault((summary["samples"], prefix), {})
         point |= {prefix + name: value for name, value in means.items()}
-    for damage in damages:
-        tell(damage, "MLflow is not told of it")
+    for each in damages:
+        tell(each, "MLflow is not told of it")
     return [(samples, means) for (samples, _), means in points.items()]
 
 

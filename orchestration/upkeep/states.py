@@ -14,7 +14,7 @@ from ablations.study import Study
 from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
-from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.directory import State, TrialDirectory
 from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
 from orchestration.search.folder import search_folder, tried_rates
@@ -127,7 +127,7 @@ class Reader:
         named = {trial.id for experiment in experiments for trial in experiment.trials}
         folders = (path.parent for path in self._workspace.runs.glob("*/config.json"))
         states = Counter(TrialDirectory(folder).state() for folder in folders if folder.name not in named)
-        shown = ("done", "running", "paused", "failed", "damaged")
+        shown: tuple[State, ...] = ("done", "running", "paused", "failed", "damaged")
         return Counter({state: states[state] for state in shown if states[state]})
 
     def _trial(self, trial: str, label: str, total: int, failures: dict[str, Failure]) -> TrialState:

@@ -77,8 +77,8 @@ def write_book(
     for table in (table for section in sections for table in section.all_tables):
         contents[f"{table.name}.csv"] = csv_text(table).encode()
         contents[f"{table.name}.tex"] = latex_table(table).encode()
-    for picture in files.values():
-        contents |= picture
+    for pictured in files.values():
+        contents |= pictured
     names = set(contents)
     for picture in of_studies:  # one at a time: a report over many studies has hundreds
         drawn = picture.files(cache)

@@ -28,12 +28,12 @@ def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[C
     for row, card in enumerate(cards):
         verdict = nats.verdict(card)
         if card not in known or verdict is None:
-            place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-            axes.annotate("no results yet", (0, row), color="0.4", fontsize=8, **place)
+            beside = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate("no results yet", (0, row), color="0.4", fontsize=8, **beside)
             continue
         verdicts.append(verdict)
         off |= draw_effect(axes, row, known[card].delta, known[card].interval95, MARKS[verdict], within)
-    kinds = {}
+    kinds: dict[bool, str] = {}
     for finding in claims:
         place, (low, high), filled = cards.index(finding.card) + 0.28, claim_ends(finding), same_conditions(finding)
         axes.plot([low, high], [place, place], color=CLAIM, linewidth=1.2)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.transforms import Bbox
@@ -32,7 +33,8 @@ def place_words(axes, words: Sequence[Word], lines: Sequence[tuple[Sequence[floa
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
     figure.draw_without_rendering()
     obstacles = np.concatenate([_along(axes.transData.transform(np.column_stack(line))) for line in lines])
-    panel, taken = axes.get_window_extent(), []
+    panel = axes.get_window_extent()
+    taken: list[Any] = []
     for word in words:
         text = axes.annotate(
             word.text,

@@ -116,8 +116,8 @@ def handles(verdicts: Iterable[EffectVerdict], off: bool) -> list[Line2D]:
         if verdict in present
     ]
     if off:
-        arrow = {"marker": "<", "linestyle": "none", "color": "0.25", "markersize": 6}
-        found.append(Line2D([], [], label="beyond the axis (an effect there: its numbers)", **arrow))
+        beyond = "beyond the axis (an effect there: its numbers)"
+        found.append(Line2D([], [], label=beyond, marker="<", linestyle="none", color="0.25", markersize=6))
     return found
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -58,11 +59,12 @@ def draw_curves(axes, results: StudyResults) -> None:
         axes.legend(loc="lower left" if cut else "upper right")  # curves from far above come down late
 
 
-def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:
+def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Artist]:
     """Mean paired difference with its 95 % band over seeds; right of the last sample the effects on the test games,
     then the claims."""
     axes.axhline(0.0, color="0.35", linewidth=0.9)
-    study, keys = results.study, []
+    study = results.study
+    keys: list[Artist] = []
     shown = [0.0, *(end for finding in claims for end in claim_ends(finding))]
     places, settled = _Margin(total_samples(results)), below_uniform(results)
     for index, contrast in enumerate(study.contrasts):

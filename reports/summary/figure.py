@@ -47,7 +47,8 @@ def rows_of(lines: Sequence[SummaryLine]) -> list[SummaryLine | str]:
     rows: list[SummaryLine | str] = []
     for (system, base, budget), chosen in bases.items():
         rows += [f"{base}, {budget} ({SYSTEMS.get(system, system)})"] if len(bases) > 1 else []
-        rows += sorted(chosen, key=lambda line: line.effect.delta if line.effect else 0.0)
+        chosen.sort(key=lambda line: line.effect.delta if line.effect else 0.0)
+        rows += chosen
     return rows
 
 
