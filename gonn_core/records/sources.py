@@ -66,11 +66,12 @@ def _checksum(path: Path) -> str:
 
 
 def stamp(path: Path) -> list[tuple]:
-    """What changes with a source: sizes, times and numbers of a file, or of all that is below a folder; a file that was
-    exchanged for another and put back has another time of its inode. Empty for what is not there."""
+    """What changes with a source: sizes, times and numbers of a file, or of all games below a folder (a workspace may
+    lie there too); a file that was exchanged for another and put back has another time of its inode. Empty for what is
+    not there."""
     found = []
     for folder, _, files in os.walk(path) if path.is_dir() else [(str(path.parent), [], [path.name])]:
-        for name in ([""] if path.is_dir() else []) + sorted(files):
+        for name in [each for each in files if not path.is_dir() or each.lower().endswith(".sgf")]:
             with suppress(OSError):
                 about = os.lstat(os.path.join(folder, name))
                 found.append((folder, name, about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino))

@@ -232,7 +232,7 @@ def test_what_a_study_is_called():
     [
         (None, "No such file or directory"),
         ("hello", "not a JSON file (Expecting value: line 1 column 1 (char 0))"),
-        ("[]", "study file of format None; this version reads format 1"),
+        ("[]", "holds no mapping"),
         ('{"format": 99}', "study file of format 99; this version reads format 1"),
     ],
 )

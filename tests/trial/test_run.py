@@ -293,7 +293,7 @@ def test_the_one_who_waits_takes_the_result(tmp_path):
     results.append(run_trial(job, second))
     one.join()
     assert results[0] == results[1]
-    assert events == ["waiting", "finished"]
+    assert set(events[:-1]) == {"waiting"} and events[-1] == "finished"  # told again and again while it waits
     assert len(folder_of(job).config()["sessions"]) == 1
 
 

@@ -38,8 +38,8 @@ def test_the_page(made, capsys):
     workspace, studies = made
     report_samples(workspace, list(studies.values()), Console(width=120))
     shown, text = capsys.readouterr().out, (workspace.out / "samples" / "samples.md").read_text()
-    assert "growing" in shown and "| parametric\\_relu<br>gonn-b5 \\(smoke, kgs\\) | growing |" in text
-    assert "## Beyond these samples" in text and "## Loss over samples: gonn-b5 \\(smoke, kgs\\)" in text
+    assert "growing" in shown and "| parametric_relu<br>gonn-b5 (smoke, kgs) | growing |" in text
+    assert "## Beyond these samples" in text and "## Loss over samples: gonn-b5 (smoke, kgs)" in text
     files = {path.name for path in (workspace.out / "samples").iterdir()}
     assert files >= {"curve-1.csv", "curve-1.png", "curve-1.svg", "effects.csv", "trends.csv", "beyond.csv"}
     rows = (workspace.out / "samples" / "curve-1.csv").read_text().splitlines()

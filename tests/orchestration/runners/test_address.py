@@ -46,7 +46,7 @@ def test_code_travels_without_data():
     files = [
         path for folder in folders for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     ]
-    assert all(path.suffix in (".py", ".json", ".yaml", ".npz", ".txt") for path in files), {
+    assert all(path.suffix in (".py", ".json", ".yaml", ".npz", ".txt", ".js") for path in files), {
         path.suffix for path in files
     }
     assert sum(path.stat().st_size for path in files) < 5_000_000

@@ -261,7 +261,7 @@ def test_every_layer_has_to_bear_a_claim_out(tmp_path, monkeypatch):
 
     monkeypatch.setattr("reports.claims.weights.trained_statistic", trained)
     monkeypatch.setattr("reports.claims.weights.untrained_statistic", untrained)
-    monkeypatch.setattr("reports.claims.weights.last_snapshot", lambda trial: tmp_path)
+    monkeypatch.setattr("reports.claims.weights.has_weights", lambda trial: True)
     usual = {"metric": "weight_statistic", "quantity": "on", "samples": None, "stage": "any"}
     slopes = usual | {"statistic": "prelu_slope_mean"}
     centre = usual | {"statistic": "kernel_center_to_edge", "direction": "increase"}

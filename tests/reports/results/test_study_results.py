@@ -111,8 +111,6 @@ def test_speeds_and_looks_lie_beside_the_study(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("speed.json", "[]", "holds no mapping"),
-        ("speed.json", "{", "not a JSON file"),
         ("speed.json", '{"control": {}}', "no speed of arm control"),
         ("speed.json", '{"control": {"samples_per_s": 0, "device": "cpu"}}', "0.0 samples/s of arm control"),
         ("looks.json", "3", "holds no mapping"),
@@ -123,3 +121,11 @@ def test_damaged_notes_are_named(tmp_path, name, text, message):
     (made.study_folder / name).write_text(text)
     with pytest.raises(InputError, match=message):
         load_results(made.study, made.runs, made.study_folder)
+
+
+@pytest.mark.parametrize(("text", "what"), [("[]", "holds no mapping"), ("{", "not a JSON file")])
+def test_damaged_speeds_are_told_and_measured_again(tmp_path, caplog, text, what):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
+    (made.study_folder / "speed.json").write_text(text)
+    assert load_results(made.study, made.runs, made.study_folder).speeds == {}
+    assert len(caplog.messages) == 1 and what in caplog.text and "measures the speeds again" in caplog.text

@@ -30,6 +30,7 @@ def change_sessions(made, number: int, **values) -> None:
         session.update(values)
         for name in [name for name, value in values.items() if value is None]:
             del session[name]
+    tree.pop("seal", None)  # as files of before
     path.write_text(json.dumps(tree))
 
 
