@@ -12,8 +12,8 @@ PAGES = sorted(
     path for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")] if path != TABLE
 )
 STARTS = ("make", ".venv/bin/", "gonn ", "python", "pip ", "mkdir ", "GONN_", "MLFLOW_", "git ", "npm ", "apt-get ")
-RAN = re.compile(r"20\d\d-\d\d-\d\d, `[0-9a-f]{7,40}`")
-TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+RAN = re.compile(r"20\d\d-\d\d-\d\d, `[0-9a-f]{7,40}`( \(.+\))?")
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`( \(.+\))?")
 
 
 def commands(text: str) -> list[str]:
