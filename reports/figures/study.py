@@ -4,6 +4,7 @@ there are many."""
 import textwrap
 from collections.abc import Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from gonn_core.errors import printable
@@ -66,7 +67,7 @@ def _paint(figure: Figure, results: StudyResults, nats: StudyAnalysis, claims: l
     if not lower:
         return
     if _is_forest(results):
-        handles = draw_forest(lower_axes, results, nats, claims)
+        handles: list[Artist] = [*draw_forest(lower_axes, results, nats, claims)]
     else:
         handles = draw_differences(lower_axes, results, nats, claims)
         samples_axis(lower_axes, results)
