@@ -27,7 +27,7 @@ LARGEST = (
 """Names that are brought over, and how large such a file may be."""
 
 LEFT = re.compile(
-    r"lease\.(json|lock)|failure\.json|probes/[0-9a-f]{16}\.(json|npz)|eval/\.verified|"
+    r"lease\.(json|lock)|failure\.json|probes/[0-9a-f]{16}\.(json|npz)|(eval/|snapshots/)?\.verified|"
     r"(eval/|snapshots/|probes/)?\.[A-Za-z0-9._-]+\.tmp"
 )
 """Names that a trial directory may hold too, and that stay where they are: who wrote there, half-written files, what

@@ -79,7 +79,10 @@ def assert_same_trial(one: Path, other: Path) -> None:
     evaluation of `other`."""
     from safetensors.torch import load_file
 
-    for name in ["checkpoint.safetensors", *(f"snapshots/{path.name}" for path in (one / "snapshots").iterdir())]:
+    for name in [
+        "checkpoint.safetensors",
+        *(f"snapshots/{path.name}" for path in (one / "snapshots").glob("*.safetensors")),
+    ]:
         first, second = load_file(one / name), load_file(other / name)
         assert first.keys() == second.keys()
         for key in first:
