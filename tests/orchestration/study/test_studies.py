@@ -105,9 +105,7 @@ def test_another_card_on_the_same_base_trains_only_its_treatment(home):
     before = contents(home / "runs")
     code, out, err = gonn(home, "plan", "global_pooling_head", "--budget", "smoke", "--seeds", "1")
     assert code == 0 and "to train: 1 of 2 trials of 5,120 samples, 5,120 in all\n" in out
-    assert re.search(
-        r"time: (about \d+ min|less than a minute) with 1 trial at a time, evaluation included; by speeds", out
-    )
+    assert re.search(r"\ntime: .+ with 1 trial at a time, evaluation included; ", out)
     arms = [
         re.fullmatch(r" (gonn-b5|without global_pooling_head) .* [0-9a-f]{16} (done|new) +", line)
         for line in out.splitlines()

@@ -70,6 +70,7 @@ def change_arrays(trial: Path, **values) -> None:
 
 def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
     (brought / "lease.json").write_text("{}")  # of the other machine: stays there
+    (brought / "snapshots" / ".verified").write_text("{}")  # what a report read there
     assert cli.run(["import", str(brought.parent)]) == 0
     assert "1 trials taken over" in capsys.readouterr().out
     taken = home / "runs" / trained.name  # whatever the folder was called
