@@ -31,6 +31,8 @@ def check_tensors(path: Path, advice: str) -> bool:
         with open(path, "rb") as file:
             length = file.read(_LENGTH_BYTES)
             header = file.read(min(int.from_bytes(length, "little"), _LARGEST_HEADER))
+            if not length:
+                raise Damaged(path, f"damaged: it is empty; {advice}")
             seal = _seal_of(header)
             if seal is None:
                 return False
