@@ -18,7 +18,6 @@ from reports.stats.pairs import PairTable
 from reports.stats.verdicts import EffectVerdict
 
 NAME = "screen"
-FILES = (f"{NAME}.png", f"{NAME}.svg")
 PAIRS_DRAWN = 6
 A_ROW = 3
 
