@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -45,20 +46,20 @@ def measure_speed(
     """
     reset_torch(threads)
     trainer = Trainer(config, rows=1, device=device, memory_format=memory_format)
-    batches = iter(batches) if batches is not None else _same_batch(config, device, memory_format)
+    batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
     for _ in range(_WARM_UP_STEPS):
         trainer.step(next(batches))
     size, steps = config.training.batch_size, 0
     wall_rates, cpu_rates = [], []
     for _ in range(windows):
-        _synchronize(device)
+        synchronize(device)
         wall, cpu, done = time.perf_counter(), time.process_time(), 0
         while done == 0 or time.perf_counter() - wall < seconds / windows:
             trainer.step(next(batches))
             done += 1
             if done % 8 == 0:
-                _synchronize(device)  # or the host would queue steps far ahead of the clock
-        _synchronize(device)
+                synchronize(device)  # or the host would queue steps far ahead of the clock
+        synchronize(device)
         wall_rates.append(size * done / (time.perf_counter() - wall))
         cpu_rates.append(size * done / max(time.process_time() - cpu, 1e-9))
         steps += done
@@ -67,7 +68,8 @@ def measure_speed(
     return Speed(statistics.median(wall_rates), statistics.median(cpu_rates), steps, describe_device(device))
 
 
-def _same_batch(config: TrialConfig, device: torch.device, memory_format: str):
+def random_batches(config: TrialConfig, device: torch.device, memory_format: str) -> Iterator[Batch]:
+    """One batch of random planes and targets on the device, over and over: steps without a loader."""
     generator = torch.Generator().manual_seed(0)
     shape = (config.training.batch_size, len(plane_names(config.features)), SIZE, SIZE)
     planes = (
@@ -103,6 +105,7 @@ def _random_extras(config: TrialConfig, generator: torch.Generator) -> dict[str,
     return extras
 
 
-def _synchronize(device: torch.device) -> None:
+def synchronize(device: torch.device) -> None:
+    """Wait for what was asked of the device."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
