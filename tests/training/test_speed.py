@@ -5,7 +5,7 @@ import itertools
 import torch
 
 from gonn_core.nets.auxiliary.attached import HEADS
-from gonn_core.training.speed import _same_batch, measure_speed
+from gonn_core.training.speed import measure_speed, random_batches
 from tests.training.options import CPU, THREE_PLANES, option_config, real_batches
 
 ALL_HEADS = {f"training__auxiliary__{name}": 0.1 for name in HEADS}
@@ -14,7 +14,7 @@ ALL_HEADS = {f"training__auxiliary__{name}": 0.1 for name in HEADS}
 def test_random_targets_look_like_real_ones():
     for values in ({**ALL_HEADS, "training__mask_illegal": True}, THREE_PLANES):
         config = option_config("", **values)
-        (real,), (made,) = real_batches(config, 1), itertools.islice(_same_batch(config, CPU, "channels_last"), 1)
+        (real,), (made,) = real_batches(config, 1), itertools.islice(random_batches(config, CPU, "channels_last"), 1)
         assert made.planes.shape == real.planes.shape and made.targets.shape == real.targets.shape
         assert made.extras.keys() == real.extras.keys() and made.extras
         for name, values in real.extras.items():
