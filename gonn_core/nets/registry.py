@@ -27,18 +27,20 @@ FAMILIES: dict[str, Callable[..., PolicyNet]] = {
 """`net.family` -> its class, made from (net, plane_names, draws, beyond_edge) as `make_net` says."""
 
 
-def trial_net(config: TrialConfig) -> PolicyNet:
+def trial_net(config: TrialConfig, draws: Draws | None = None) -> PolicyNet:
     """The net that a trial starts from, float32 on the CPU, in training mode. Raises SettingError as `build_net`.
+    draws: its initial weights, those of the configuration's seed unless given.
 
     Where planes are normalised it has a `normalise`, the identity until the trial sets it; where auxiliary losses have
     a weight, an `auxiliary` with their heads.
     """
     names = plane_names(config.features)
-    net = build_net(config.net, names, config.training.init_seed, padding(config.features))
+    draws = Draws(config.training.init_seed) if draws is None else draws
+    net = make_net(config.net, names, draws, padding(config.features))
     if config.features.normalisation != "none":
         net.normalise = Normalise(len(names))
     if wants_heads(config):
-        net.auxiliary = AuxiliaryHeads(config, net.body_width, Draws(config.training.init_seed))
+        net.auxiliary = AuxiliaryHeads(config, net.body_width, draws)
     return net
 
 

@@ -32,15 +32,19 @@ class Trainer:
     """Trains the net of a configuration on a view of `rows` positions.
 
     samples: positions trained on. rate: learning rate of the last step. Memory format and device change speed and
-    rounding, not the method. Raises SettingError for settings that cannot work together.
+    rounding, not the method. net: one that lies on the device already; made from the configuration unless given. Raises
+    SettingError for settings that cannot work together.
     """
 
-    def __init__(self, config: TrialConfig, rows: int, device: torch.device, memory_format: str):
+    def __init__(
+        self, config: TrialConfig, rows: int, device: torch.device, memory_format: str, net: PolicyNet | None = None
+    ):
         self.config, self.device, self.samples, self.rate = config, device, 0, 0.0
         training = config.training
-        net = trial_net(config)
-        layout = MEMORY_FORMATS[memory_format]
-        self.net: PolicyNet = net.to(device=device, memory_format=layout).train()  # type: ignore[call-overload]
+        if net is None:
+            layout = MEMORY_FORMATS[memory_format]
+            net = trial_net(config).to(device=device, memory_format=layout)  # type: ignore[call-overload]
+        self.net: PolicyNet = net.train()
         self._objective = Objective(config, self.net)
         self._optimiser = OPTIMISERS[training.optimiser.kind](
             dict(self.net.named_parameters()),
