@@ -223,7 +223,7 @@ def canonical(config: TrialConfig) -> dict:
 def trial_id(config: TrialConfig, versions: dict[str, int] | None = None) -> str:
     """16 hex digits over the canonical form and the numerics versions (those of this code unless given)."""
     text = json.dumps(
-        {"config": canonical(config), "numerics": versions or numerics.versions()},
+        {"config": canonical(config), "numerics": versions or numerics.versions(config.training.precision)},
         sort_keys=True,
         separators=(",", ":"),
     )

@@ -1,4 +1,4 @@
-"""Versions of the numbers that a trial computes; part of every trial's id.
+"""Versions of the numbers that a trial computes; part of every trial's id, that of bf16 of a bf16 trial's alone.
 
 Raise one when results change for an unchanged configuration (a bug fix in a plane, another initialisation, another
 order of operations in the optimiser), in the same commit, with a word on why. A golden test per package fails when
@@ -14,6 +14,9 @@ NETS = 1
 TRAINING = 1
 """Loss, optimiser, schedule: what a step does with a batch."""
 
+BF16 = 1
+"""What a step of `training.precision: bf16` rounds to bfloat16. Trials of before it had a number compute it otherwise:
+norm and activation rounded in between, layer norm and PReLU as autocast's lists for the device had them."""
 
 STORE_RULES = "0c3833c697c4b2b557b9dc857969c37d9a4572fab6a8c508096e314bc2b385bd"
 """What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under
@@ -25,6 +28,6 @@ this name.
 """
 
 
-def versions() -> dict[str, int]:
-    """The three versions by name."""
-    return {"features": FEATURES, "nets": NETS, "training": TRAINING}
+def versions(precision: str = "fp32") -> dict[str, int]:
+    """The versions that a trial of this `training.precision` depends on, by name."""
+    return {"features": FEATURES, "nets": NETS, "training": TRAINING, **({"bf16": BF16} if precision == "bf16" else {})}

@@ -121,7 +121,7 @@ class Session:
             "id": self.job.id,
             "canonical": canonical(self.job.config),
             "config": self.job.config.model_dump(mode="json"),
-            "numerics": numerics.versions(),
+            "numerics": numerics.versions(self.job.config.training.precision),
             "run": settings.model_dump(mode="json"),
             "labels": recorded["labels"] if recorded else self.job.labels,
             "sessions": [*(recorded["sessions"] if recorded else []), session],

@@ -8,9 +8,12 @@ from orchestration.console import moving
 
 
 def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: Callable[[str], object]) -> None:
-    """Compile the kernels of all planes and targets that trials of these configurations make of the view's rows."""
+    """Compile the kernels of all planes and targets that trials of these configurations make of the view's rows, and
+    those that train in bfloat16 on a CPU."""
     import torch
 
+    from gonn_core.go.jit import is_compiled
+    from gonn_core.nets.parts import bf16_kernels, fused
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
     from gonn_core.training.environment import choose_device
@@ -19,8 +22,11 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
     inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
     makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]
-    if not all(maker.is_compiled for maker in makers):
-        say("compiling the plane kernels, once …")
+    bf16 = kind.type == "cpu" and any(config.training.precision == "bf16" for config in configs)
+    if not all(maker.is_compiled for maker in makers) or (bf16 and not is_compiled(bf16_kernels.normalise)):
+        say("compiling the kernels of planes and nets, once …")
     with moving("kernels"):
         for maker in makers:
             maker.on_host(rows, symmetries, keep)
+        if bf16:
+            fused.warm_up()

@@ -37,9 +37,10 @@ def trial_in(config_json: str) -> Job:
     tree = strict_json(config_json, "config.json")
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not tree.keys() >= _CONFIG_KEYS:
         raise Refused(f"config.json is none of format {FORMAT}")
-    if tree["numerics"] != numerics.versions():
+    ours = numerics.versions(_precision(tree["config"]))
+    if tree["numerics"] != ours:
         recorded = printable(str(tree["numerics"]), 100)
-        raise Refused(f"made with numerics {recorded}; this version has {numerics.versions()}")
+        raise Refused(f"made with numerics {recorded}; this version has {ours}")
     if printable_tree(tree) != tree:
         raise Refused("config.json holds control characters")
     try:
@@ -52,6 +53,12 @@ def trial_in(config_json: str) -> Job:
     if not isinstance(sessions, list) or not sessions or not all(_is_session(session) for session in sessions):
         raise Refused("config.json: its sessions are not told as a trial tells them")
     return job
+
+
+def _precision(config: object) -> str:
+    """The precision that a configuration, not checked yet, says."""
+    training = config.get("training") if isinstance(config, dict) else None
+    return str(training.get("precision", "fp32")) if isinstance(training, dict) else "fp32"
 
 
 def check_trial(folder: Path) -> None:

@@ -56,7 +56,8 @@ class Dense(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis."""
+    """gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis; computed in float32, of x's type, whatever
+    autocast would make of it: its list for CUDA holds this norm, its list for a CPU does not."""
 
     def __init__(self, width: int, epsilon: float):
         super().__init__()
@@ -65,7 +66,9 @@ class LayerNorm(nn.Module):
         self.epsilon = epsilon
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.epsilon)
+        wide = x if x.device.type == "cpu" else x.float()  # CUDA's kernel takes x and parameters of one type alone
+        with torch.autocast(x.device.type, enabled=False):
+            return F.layer_norm(wide, self.gamma.shape, self.gamma, self.beta, self.epsilon).to(x.dtype)
 
 
 def square_relu(x: torch.Tensor) -> torch.Tensor:

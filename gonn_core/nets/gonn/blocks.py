@@ -13,8 +13,8 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, block_kernel
-from gonn_core.nets.parts.activations import activate, make_slopes
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.activations import make_slopes
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.nets.parts.pooling import STATISTICS, PooledBias
 from gonn_core.settings.widths import block_dilation, deleted_width, dilated_width, global_blocks, pooled_width
 
@@ -37,8 +37,8 @@ class PreactivationBlock(nn.Module):
         self.conv2 = second_kernel(draws, f"{name}.conv2", net, middle)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = activate(self.norm1(x), self.slopes1)
-        y = activate(self.norm2(convolve_in_parts(y, self.conv1, self.parts)), self.slopes2)
+        y = normed_activation(self.norm1, x, self.slopes1)
+        y = normed_activation(self.norm2, convolve_in_parts(y, self.conv1, self.parts), self.slopes2)
         return x + F.conv2d(y, self.conv2, padding=1)
 
 
@@ -89,9 +89,9 @@ class GlobalBlock(nn.Module):
         self.conv2 = block_kernel(draws, f"{name}.conv2", in_channels=ordinary, out_channels=width, center_init=center)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = activate(self.norm1(x), self.slopes1)
+        y = normed_activation(self.norm1, x, self.slopes1)
         y, pooled = F.conv2d(y, self.conv1, padding=1).split(self.parts, 1)
-        y = activate(self.norm2(y + self.pooled(pooled)), self.slopes2)
+        y = normed_activation(self.norm2, y + self.pooled(pooled), self.slopes2)
         return x + F.conv2d(y, self.conv2, padding=1)
 
 

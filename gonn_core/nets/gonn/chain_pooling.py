@@ -9,9 +9,9 @@ from torch.autograd.function import once_differentiable
 from gonn_core.config import NetConfig
 from gonn_core.go.points import POINTS
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.activations import activate, make_slopes
+from gonn_core.nets.parts.activations import make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.settings.widths import sub_width
 
 
@@ -37,8 +37,8 @@ class ChainPooling(nn.Module):
         )
 
     def forward(self, x: torch.Tensor, boards: Boards) -> torch.Tensor:
-        y = activate(self.norm1(x), self.slopes1)
-        y = activate(self.norm2(F.conv2d(y, self.conv1, padding=1)), self.slopes2)
+        y = normed_activation(self.norm1, x, self.slopes1)
+        y = normed_activation(self.norm2, F.conv2d(y, self.conv1, padding=1), self.slopes2)
         return x + F.conv2d(chain_max(y, boards), self.conv2, padding=1)
 
 

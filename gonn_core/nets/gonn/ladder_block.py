@@ -9,9 +9,9 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.activations import activate, make_slopes
+from gonn_core.nets.parts.activations import make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.settings.widths import sub_width
 
 EMPTY_BIAS = 2.0
@@ -51,8 +51,8 @@ class LadderBlock(nn.Module):
         self.mix = parameter(draws.he(f"{name}.mix", (width, channels, 1, 1), channels))
 
     def forward(self, x: torch.Tensor, boards: Boards) -> torch.Tensor:
-        z = activate(self.norm1(x), self.slopes1)
-        values = activate(self.norm2(F.conv2d(z, self.values_conv, padding=1).float()), self.slopes2)
+        z = normed_activation(self.norm1, x, self.slopes1)
+        values = normed_activation(self.norm2, F.conv2d(z, self.values_conv, padding=1).float(), self.slopes2)
         exponents = self.exponents_norm(F.conv2d(z, self.exponents_conv, padding=1).float())
         if self.weights == "biased":
             exponents = exponents - EMPTY_BIAS * (1 - boards.occupied)

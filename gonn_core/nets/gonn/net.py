@@ -18,9 +18,9 @@ from gonn_core.nets.gonn.inserted import InsertedBlocks
 from gonn_core.nets.gonn.postactivation import PlainBlock, PostactivationBlock, StemEnd
 from gonn_core.nets.gonn.stem import GonnStem
 from gonn_core.nets.init import Draws
-from gonn_core.nets.parts.activations import activate, make_slopes
+from gonn_core.nets.parts.activations import make_slopes
 from gonn_core.nets.parts.board import BoardReader
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.nets.policy_net import PolicyNet
 from gonn_core.settings.widths import stem_width
 
@@ -41,7 +41,7 @@ class TrunkEnd(nn.Module):
         self.slopes = make_slopes(net, net.trunk.width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return activate(self.norm(x), self.slopes)
+        return normed_activation(self.norm, x, self.slopes)
 
 
 class GonnNet(PolicyNet):

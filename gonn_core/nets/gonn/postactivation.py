@@ -13,7 +13,7 @@ from gonn_core.config import NetConfig
 from gonn_core.nets.gonn.blocks import convolve_in_parts, second_kernel
 from gonn_core.nets.init import Draws, block_kernel
 from gonn_core.nets.parts.activations import activate, make_slopes
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.settings.widths import block_dilation, deleted_width, dilated_width, stem_width
 
 
@@ -26,7 +26,7 @@ class StemEnd(nn.Module):
         self.slopes = make_slopes(net, stem_width(net.stem, net.trunk))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return activate(self.norm(x), self.slopes)
+        return normed_activation(self.norm, x, self.slopes)
 
 
 class PostactivationBlock(nn.Module):
@@ -49,7 +49,7 @@ class PostactivationBlock(nn.Module):
         self.slopes2 = make_slopes(net, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = activate(self.norm1(convolve_in_parts(x, self.conv1, self.parts)), self.slopes1)
+        y = normed_activation(self.norm1, convolve_in_parts(x, self.conv1, self.parts), self.slopes1)
         return activate(x + self.norm2(F.conv2d(y, self.conv2, padding=1)), self.slopes2)
 
 
@@ -70,4 +70,4 @@ class PlainBlock(nn.Module):
         self.slopes1 = make_slopes(net, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return activate(self.norm1(F.conv2d(x, self.conv1, padding=1)), self.slopes1)
+        return normed_activation(self.norm1, F.conv2d(x, self.conv1, padding=1), self.slopes1)

@@ -6,9 +6,9 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.activations import activate, make_slopes
+from gonn_core.nets.parts.activations import make_slopes
 from gonn_core.nets.parts.board import Boards
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 from gonn_core.settings.widths import sub_width
 
 LENGTH = 9
@@ -25,7 +25,7 @@ class _Branch(nn.Module):
         self.slopes = make_slopes(net, channels)
 
     def forward(self, y: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        y = activate(self.norm(_convolved(y, first)), self.slopes)
+        y = normed_activation(self.norm, _convolved(y, first), self.slopes)
         return _convolved(y, second)
 
 
@@ -50,7 +50,7 @@ class WideBlock(nn.Module):
         self.branches = nn.ModuleDict({orientation: _Branch(net, middle) for orientation in orientations})
 
     def forward(self, x: torch.Tensor, boards: Boards) -> torch.Tensor:
-        z = activate(self.norm(x), self.slopes)
+        z = normed_activation(self.norm, x, self.slopes)
         kernels = {"down": (self.first, self.second), "across": (self.first.mT, self.second.mT)}
         residual = sum(branch(z, *kernels[orientation]) for orientation, branch in self.branches.items())
         return x + SHARE_OF_RESIDUAL * residual

@@ -14,8 +14,19 @@ def make_slopes(net: NetConfig, channels: int) -> torch.nn.Parameter | None:
 
 
 def activate(x: torch.Tensor, slopes: torch.Tensor | None) -> torch.Tensor:
-    """x where positive, elsewhere slopes * x (0 without slopes), per channel of x (N, C, H, W)."""
-    return F.relu(x) if slopes is None else PReLU.apply(x, slopes)
+    """x where positive, elsewhere slopes * x (0 without slopes), per channel of x (N, C, H, W); of x's type, whatever
+    autocast's.
+
+    Torch's own PReLU on a GPU, where its backward pass is the faster one; there a bfloat16 x rounds the slopes and
+    their gradient. Operations that a compiler can fuse while it traces.
+    """
+    if slopes is None:
+        return F.relu(x)
+    if torch.compiler.is_compiling():
+        wide = x.float()
+        return torch.where(wide > 0, wide, slopes.view(1, -1, 1, 1) * wide).to(x.dtype)
+    with torch.autocast(x.device.type, enabled=False):
+        return PReLU.apply(x, slopes) if x.device.type == "cpu" else torch.prelu(x, slopes.to(x.dtype))
 
 
 class PReLU(torch.autograd.Function):

@@ -7,6 +7,8 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import constant
+from gonn_core.nets.parts.activations import activate
+from gonn_core.nets.parts.fused import FusedNorm, Statistics, can_fuse
 
 EPSILON = 1e-3
 MOMENTUM = 0.01
@@ -31,8 +33,15 @@ class BatchNorm(nn.Module):
         self.register_buffer("unit", None if gamma else torch.ones(channels), persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if can_fuse(x):
+            return self.fused(x, None, 1.0)
         scale = self.unit if self.gamma is None else self.gamma
         return F.batch_norm(x, self.mean, self.variance, scale, self.beta, self.training, MOMENTUM, EPSILON)
+
+    def fused(self, x: torch.Tensor, slopes: torch.Tensor | None, rest: float) -> torch.Tensor:
+        """With the activation that `FusedNorm` says, for x that `can_fuse` takes."""
+        statistics = Statistics(self.mean, self.variance, self.training, MOMENTUM, EPSILON)
+        return FusedNorm.apply(x, self.gamma, self.beta, slopes, rest, statistics)
 
 
 class ScaleAndShift(nn.Module):
@@ -54,3 +63,10 @@ class ScaleAndShift(nn.Module):
 def make_norm(net: NetConfig, channels: int) -> nn.Module:
     """What `net.norm` and `net.norm_gamma` ask for, wherever the gonn family normalises."""
     return (BatchNorm if net.norm == "batch" else ScaleAndShift)(channels, net.norm_gamma)
+
+
+def normed_activation(norm: nn.Module, x: torch.Tensor, slopes: torch.Tensor | None) -> torch.Tensor:
+    """`activate(norm(x), slopes)`, in one pass over memory where x is bfloat16 on a CPU."""
+    if isinstance(norm, BatchNorm) and can_fuse(x):
+        return norm.fused(x, slopes, 0.0)
+    return activate(norm(x), slopes)

@@ -8,8 +8,8 @@ from torch import nn
 
 from gonn_core.config import NetConfig
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.nets.parts.activations import activate, make_slopes
-from gonn_core.nets.parts.norm import make_norm
+from gonn_core.nets.parts.activations import make_slopes
+from gonn_core.nets.parts.norm import make_norm, normed_activation
 
 STATISTICS = {
     "none": (),
@@ -76,4 +76,4 @@ class PooledBias(nn.Module):
 
     def channels(self, x: torch.Tensor) -> torch.Tensor:
         """(N, in_channels, 19, 19) what is pooled."""
-        return activate(self.norm(x), self.slopes)
+        return normed_activation(self.norm, x, self.slopes)
