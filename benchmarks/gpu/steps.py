@@ -1,0 +1,72 @@
+"""Training steps of a base on one batch of random planes: how fast, of what, and with what in memory."""
+
+from collections.abc import Callable
+
+import torch
+
+from benchmarks.gpu.profiled import profiled
+from benchmarks.gpu.timing import host_seconds, seconds_each
+from gonn_core.config import TrialConfig
+from gonn_core.features.sets import plane_names
+from gonn_core.nets.cost import training_flops_per_sample
+from gonn_core.training.environment import reset_torch
+from gonn_core.training.loop import Trainer
+from gonn_core.training.speed import random_batches
+from gonn_core.trial.memory import forget_peak, peak_memory
+
+
+def prepared(config: TrialConfig, device: torch.device, threads: int) -> tuple[Trainer, Callable[[], object]]:
+    """A trainer in the state in which a trial begins, and a call that makes one step."""
+    reset_torch(threads)
+    trainer = Trainer(config, rows=1000, device=device, memory_format="channels_last")
+    batch = next(random_batches(config, device, "channels_last"))
+    return trainer, lambda: trainer.step(batch)
+
+
+def measured_steps(config: TrialConfig, device: torch.device, seconds: float, threads: int, peaks: dict) -> dict:
+    """Of a step: seconds (wall, the device waited for), samples_per_s, the host's seconds to ask for it (on a GPU),
+    share of the measured matrix rate of the trial's precision, kernels and time by kind, peak memory."""
+    forget_peak(device)
+    trainer, step = prepared(config, device, threads)
+    each = seconds_each(step, device, seconds)
+    memory = peak_memory(device)
+    size = config.training.batch_size
+    flops = training_flops_per_sample(config.net, len(plane_names(config.features))) * size
+    found = {
+        "precision": config.training.precision,
+        "batch_size": size,
+        "seconds": each,
+        "samples_per_s": size / each,
+        "flops": flops,
+        "matrix_share": flops / each / peaks[f"{config.training.precision}_flops"],
+        "host_seconds": host_seconds(step, device) if device.type == "cuda" else None,
+        "peak_bytes": memory.peak if memory else None,
+    }
+    found |= profiled(step, device, calls=3)
+    trainer.check_finite()
+    return found
+
+
+def repeated_bits(config: TrialConfig, device: torch.device, threads: int, steps: int = 6) -> dict:
+    """Whether the same steps give the same bits: twice from the start, and once more by way of a state that is taken
+    out half way and put into another trainer, as a trial that is resumed does."""
+    whole, again = _trained(config, device, threads, steps), _trained(config, device, threads, steps)
+    half = _trained(config, device, threads, steps // 2)
+    resumed = _trained(config, device, threads, steps - steps // 2, half)
+    return {
+        "steps": steps,
+        "twice": sorted(name for name in whole if not torch.equal(whole[name], again[name])),
+        "resumed": sorted(name for name in whole if not torch.equal(whole[name], resumed[name])),
+    }
+
+
+def _trained(config: TrialConfig, device: torch.device, threads: int, steps: int, state: dict | None = None) -> dict:
+    """The state on the host after some steps, from the start or from a state."""
+    reset_torch(threads)
+    trainer = Trainer(config, rows=1000, device=device, memory_format="channels_last")
+    if state is not None:
+        trainer.load_state(state)
+    batches = random_batches(config, device, "channels_last")
+    for _ in range(steps):
+        trainer.step(next(batches))
+    return {name: tensor.detach().cpu().clone() for name, tensor in trainer.state().items()}

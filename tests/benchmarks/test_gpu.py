@@ -1,0 +1,128 @@
+"""`python -m benchmarks.gpu` on a CPU, at its small size: what it writes, what becomes of a failure, what it needs."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ablations.arms import budget_config
+from ablations.registry import load_registry
+from benchmarks.gpu import sections
+from benchmarks.gpu.__main__ import main
+from benchmarks.gpu.bases import BASES, configuration
+from benchmarks.gpu.kernels import kind_of_kernel, kind_of_operation
+from gonn_core.config import with_values
+from gonn_core.errors import UserError
+from tests.paths import ROOT
+from tests.trial.helpers import starter_data
+
+
+def run(folder, *options) -> tuple[int, dict, str]:
+    """Exit code, report and page of the command."""
+    code = main(["--size", "small", "--device", "cpu", "--seconds", "0.01", "--out", str(folder), *options])
+    return code, json.loads((folder / "benchmark.json").read_text()), (folder / "benchmark.md").read_text()
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_nets_are_those_of_the_gpu_budget(base):
+    registry = load_registry()
+    config = configuration(base)
+    own = {
+        path: getattr(config.training, path.partition(".")[2]) for path in ("training.init_seed", "training.data_seed")
+    }
+    wanted = with_values(
+        budget_config(registry.base(base), registry.budget("gpu")), {**own, "data.view": config.data.view}
+    )
+    assert config == wanted
+
+
+def test_a_report_of_one_base(tmp_path, capsys):
+    store = starter_data().store.folder
+    wanted = ("steps", "loader", "evaluation", "repeats")
+    code, tree, page = run(
+        tmp_path, "--bases", "gonn-b5", "--sections", ",".join(wanted), "--store", str(store), "--loaders", "2"
+    )
+    assert code == 0 and tree["finished"] and not tree["traces"] and page in capsys.readouterr().out
+    results = tree["results"]
+    assert set(results) == {"peaks", *wanted} and results["peaks"].keys() == {"bf16_flops", "fp32_flops", "copy_bytes"}
+    step = results["steps"]["gonn-b5"]
+    assert step["samples_per_s"] > 0 and step["kernels"] > 50 and sum(step["shares"].values()) == pytest.approx(1)
+    assert step["shares"]["convolution and matrix"] > 0.05
+    assert set(results["loader"]) == {"gonn-b5, 1 thread", "gonn-b5, 2 threads"}
+    assert set(results["evaluation"]["gonn-b5"]) == {"channels_last", "contiguous", "from_games"}
+    assert results["repeats"]["gonn-b5"] == {"steps": 6, "twice": [], "resumed": []}
+    assert "On a CPU, with small nets and batches" in page and "the same bits after 6 steps" in page
+
+
+def test_what_fails_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("CUDA out of memory. Tried to\nallocate")
+
+    monkeypatch.setattr(sections, "measured_steps", fails)
+    monkeypatch.setattr(sections, "repeated_bits", lambda *_: {"steps": 6, "twice": ["net.a"], "resumed": []})
+    code, tree, page = run(tmp_path, "--bases", "clark-medium", "--sections", "steps,repeats")
+    assert code == 1 and tree["finished"] and len(tree["traces"]) == 1
+    assert "* steps, clark-medium: RuntimeError: CUDA out of memory. Tried to\n" in page
+    assert "* repeats, clark-medium: other bits (twice: 1 tensors, net.a first)" in page and "## At best" in page
+
+
+def test_names_that_are_none_are_one_line(tmp_path):
+    with pytest.raises(UserError, match="--bases: gonn-b6; valid: gonn-b5"):
+        run(tmp_path, "--bases", "gonn-b6")
+    with pytest.raises(UserError, match="--sections: speed; valid: peaks"):
+        run(tmp_path, "--sections", "speed")
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        ("sm90_xmma_wgrad_implicit_gemm_indexed_bf16bf16_nhwckrsc_nhwc", "convolution and matrix"),
+        ("void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", "convolution and matrix"),
+        ("void at::native::batch_norm_collect_statistics_channels_last_kernel", "norm"),
+        ("void cudnn::bn_bw_1C11_kernel_new", "norm"),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add>",
+            "activation and element-wise",
+        ),
+        ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp>", "reduction"),
+        ("Memcpy HtoD (Pinned -> Device)", "copy and cast"),
+        ("void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda>", "copy and cast"),
+        ("void at::native::(anonymous namespace)::multi_tensor_apply_kernel", "optimiser"),
+        ("a_kernel_of_tomorrow", "other"),
+    ],
+)
+def test_kernels_of_a_gpu_by_kind(name, kind):
+    assert kind_of_kernel(name) == kind
+
+
+def test_operations_of_a_cpu_by_kind():
+    named = {
+        "aten::mkldnn_convolution": "convolution and matrix",
+        "aten::addmm": "convolution and matrix",
+        "aten::native_batch_norm_backward": "norm",
+        "PReLUBackward": "activation and element-wise",
+        "aten::add_": "activation and element-wise",
+        "aten::sum": "reduction",
+        "aten::_to_copy": "copy and cast",
+        "Optimizer.step#SGD.step": "optimiser",
+        "aten::of_tomorrow": "other",
+    }
+    assert {name: kind_of_operation(name) for name in named} == named
+
+
+@pytest.mark.system
+def test_the_whole_command_needs_nothing_but_the_core(tmp_path):
+    """All sections, every base, the bundled games; and none of the libraries that a bare machine lacks."""
+    code = (
+        "import sys\n"
+        "from benchmarks.gpu.__main__ import main\n"
+        f"code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.05', '--out', {str(tmp_path)!r}])\n"
+        "others = {'ray', 'mlflow', 'pandas', 'yaml', 'rich', 'click', 'scipy', 'optuna', 'matplotlib', 'ablations',"
+        " 'reports', 'orchestration'} & set(sys.modules)\n"
+        "assert code == 0 and not others, (code, others)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "benchmark.json").read_text())["results"]
+    assert set(results) == set(sections.SECTIONS) and set(results["beside"]) == {"1 at a time", "2 at a time"}
