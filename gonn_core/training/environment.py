@@ -8,6 +8,7 @@ import torch
 
 from gonn_core.errors import SettingError, printable
 from gonn_core.training.allocator import keep_memory
+from gonn_core.training.determinism import make_deterministic
 
 
 def choose_device(name: str) -> torch.device:
@@ -41,21 +42,56 @@ def describe_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     return ", ".join([printable(model, 100), *(name for flag, name in _SETS.items() if flag in flags)])
 
 
-def reset_torch(threads: int) -> None:
-    """Defaults for everything global that a step's numbers depend on.
+def reset_torch(threads: int, device: torch.device | None = None) -> None:
+    """Defaults for everything global that a step's numbers depend on, whatever ran in this process before.
 
     `threads`: threads of one operation on the CPU. A convolution's weight gradient has other bits under another number.
-    fp32 means fp32: TensorFloat-32 is off. Convolutions take deterministic algorithms, chosen without timing them.
+    `device`: where the steps will run; None: a CPU. Everywhere deterministic algorithms are taken, chosen without
+    timing them, or an error raised where there is none; fp32 means fp32: no TensorFloat-32, no bf16 within a product;
+    what is summed in bf16 products is summed in fp32. Raises SettingError for an environment that would have it
+    otherwise (gonn_core.training.determinism).
     """
     keep_memory()
+    make_deterministic("cpu" if device is None else device.type)
     torch.set_num_threads(threads)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
+    torch.set_flush_denormal(False)
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
+    torch.set_autocast_enabled("cpu", False)
+    torch.set_autocast_enabled("cuda", False)
+    torch.set_autocast_cache_enabled(True)
     torch.clear_autocast_cache()
-    torch.set_float32_matmul_precision("highest")
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = False
-    torch.backends.cudnn.deterministic = True
+    _reset_precision()
+    _reset_kernels()
     torch.manual_seed(0)
+
+
+def _reset_precision() -> None:
+    """fp32 at every level at which torch keeps it: all devices, a library, a library's operation; last by the older
+    names, which torch compares with the newer ones."""
+    backends = torch.backends
+    for whole in (backends, backends.cudnn, backends.mkldnn):
+        whole.fp32_precision = "none"
+    for operation in (backends.mkldnn.matmul, backends.mkldnn.conv, backends.mkldnn.rnn):
+        operation.fp32_precision = "ieee"
+    torch.set_float32_matmul_precision("highest")
+    backends.cudnn.allow_tf32 = False
+    backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    backends.cuda.matmul.allow_fp16_accumulation = False
+    backends.cuda.allow_fp16_bf16_reduction_math_sdp(False)
+
+
+def _reset_kernels() -> None:
+    """Which libraries torch may choose from."""
+    backends = torch.backends
+    backends.mkldnn.set_flags(True, False)
+    backends.cudnn.enabled = True
+    backends.cudnn.benchmark = False
+    backends.cudnn.deterministic = True
+    backends.cuda.enable_flash_sdp(True)
+    backends.cuda.enable_mem_efficient_sdp(True)
+    backends.cuda.enable_math_sdp(True)
+    backends.cuda.enable_cudnn_sdp(False)  # its gradients are not deterministic

@@ -44,7 +44,7 @@ def measure_speed(
     batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so
     that the steps alone are measured. Changes torch's global state as a trial does.
     """
-    reset_torch(threads)
+    reset_torch(threads, device)
     trainer = Trainer(config, rows=1, device=device, memory_format=memory_format)
     batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
     for _ in range(_WARM_UP_STEPS):

@@ -87,8 +87,8 @@ def make_evaluations(
     if not missing:
         return
     settings = resumed_settings(job.run, directory.config())
-    reset_torch(settings.threads)
     device, memory_format = choose_device(settings.device), MEMORY_FORMATS[settings.memory_format]
+    reset_torch(settings.threads, device)
     extras: tuple[str, ...] = ("illegal",) if any(reading_of(job, request).legal_only for request in missing) else ()
     extras += ("future",) * (job.config.net.residual.output_planes - 1)
     maker = PlaneMaker(data.store, job.config.features, device, memory_format, extras)

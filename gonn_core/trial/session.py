@@ -51,7 +51,7 @@ class Session:
         self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, requested))
         self.device = choose_device(settings.device)
-        reset_torch(settings.threads)
+        reset_torch(settings.threads, self.device)
         forget_peak(self.device)
         self._free = free_memory(self.device)
         if job.config.data.games != GamesConfig():

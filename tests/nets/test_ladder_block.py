@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from gonn_core.config import NetConfig, TrunkConfig
+from gonn_core.nets.gonn import ladder_block
 from gonn_core.nets.gonn.ladder_block import LadderBlock, _skew, _unskew, exponential_mean, plain_mean, scan_diagonals
 from gonn_core.nets.init import Draws
 from gonn_core.nets.parts.board import BoardReader
@@ -92,6 +93,24 @@ def test_a_constant_stays_what_it_is():
     """Means of equal numbers, with the largest exponents that there are: weights reach exp(28.5)."""
     found = scan_diagonals(torch.full((1, 4, 19, 19), 2.5), torch.full((1, 4, 19, 19), 1.5001))
     torch.testing.assert_close(found, torch.full_like(found, 2.5))
+
+
+@pytest.mark.parametrize("mean", [exponential_mean, plain_mean])
+def test_sums_as_on_a_gpu_agree_with_those_of_a_cpu(mean, monkeypatch):
+    """A product with a triangle of ones in place of a scan: values and gradients, to what rounding does to weights of
+    up to exp(19 * 1.5)."""
+    a, b = values(2, 4), 1.5 * torch.sigmoid(values(2, 4, seed=1)) + 1e-4
+
+    def run():
+        leaves = [x.clone().requires_grad_() for x in (a, b)]
+        found = scan_diagonals(*leaves, mean)
+        (found * values(2, 4, seed=2)).sum().backward()
+        return [found, *(leaf.grad for leaf in leaves)]
+
+    on_cpu = run()
+    monkeypatch.setattr(ladder_block, "running_sum", ladder_block._product_with_triangle)
+    for found, expected in zip(run(), on_cpu, strict=True):
+        torch.testing.assert_close(found, expected, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("mean", [exponential_mean, plain_mean])

@@ -62,22 +62,37 @@ class LadderBlock(nn.Module):
         return x + F.conv2d(scan_diagonals(values, exponents + WEAKEST, self.mean), self.mix)
 
 
+def running_sum(x: torch.Tensor) -> torch.Tensor:
+    """Float sums of x (…, rows, columns) down the columns, each with what is above it.
+
+    On a GPU a scan of floats sums in another order each time; there it is a product with a triangle of ones.
+    """
+    if x.device.type == "cpu":
+        return x.cumsum(-2)
+    return _product_with_triangle(x)
+
+
+def _product_with_triangle(x: torch.Tensor) -> torch.Tensor:
+    rows = x.shape[-2]
+    return x.new_ones(rows, rows).tril() @ x
+
+
 def exponential_mean(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Running mean of values a down the columns, weights from exponents b: B_t = b_1 + … + b_t,
     w_t = exp(B_t) - exp(B_(t-1)), so that the last strong point dominates.
 
     Cells off the board have b = 0, hence weight 0 and, above the board, a sum of 0.
     """
-    total = b.cumsum(-2)
+    total = running_sum(b)
     weights = torch.exp(total - b) * torch.expm1(b)
     sums = torch.expm1(total)  # of the weights so far: they telescope
-    return (weights * a).cumsum(-2) / sums.masked_fill(sums == 0, 1.0)
+    return running_sum(weights * a) / sums.masked_fill(sums == 0, 1.0)
 
 
 def plain_mean(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Running mean of values a down the columns with weights b themselves, as the document sketches it."""
-    sums = b.cumsum(-2)
-    return (b * a).cumsum(-2) / sums.masked_fill(sums == 0, 1.0)
+    sums = running_sum(b)
+    return running_sum(b * a) / sums.masked_fill(sums == 0, 1.0)
 
 
 MEANS = {"exponential": exponential_mean, "plain": plain_mean}
