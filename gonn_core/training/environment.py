@@ -2,6 +2,7 @@
 trial's numbers."""
 
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -23,6 +24,29 @@ def choose_device(name: str) -> torch.device:
 def describe_device(device: torch.device) -> str:
     """The accelerator's name, or `cpu`."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+
+
+MULTIPROCESSORS = "multiprocessors"
+
+
+def count_multiprocessors(device: torch.device) -> dict[str, int]:
+    """How many multiprocessors a GPU has, which random numbers on it depend on, by the name MULTIPROCESSORS; nothing of
+    a CPU."""
+    if device.type != "cuda":
+        return {}
+    return {MULTIPROCESSORS: torch.cuda.get_device_properties(device).multi_processor_count}
+
+
+def other_masks(before: Mapping, now: Mapping) -> str | None:
+    """One line where dropout would go on with another device's random numbers: `device` and, of a GPU, its
+    MULTIPROCESSORS, of the session before and of this one; None where they are the same."""
+    was, is_now = (
+        session["device"] + (f" ({count} multiprocessors)" if (count := session.get(MULTIPROCESSORS)) else "")
+        for session in (before, now)
+    )
+    if was == is_now:
+        return None
+    return f"goes on with other masks of dropout: they follow the device, which was {was} and is {is_now}"
 
 
 _SETS = {"avx512f": "AVX-512", "avx512_bf16": "AVX-512 bf16", "amx_tile": "AMX"}

@@ -53,6 +53,11 @@ class Mended(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Changed(Mended):
+    """Nothing is damaged, but the trial goes on otherwise than it would have; shown as `Mended` is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Started(Event):
     """Training begins or goes on."""
 

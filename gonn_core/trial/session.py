@@ -3,6 +3,7 @@
 import platform
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -21,13 +22,21 @@ from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
-from gonn_core.training.environment import choose_device, describe_device, describe_processor, reset_torch
+from gonn_core.training.environment import (
+    choose_device,
+    count_multiprocessors,
+    describe_device,
+    describe_processor,
+    other_masks,
+    reset_torch,
+)
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
+from gonn_core.training.speed import synchronize
 from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Event, OnProgress, Point, Started, Tick
+from gonn_core.trial.events import Changed, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
@@ -87,7 +96,7 @@ class Session:
             self.trainer.net.load_state_dict(start)  # with the planes' statistics that it was trained on
         elif self.trainer.net.normalise is not None:
             self.trainer.net.normalise.measure(job.config.features, plane_source(data.store), view.rows)
-        self.clock = Clock(**notes)
+        self.clock = Clock(**notes, catch_up=partial(synchronize, self.device))
         self._record(recorded)
 
     def _recorded(self) -> dict | None:
@@ -104,6 +113,7 @@ class Session:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "from_samples": self.trainer.samples,
             "device": describe_device(self.device),
+            **count_multiprocessors(self.device),
             "processor": describe_processor(),
             "threads": settings.threads,
             "loader_threads": settings.loader_threads,
@@ -128,6 +138,9 @@ class Session:
         }
         self.directory.write_json("config.json", tree, self.lease)
         self.directory.remove("failure.json", self.lease)
+        goes_on = recorded is not None and self.trainer.samples and self.job.config.net.conv.dropout
+        if goes_on and (changed := other_masks(recorded["sessions"][-1], session)):
+            self._emit(Changed, message=changed)
 
     def train(self) -> bool:
         """Train to the last sample. Returns False when `on_progress` asked for a pause; a checkpoint then holds the

@@ -7,12 +7,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gonn_core.errors import SettingError
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, WHITE
-from gonn_core.nets.parts.board import BoardReader
+from gonn_core.nets.parts import board
+from gonn_core.nets.parts.board import UNASKED_ROUNDS, BoardReader
 from tests.boards import bitboard, marked_points, named_points, parse_board
 from tests.nets.examples import SPECIAL, board_planes, built, random_colours
 from tests.paths import FIXTURES
@@ -122,6 +124,50 @@ def test_near_counts_both_colours_and_autocast_does_not_matter():
         stones = np.flatnonzero(colours)
         distance = abs(points[:, None] // 19 - stones // 19) + abs(points[:, None] % 19 - stones % 19)
         assert found.tolist() == (distance <= 3).any(1).tolist()
+
+
+class Operations(TorchDispatchMode):
+    """Notes what runs within it."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.add(func._schema.name)
+        return func(*args, **(kwargs or {}))
+
+
+def one_line():
+    """A board of one chain as long as can be: rows joined at alternating ends."""
+    row, col = np.divmod(np.arange(361), 19)
+    return np.where((row % 2 == 0) | (col == np.where(row % 4 == 1, 18, 0)), BLACK, EMPTY)
+
+
+def test_a_gpu_is_asked_once_whether_chains_are_whole(monkeypatch):
+    """Rounds that are not needed change nothing; no board takes more than are made unasked."""
+    line = one_line()
+    stones = boards_of(
+        *random_colours(40, share=0.55), *random_colours(40, share=0.8), line, line.reshape(19, 19).T.ravel()
+    ).stones
+    expected, asked = board._first_points(stones, 0), []
+    equal = torch.equal
+    monkeypatch.setattr(torch, "equal", lambda *both: asked.append(equal(*both)) or asked[-1])
+    assert equal(board._first_points(stones, UNASKED_ROUNDS), expected) and asked == [True]
+    asked.clear()
+    assert equal(board._first_points(stones, 2), expected) and len(asked) == UNASKED_ROUNDS - 1
+
+
+@pytest.mark.parametrize("names", [("own_stone", "opponent_stone"), ("opponent_stone", "ko", "own_stone")])
+def test_stones_are_read_by_a_slice(names):
+    """A list of indices would be copied to a GPU in every pass."""
+    reader, colours = BoardReader(names, ()), board_planes(*random_colours(3))
+    planes = torch.ones(3, len(names), 19, 19)
+    for plane, name in enumerate(("own_stone", "opponent_stone")):
+        planes[:, names.index(name)] = colours[:, plane]
+    with Operations() as seen:
+        assert torch.equal(reader(planes).stones, colours > 0.5)
+    assert "aten::index" not in seen.names and "aten::_to_copy" not in seen.names
 
 
 def test_planes_are_found_by_name():

@@ -1,6 +1,8 @@
 """Every option of the plain convolutional nets in training: learns by heart, goes on bit for bit, computes in
 bfloat16."""
 
+import copy
+
 import pytest
 import torch
 
@@ -128,6 +130,19 @@ def test_masks_depend_on_seed_pass_and_layer_alone():
     assert (usual == 0).float().mean() == pytest.approx(0.25, abs=0.03)
     for other in (mask(seed=1), mask(layer="layers.2"), mask(passes=1)):
         assert not torch.equal(other, usual)
+
+
+def test_passes_are_counted_without_reading_the_device_and_go_on_after_loading():
+    ones, first, second = torch.ones(50, 40), Dropout(0.25, 0).train(), Dropout(0.25, 0).train()
+    for _ in range(3):
+        first.begin()
+    second.load_state_dict(first.state_dict())
+    for dropout in (first, second, copy.deepcopy(first), copy.deepcopy(second)):
+        dropout.begin()
+        assert dropout.passes == 4 and torch.equal(dropout(ones, "stem"), first(ones, "stem"))
+    unread = Dropout(0.25, 0).to("meta").train()
+    unread.begin()  # a device whose numbers cannot be read
+    assert unread(ones, "stem").shape == ones.shape
 
 
 def test_no_dropout_and_no_count_in_inference():

@@ -53,8 +53,8 @@ def test_chains_are_those_of_the_raw_planes():
     )
     net = trial_net(pooled).eval()
     planes = random_planes(2)
-    reader, seen = net.read_boards, []
-    net.read_boards = lambda given: seen.append(given) or reader(given)
+    seen = []
+    net.read_boards.register_forward_pre_hook(lambda reader, given: seen.append(given[0]))
     net.normalise.shift.fill_(0.5)
     net(planes)
     assert torch.equal(seen[0], planes)

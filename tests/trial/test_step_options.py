@@ -9,6 +9,8 @@ import torch
 
 from gonn_core.config import with_values
 from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.files.json_files import read_json, write_json
+from gonn_core.training.environment import other_masks
 from gonn_core.trial.checkpoint import pack, unpack
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.run import run_trial
@@ -56,6 +58,22 @@ def test_resumed_is_the_same(tmp_path, values):
     torch.manual_seed(9)
     assert run_trial(parted)["state"] == "done"
     assert_same_trial(folder(whole), folder(parted))
+
+
+def test_dropout_that_goes_on_with_other_masks_says_so(tmp_path):
+    job = tiny_job(
+        tmp_path, tiny_config(training__samples=48, **CONV, **{"net__conv__dropout": 0.25}), progress_points=2
+    )
+    assert run_trial(job, lambda event: event.kind != "point")["state"] == "paused"
+    path = folder(job) / "config.json"
+    tree = read_json(path)
+    tree["sessions"][-1] |= {"device": "NVIDIA A100", "multiprocessors": 108}
+    write_json(path, tree)
+    said = []
+    assert run_trial(job, lambda event: said.append(event) if event.kind == "changed" else None)["state"] == "done"
+    (message,) = [event.message for event in said]
+    assert message.endswith("they follow the device, which was NVIDIA A100 (108 multiprocessors) and is cpu")
+    assert other_masks({"device": "cpu"}, {"device": "cpu"}) is None
 
 
 def test_the_averaged_weights_are_kept_and_evaluated(tmp_path):

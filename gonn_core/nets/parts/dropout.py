@@ -11,8 +11,9 @@ from torch import nn
 class Dropout(nn.Module):
     """In training a share of the numbers becomes 0 and the rest grows by 1/(1 - share); otherwise the identity.
 
-    `passes` counts the training passes begun; as a buffer it is part of every checkpoint. On a CUDA device reading it
-    waits for the device once a pass. Masks on a CPU and on a CUDA device differ.
+    `passes` counts the training passes begun; as a buffer it is part of every checkpoint. The host counts along, so
+    that no pass waits for the device to tell it. Masks on a CPU and on a GPU differ, and those of two GPU models may:
+    their generators give each multiprocessor its share of the numbers.
     """
 
     passes: torch.Tensor
@@ -21,12 +22,19 @@ class Dropout(nn.Module):
         super().__init__()
         self.share, self.init_seed, self._pass = share, init_seed, 0
         self.register_buffer("passes", torch.zeros((), dtype=torch.int64))
+        self._begun: int | None = 0
+        """What `passes` holds; None: not known, after a checkpoint was loaded."""
 
     def begin(self) -> None:
         """A new pass through the net begins."""
         if self.training:
-            self._pass = int(self.passes)
+            self._pass = int(self.passes) if self._begun is None else self._begun
+            self._begun = self._pass + 1
             self.passes += 1
+
+    def _load_from_state_dict(self, *arguments) -> None:
+        super()._load_from_state_dict(*arguments)
+        self._begun = None
 
     def forward(self, x: torch.Tensor, layer: str) -> torch.Tensor:
         """x after dropout; `layer` is a stable name."""
