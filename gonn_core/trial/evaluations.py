@@ -15,6 +15,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.files.seals import digest_of
 from gonn_core.go.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
+from gonn_core.training.cores import loader_threads
 from gonn_core.training.environment import choose_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS
 from gonn_core.trial.data import TrialData
@@ -89,6 +90,7 @@ def make_evaluations(
     settings = resumed_settings(job.run, directory.config())
     device, memory_format = choose_device(settings.device), MEMORY_FORMATS[settings.memory_format]
     reset_torch(settings.threads, device)
+    threads = loader_threads(settings.loader_threads, device.type)
     extras: tuple[str, ...] = ("illegal",) if any(reading_of(job, request).legal_only for request in missing) else ()
     extras += ("future",) * (job.config.net.residual.output_planes - 1)
     maker = PlaneMaker(data.store, job.config.features, device, memory_format, extras)
@@ -102,9 +104,7 @@ def make_evaluations(
         if summary is None:
             net.to(device, memory_format=memory_format)  # type: ignore[call-overload]  # torch's types lack the keyword
             on_batch = _progress_callback(job, request, resolved["samples"], len(view.rows), on_progress)
-            answered = partial(
-                evaluate, net, maker, view.rows, request.history, settings.loader_threads, on_batch, reading
-            )
+            answered = partial(evaluate, net, maker, view.rows, request.history, threads, on_batch, reading)
             summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}
             summary |= {"history": request.history, "symmetry_averaging": reading.symmetry_averaging}

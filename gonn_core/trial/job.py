@@ -43,7 +43,8 @@ class RunSettings(Strict):
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Threads of one operation on the CPU. A trial resumed under another number would differ in rounding, so a resumed
     trial keeps its first."""
-    loader_threads: Annotated[int, Field(ge=1, le=256)] = 1
+    loader_threads: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Threads that make batches; None: decided where the trial runs (`gonn_core.training.cores`)."""
     memory_format: Literal["channels_last", "contiguous"] = "channels_last"
     """Like `threads`, kept on resuming."""
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 20.0

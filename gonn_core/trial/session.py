@@ -22,6 +22,7 @@ from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
+from gonn_core.training.cores import loader_threads
 from gonn_core.training.environment import (
     choose_device,
     count_multiprocessors,
@@ -60,6 +61,7 @@ class Session:
         self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, requested))
         self.device = choose_device(settings.device)
+        self.loader_threads = loader_threads(settings.loader_threads, self.device.type)
         reset_torch(settings.threads, self.device)
         forget_peak(self.device)
         self._free = free_memory(self.device)
@@ -116,7 +118,7 @@ class Session:
             **count_multiprocessors(self.device),
             "processor": describe_processor(),
             "threads": settings.threads,
-            "loader_threads": settings.loader_threads,
+            "loader_threads": self.loader_threads,
             "memory_format": settings.memory_format,
             "commit": settings.commit,
             "dirty": settings.dirty,
@@ -156,7 +158,7 @@ class Session:
         self._next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
         first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
-        batches = training_batches(self.job.config, self._view, self.maker, first, stop, self.settings.loader_threads)
+        batches = training_batches(self.job.config, self._view, self.maker, first, stop, self.loader_threads)
         try:
             for batch in batches:
                 self.clock.start_training()  # at the first batch: kernels may have been compiled for it
@@ -231,7 +233,7 @@ class Session:
                     self.maker,
                     self._progress_rows,
                     "full",
-                    self.settings.loader_threads,
+                    self.loader_threads,
                     None,
                     self._reading,
                 )

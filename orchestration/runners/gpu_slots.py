@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gonn_core.training.cores import available_cores, loader_threads
 from gonn_core.trial.events import Event, Point, Started, Tick
 from orchestration.runners.base import Places
 
@@ -41,10 +42,18 @@ class GpuSlots:
     """The slots of all GPUs of one command; the GPUs are taken to be alike, the trials to be spread over them
     evenly."""
 
-    def __init__(self, gpus: int, most: int, requested: int | None = None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        gpus: int,
+        most: int,
+        requested: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        cores: int | None = None,
+    ):
         """`most`: trials on one GPU, at most. `requested`: trials on all of them as the user wants it, whatever is
-        measured; None: decide."""
+        measured; None: decide. `cores`: those that the trials share, by default this machine's."""
         self.gpus, self.requested, self._clock = gpus, requested, clock
+        self._cores, self._asked = cores or available_cores(), min(requested or 0, gpus * most)
         self.ceiling = math.ceil(requested / gpus) if requested else most
         self.level = self.ceiling if requested else 1
         """Trials that each GPU may have now, memory permitting; never more than `ceiling`."""
@@ -69,6 +78,17 @@ class GpuSlots:
         had, or Ray would fill up one GPU before it took the next.
         """
         return 1 / (self.ceiling if self.gpus == 1 else self.level)
+
+    @property
+    def loader_threads(self) -> int:
+        """Threads that make the batches of a trial that starts now: its share of the cores with as many trials as may
+        run now.
+
+        A trial that began with fewer beside it keeps its larger share until it ends; the system then divides the cores
+        by what each needs. It must not be the share of the most trials that there may ever be: a trial alone would wait
+        for its one thread, and a second one would seem to use the GPU better when all it brought was another thread.
+        """
+        return loader_threads(None, "cuda", self._asked or self.gpus * self.level, self._cores)
 
     def room(self, net: str | None = None) -> bool:
         """Whether another trial may start: of this net, or of those known where None."""

@@ -79,7 +79,7 @@ def _hand_out(study: "_Study", workers: list["_Worker"]) -> None:
                 worker.release()
             return
         load = Counter(worker.gpu for worker in workers if worker.job)
-        min(idle, key=lambda worker: load[worker.gpu]).give(job)
+        min(idle, key=lambda worker: load[worker.gpu]).give(job, study.handed_out(job))
 
 
 class _Study:
@@ -102,6 +102,10 @@ class _Study:
             self.outcomes.setdefault(job.id, None)
             self._queue.publish(begun(job))
         return job
+
+    def handed_out(self, job: Job) -> Job:
+        """The job as a worker gets it."""
+        return self._queue.handed_out(job)
 
     def hear(self, worker: "_Worker", message: "Event | Outcome | Death") -> None:
         """Take in what a worker said."""
@@ -143,8 +147,8 @@ class _Worker:
         self._process: SpawnProcess | None = None
         self.pipe: Connection
 
-    def give(self, job: Job) -> None:
-        """Hand over a job; the process is started with the first."""
+    def give(self, job: Job, handed_out: Job) -> None:
+        """Hand over a job, as its worker gets it; the process is started with the first."""
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
@@ -153,7 +157,7 @@ class _Worker:
                 process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job
-        self._send(job)
+        self._send(handed_out)
 
     def ask_to_pause(self) -> None:
         """Have the trial stop at its next checkpoint."""

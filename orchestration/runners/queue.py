@@ -38,6 +38,13 @@ class JobQueue:
             self.slots.begin(job.id, net, work)
         return job
 
+    def handed_out(self, job: Job) -> Job:
+        """The job as its worker gets it: on a GPU with its share of loader threads, unless it asks for a number."""
+        if self.slots is None or job.run.loader_threads is not None:
+            return job
+        run = job.run.model_copy(update={"loader_threads": self.slots.loader_threads})
+        return job.model_copy(update={"run": run})
+
     @property
     def is_empty(self) -> bool:
         """Whether no job will ever come again, unless one is put back."""

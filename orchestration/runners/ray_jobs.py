@@ -41,7 +41,7 @@ class RayStudy:
             return Next(None, over=self.queue.is_empty and not self.queue.may_fill)
         self._jobs[tune_id] = job
         self.outcomes.setdefault(job.id, None)
-        return Next(job, self.queue.slots.share if self.queue.slots else 0.0)
+        return Next(self.queue.handed_out(job), self.queue.slots.share if self.queue.slots else 0.0)
 
     def start_again(self, why: str) -> None:
         """Ray has died, and another one will ask for what was under way."""

@@ -108,4 +108,4 @@ class RayRunner:
 def _cluster_slots(up: Up, plan: Plan) -> GpuSlots | None:
     """What shares the GPUs of the cluster, None where there are none or they are not wanted."""
     gpus = up.gpus if plan.device != "cpu" else 0
-    return GpuSlots(gpus, max(1, up.cpus // gpus), plan.slots) if gpus else None
+    return GpuSlots(gpus, max(1, up.cpus // gpus), plan.slots, cores=up.cpus) if gpus else None

@@ -11,7 +11,7 @@ from gonn_core.trial.memory import Memory
 from orchestration.runners import gpu_slots
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, GpuSlots
 from orchestration.runners.local import LocalRunner
-from orchestration.runners.queue import load_of
+from orchestration.runners.queue import JobQueue, load_of
 from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
 from tests.trial.events import event
@@ -153,6 +153,27 @@ def test_two_gpus_get_a_trial_each_before_any_is_shared():
 
 def test_the_share_told_to_ray_leaves_room_on_one_gpu_and_spreads_trials_over_several():
     assert GpuSlots(1, 8).share == 1 / 8 and GpuSlots(2, 8).share == 1 and GpuSlots(2, 8, requested=6).share == 1 / 3
+
+
+def test_the_cores_are_divided_among_the_trials_that_may_run_now():
+    slots = GpuSlots(1, 8, cores=8)
+    assert slots.loader_threads == 8, "the first has the GPU to itself: it waits for no thread that others might want"
+    slots.level = 3
+    assert slots.loader_threads == 2
+    assert GpuSlots(2, 8, cores=8).loader_threads == 4
+    assert GpuSlots(1, 4, requested=4, cores=8).loader_threads == 2
+    assert GpuSlots(1, 2, requested=9, cores=8).loader_threads == 4, "there are jobs for two"
+    assert GpuSlots(4, 1, cores=2).loader_threads == 1
+
+
+def test_a_worker_is_told_its_threads_unless_its_job_names_a_number(tmp_path):
+    job = fake_job(tmp_path, 1)
+    asking = job.model_copy(update={"run": job.run.model_copy(update={"loader_threads": 1})})
+    shared = JobQueue(iter([]), lambda event: None, GpuSlots(1, 8, cores=6))
+    assert shared.handed_out(job).run == job.run.model_copy(update={"loader_threads": 6})
+    assert shared.handed_out(asking) is asking
+    assert JobQueue(iter([]), lambda event: None).handed_out(job) is job, "no GPU: decided by the trial itself"
+    assert job.run.loader_threads is None
 
 
 def test_a_load_is_the_same_whatever_the_seed(tmp_path):
