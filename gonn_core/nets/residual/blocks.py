@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from gonn_core.nets.init import Draws, constant, parameter
-from gonn_core.nets.parts.norm import BatchNorm
+from gonn_core.nets.parts.norm import BatchNorm, normed_activation
 from gonn_core.settings.residual_net import ResidualConfig
 
 SUM_SCALE = 0.3
@@ -78,14 +78,14 @@ class OriginalBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.norm2(self.conv2(F.relu(self.norm1(self.conv1(x))))) + x)
+        return F.relu(self.norm2(self.conv2(normed_activation(self.norm1, self.conv1(x), None))) + x)
 
 
 class IdentityBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.conv2(F.relu(self.norm2(self.conv1(F.relu(self.norm1(x)))))) + x
+        return self.conv2(normed_activation(self.norm2, self.conv1(normed_activation(self.norm1, x, None)), None)) + x
 
 
 class GoloisBlock(CazenaveBlock):
@@ -115,7 +115,7 @@ class TowerEnd(nn.Module):
         self.norm = BatchNorm(width, gamma=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.norm(x))
+        return normed_activation(self.norm, x, None)
 
 
 def tower_end(residual: ResidualConfig) -> nn.Module:
