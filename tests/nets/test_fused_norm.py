@@ -1,5 +1,7 @@
 """Norm and activation of bfloat16 in one pass, against the same in float64 and against torch's operations."""
 
+import hashlib
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gonn_core import numerics
 from gonn_core.config import NetConfig
 from gonn_core.go.jit import kernel
 from gonn_core.nets.parts import norm as norms
@@ -112,6 +115,28 @@ def test_fp32_is_torchs_to_the_last_bit():
     expected = F.batch_norm(x.float(), other.mean, other.variance, other.gamma, other.beta, True, MOMENTUM, EPSILON)
     assert torch.equal(normed_activation(norm, x.float(), own), norms.activate(expected, own))
     assert torch.equal(norm.mean, other.mean)
+
+
+BITS = {1: "398c9bd9d12468f3"}
+"""`numerics.BF16` -> digest of output and gradients of one made-up layer, on any processor."""
+
+
+def test_bits_are_those_of_this_version():
+    """Should they change on purpose, raise the version and add a line."""
+    count = 4 * CHANNELS * 361
+    steps = torch.arange(count).reshape(4, 19, 19, CHANNELS).permute(0, 3, 1, 2)
+    x, weight = ((steps * factor % 509 / 128 - 1.5).bfloat16() for factor in (37, 101))
+    norm, own = BatchNorm(CHANNELS, True), (torch.arange(CHANNELS) / 8).requires_grad_()
+    x.requires_grad_()
+    y = normed_activation(norm, x, own)
+    y.backward(weight)
+    assert y.grad_fn is not None and x.is_contiguous(memory_format=torch.channels_last)
+    digest = hashlib.sha256()
+    for part in (y.detach(), x.grad):
+        digest.update(part.contiguous().view(torch.int16).numpy().tobytes())
+    for part in (norm.mean, norm.variance, norm.beta.grad, norm.gamma.grad, own.grad):
+        digest.update(part.numpy().tobytes())
+    assert digest.hexdigest()[:16] == BITS[numerics.BF16]
 
 
 @kernel
