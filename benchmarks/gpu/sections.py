@@ -14,13 +14,14 @@ from benchmarks.gpu.evaluating import from_games, of_the_net
 from benchmarks.gpu.games import Games, find_games
 from benchmarks.gpu.loading import loaded
 from benchmarks.gpu.machine import peaks
+from benchmarks.gpu.predicting import beside_measured, counted
 from benchmarks.gpu.steps import measured_steps, repeated_bits
 from gonn_core.config import with_values
 
-SECTIONS = ("peaks", "steps", "loader", "evaluation", "repeats", "beside")
+SECTIONS = ("steps", "model", "loader", "evaluation", "repeats", "beside")
 BESIDE = {"gpu": (1, 2, 4, 8), "small": (1, 2)}
 """How many trials side by side."""
-EVALUATED = {"gpu": 20_000, "small": 512}
+EVALUATED = {"gpu": 20_000, "small": 256}
 """Positions of an evaluation from games."""
 
 
@@ -81,6 +82,8 @@ def measure(plan: Plan, say: Say, found: Found) -> None:
                     say,
                     lambda c=varied: measured_steps(c, plan.device, plan.seconds, plan.threads, peak),
                 )
+    if "model" in plan.only:
+        _model(configs, peak, say, found)
     games = _games(plan, say, found)
     for base, config in configs.items():
         if games is not None and "loader" in plan.only:
@@ -106,6 +109,20 @@ def _peaks(plan: Plan, say: Say, found: Found) -> dict[str, float]:
     say("matrix products and copies")
     found.results["peaks"] = peaks(plan.device, plan.size, plan.seconds)
     return found.results["peaks"]
+
+
+def _model(configs, peak, say: Say, found: Found) -> None:
+    """Of the bases whose steps were measured."""
+    say("model: operations, bytes and kernels counted without a device")
+    steps = {
+        name: row for name, row in found.results.get("steps", {}).items() if name in configs and "failed" not in row
+    }
+    try:
+        counts = counted({name: configs[name] for name in steps})
+    except Exception as error:
+        found.results["model"] = {"counts": _failed(found, error)}
+        return
+    found.results["model"] = {name: beside_measured(counts[name], peak, row) for name, row in steps.items()}
 
 
 def _games(plan: Plan, say: Say, found: Found) -> Games | None:
