@@ -18,6 +18,7 @@ from ablations.wording import setting_text, value_text
 from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
+from gonn_core.settings.training import Precision
 
 FEW = 3
 """So many bases are named where there are more."""
@@ -99,14 +100,22 @@ def _as_claimed(base: Base, budget: Budget, claim: Claim | None) -> Base:
     return base.model_copy(update={"config": config})
 
 
-def resolve(registry: Registry, card: str, budget: str, base: str | None = None, claim: str | None = None) -> Arms:
-    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`. Raises SettingError (NAME, BASE,
-    BUDGET, CLAIM).
+def resolve(
+    registry: Registry,
+    card: str,
+    budget: str,
+    base: str | None = None,
+    claim: str | None = None,
+    precision: Precision | None = None,
+) -> Arms:
+    """The arms of a card under a budget; `base` and `claim` as in `base_and_samples`, `precision` in place of the
+    budget's own. Raises SettingError (NAME, BASE, BUDGET, CLAIM).
 
     Filters of the games stand as on a data set without any of its own.
     """
     declared, chosen_budget = registry.card(card), registry.budget(budget)
     chosen_base, samples, source = base_and_samples(registry, declared, chosen_budget, base, claim)
+    chosen_budget = chosen_base.in_precision(chosen_budget, precision)
     formed = declared.on_base(chosen_base.id, chosen_budget.id)
     control = filled(budget_config(chosen_base, chosen_budget, samples), [formed])
     problem = unmet(registry, formed, chosen_base)

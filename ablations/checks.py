@@ -8,7 +8,7 @@ from ablations.conditions import card_state, unmet
 from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.designs import budget_config, why_equal
 from ablations.published_results import Published
-from ablations.schema import RATE, Base, Budget, Condition, Enhancement, toggle_values
+from ablations.schema import PRECISION, RATE, Base, Budget, Condition, Enhancement, toggle_values
 from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
@@ -181,6 +181,10 @@ def check_base(declared: Declarations, base: Base) -> None:
 def check_budget(declared: Declarations, budget: Budget) -> None:
     """That what a budget overrides can be had on every base."""
     file = f"budgets/{budget.id}.yaml"
+    if budget.precision is not None:
+        raise SettingError(
+            f"{file}.precision", budget.precision, "asked for by commands alone", f"overrides: {PRECISION}"
+        )
     if "training.samples" in budget.overrides:
         raise SettingError(f"{file}.overrides", "training.samples", "belongs to the budget's own field", "samples")
     schedule = [

@@ -18,6 +18,7 @@ from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
 from gonn_core.metrics import CLAIMED, METRICS
 from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.training import Precision
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9]+([_.-][a-z0-9]+)*$", max_length=64)]
 Document = Literal["gonn_sandbox", "clark_storkey_2014", "go_nn_theduck314", "cazenave_2017", "lczero_training_fork"]
@@ -62,6 +63,7 @@ def _both_ends(ends):
 
 
 RATE = "training.optimiser.learning_rate"
+PRECISION = "training.precision"
 Rate = Annotated[float, Field(gt=0, le=100)]
 FoundRate = Annotated[str, Field(pattern=r"^found:[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """`found:SEARCH`: the rate that a search of the workspace found, resolved to its number when a study is planned."""
@@ -84,6 +86,12 @@ class Toggle(Strict):
         if self.off == self.on:
             raise ValueError("off and on must differ")
         return self
+
+
+def budget_label(budget: str, precision: Precision | None) -> str:
+    """`cpu`, or `cpu-bf16` where trials have another precision than the budget's own: what stands for a budget wherever
+    it is shown, and wherever studies are compared or pooled."""
+    return budget if precision is None else f"{budget}-{precision}"
 
 
 def toggle_values(toggles: Mapping[str, Any], state: str) -> dict[str, Any]:
@@ -296,7 +304,13 @@ class Base(Strict):
 
     def overrides(self, budget: "Budget") -> dict[str, Any]:
         """What a budget sets in this base, samples apart."""
-        return self.scaled.get(budget.id, budget.overrides)
+        own = self.scaled.get(budget.id, budget.overrides)
+        return own if budget.precision is None else {**own, PRECISION: budget.precision}
+
+    def in_precision(self, budget: "Budget", precision: Precision | None) -> "Budget":
+        """`budget` with this base's trials in a precision; as it is where that is its own, and for None."""
+        own = self.overrides(budget).get(PRECISION, self.config.training.precision)
+        return budget if precision in (None, own) else budget.model_copy(update={"precision": precision})
 
 
 class FirstLook(Strict):
@@ -338,3 +352,11 @@ class Budget(Strict):
     all."""
     first_look: FirstLook | None = None
     """null: none."""
+    precision: Precision | None = None
+    """In place of its own, as a command asks for it (`Base.in_precision`); a declaration has training.precision among
+    its overrides."""
+
+    @property
+    def label(self) -> str:
+        """See `budget_label`."""
+        return budget_label(self.id, self.precision)

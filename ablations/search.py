@@ -14,11 +14,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from ablations.schema import RATE, Base, Rate
+from ablations.schema import RATE, Base, Rate, budget_label
 from ablations.study import FolderName
 from gonn_core.config import Strict, TrialConfig, parse_model, trial_id, with_values
 from gonn_core.errors import Damaged, InputError, SettingError, printable_tree
 from gonn_core.files.json_files import read_json
+from gonn_core.settings.training import Precision
 from gonn_core.trial.job import EvaluationRequest
 
 FORMAT: Final = 1
@@ -64,6 +65,8 @@ class Search(Strict):
     pruning: Pruning
     validation: EvaluationRequest
     """What a finished trial is judged by."""
+    precision: Precision | None = None
+    """Of all trials, where it is not the budget's own (PRECISION)."""
     created: str
     commit: str
     dirty: bool
@@ -75,6 +78,11 @@ class Search(Strict):
         if self.rates[0] >= self.rates[1]:
             raise ValueError("rates go from low to high")
         return self
+
+    @property
+    def budget_label(self) -> str:
+        """`cpu`, `cpu-bf16`: what the budget is called beside other searches."""
+        return budget_label(self.budget, self.precision)
 
     @property
     def own_rate(self) -> float:

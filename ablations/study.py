@@ -12,10 +12,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
+from ablations.schema import budget_label
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
 from gonn_core.errors import Damaged, InputError, printable, printable_tree
 from gonn_core.files.json_files import read_json
 from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.training import Precision
 
 FORMAT: Final = 1
 
@@ -122,6 +124,8 @@ class Study(Strict):
     samples: int | None = None
     """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
     too, is what it is for its own."""
+    precision: Precision | None = None
+    """Of all arms, where it is not the budget's own (PRECISION)."""
     first_look: bool = False
     """Whether it is the small study that comes before one of its budget: it stands in no table beside others."""
     looks: Looks | None = None
@@ -148,6 +152,11 @@ class Study(Strict):
         if len({(trial.arm, trial.seed) for trial in self.trials}) < len(self.trials):
             raise ValueError("two trials have the same arm and seed")
         return self
+
+    @property
+    def budget_label(self) -> str:
+        """`cpu`, `cpu-bf16`: what the budget is called beside other studies (`ablations.schema.budget_label`)."""
+        return budget_label(self.budget, self.precision)
 
     def arm(self, arm_id: str) -> Arm:
         """The arm of that id. Raises KeyError."""

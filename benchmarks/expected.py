@@ -185,7 +185,7 @@ def noise_rows(workspaces: Sequence[Path]) -> Iterator[dict]:
 
 
 def _kind(study: Study) -> tuple:
-    return study.base, study.budget, study.data, study.arms[0].config.training.samples
+    return study.base, study.budget_label, study.data, study.arms[0].config.training.samples
 
 
 def rounded(value: float) -> float:

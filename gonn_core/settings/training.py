@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from gonn_core.settings.strict import Strict
 
 Weight = Annotated[float, Field(ge=0, le=100)]
+Precision = Literal["fp32", "bf16"]
 WeightsDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
@@ -154,7 +155,7 @@ class TrainingConfig(Strict):
     """Parts of a batch whose gradients are added up before the step: less memory, the same step."""
     optimiser: OptimiserConfig = OptimiserConfig()
     schedule: ScheduleConfig = ScheduleConfig()
-    precision: Literal["fp32", "bf16"] = "fp32"
+    precision: Precision = "fp32"
     """bf16: autocast of the forward pass; weights, optimiser and loss stay fp32."""
     start_from: WeightsDigest | None = None
     """Digest of the weights that training starts from, all of them, batch statistics too; null: drawn by `init_seed`.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ablations.schema import budget_label
 from gonn_core.errors import UserError, printable
 from gonn_core.files.json_files import read_json
 from reports.workspace import Workspace
@@ -56,7 +57,8 @@ def _reported(study: Mapping, row: Mapping) -> Reported | None:
     """The effect in a row of a report's table; None where there is no number yet."""
     if row.get("delta") is None:
         return None
-    names = [study["base"], study["budget"], study["data"]] + [study["design"]] * (study["design"] != "add-one")
+    budget = budget_label(study["budget"], study.get("precision"))
+    names = [study["base"], budget, study["data"]] + [study["design"]] * (study["design"] != "add-one")
     bound = row.get("bound")
     where = " ".join(printable(str(name), 40) for name in names)
     return Reported(float(row["delta"]), printable(str(row["verdict"])), None if bound is None else float(bound), where)

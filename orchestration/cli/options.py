@@ -26,6 +26,9 @@ data_dir_option = click.option(
     "--data-dir", type=click.Path(path_type=Path), help="folder with the game archives  [default: $GONN_DATA]"
 )
 budget_option = click.option("--budget", default="cpu", show_default=True, help="smoke, cpu, gpu or paper")
+precision_option = click.option(
+    "--precision", type=OneOf(["fp32", "bf16"]), help="of all arms: fp32 or bf16  [default: the budget's]"
+)
 device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 seeds_option = click.option("--seeds", help="how many, or which: 4, or 1,2,7; 4..16: looks  [default: the budget's]")
 samples_option = click.option(
@@ -63,6 +66,7 @@ study_options = options(
         help="where a study takes long and neither seeds nor samples are given, a small one of minutes comes first",
     ),
     click.option("--no-first-look", is_flag=True, help="the same as --first-look no"),
+    precision_option,
     device_option,
     rate_option,
     click.option(

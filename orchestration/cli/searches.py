@@ -9,6 +9,7 @@ from orchestration.cli.options import (
     data_option,
     device_option,
     name_argument,
+    precision_option,
     runner_options,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
@@ -35,6 +36,7 @@ def search():
     help="of all trials; comparisons use smaller ones",
 )
 @click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
+@precision_option
 @device_option
 @runner_options
 @address_option

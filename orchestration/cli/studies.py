@@ -14,6 +14,7 @@ from orchestration.cli.options import (
     device_option,
     name_argument,
     options,
+    precision_option,
     rate_option,
     rerun_options,
     runner_options,
@@ -114,7 +115,8 @@ def _request(settings):
 
 @click.command()
 @click.argument("base", metavar="BASE", default="")
-@options(data_option, data_dir_option, budget_option, seeds_option, samples_option, device_option, rate_option)
+@options(data_option, data_dir_option, budget_option, seeds_option, samples_option, precision_option)
+@options(device_option, rate_option)
 @click.option("--plan", is_flag=True, help="only print what would be trained and how long it takes")
 @runner_options
 @address_option
@@ -182,6 +184,7 @@ def probe(**settings):
     type=click.Path(path_type=Path),
     help="write the job file for `python -m gonn_core.trial` instead of training",
 )
+@precision_option
 @device_option
 def train(**settings):
     """Train one trial of a BASE net."""

@@ -68,7 +68,7 @@ def _goes_on_from(study: Study, other: Study) -> bool:
     """Whether `other` is the same study with fewer seeds."""
     if study.design == SCREEN:  # its seeds are blocks of runs
         return False
-    same = ("cards", "base", "budget", "design", "data", "pairing", "contrasts", "evaluations", "samples")
+    same = ("cards", "base", "budget", "design", "data", "pairing", "contrasts", "evaluations", "samples", "precision")
     return (
         len(other.seeds) < len(study.seeds)
         and study.seeds[: len(other.seeds)] == other.seeds

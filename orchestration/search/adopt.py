@@ -9,11 +9,12 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ablations.schema import Base, Enhancement
+from ablations.schema import Base, Enhancement, budget_label
 from ablations.search import FIRST_SEED, RATE
 from ablations.study import Arm
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
+from gonn_core.settings.training import Precision
 from orchestration.search.folder import find_search, tried_rates
 from reports.search.report import search_report
 from reports.workspace import Workspace
@@ -45,6 +46,8 @@ class Adopter:
     cards: Sequence[Enhancement]
     """In the form of the base."""
     workspace: Workspace
+    precision: Precision | None = None
+    """In place of the budget's own: a rate that was searched in another is none for it."""
 
     def given(self, text: str) -> AdoptedRate | None:
         """The rate that LR names for all arms; None where each arm is searched. Raises SettingError (LR, SEEDS)."""
@@ -101,12 +104,13 @@ class Adopter:
         if not text.startswith(SEARCH_PREFIX):
             return AdoptedRate(_number(text, setting))
         search = find_search(self.workspace, text.removeprefix(SEARCH_PREFIX), setting)
-        if (search.base, search.budget) != (self.base.id, self.budget):
+        label = budget_label(self.budget, self.precision)
+        if (search.base, search.budget_label) != (self.base.id, label):
             raise SettingError(
                 setting,
                 text,
-                f"searched for {search.base} under budget {search.budget}",
-                f"a search for {self.base.id} under budget {self.budget}",
+                f"searched for {search.base} under budget {search.budget_label}",
+                f"a search for {self.base.id} under budget {label}",
             )
         if search.seed in self.seeds:
             raise SettingError("SEEDS", search.seed, f"search {search.id} chose the rate on this seed", "others")

@@ -91,7 +91,7 @@ class RateOptimiser:
         if self._study.metric_names is None:
             self._study.set_metric_names([METRIC])
             search = self._search
-            of = {"base": search.base, "budget": search.budget, "data": search.data, "searched": search.title}
+            of = {"base": search.base, "budget": search.budget_label, "data": search.data, "searched": search.title}
             of["judged_by"] = f"{search.validation.minimum_positions:,} positions of validation games, at the end"
             for name, value in of.items():
                 self._study.set_user_attr(name, value)

@@ -17,6 +17,7 @@ from ablations.study import seeded
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
+from gonn_core.settings.training import Precision
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
@@ -39,6 +40,8 @@ class SearchRequest:
     data: str = "starter"
     data_dir: Path | None = None
     budget: str = "cpu"
+    precision: Precision | None = None
+    """Of all trials, in place of the budget's own."""
     trials: int = 16
     seed: int = FIRST_SEED
     rates: str | None = None
@@ -79,8 +82,8 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
     if request.name in registry.cards:
         if request.arm not in (None, "on", "off"):
             raise SettingError("ARM", request.arm, "no such arm", ["on", "off"])
-        arms = resolve(registry, request.name, request.budget, request.base)
-        base = arms.base
+        arms = resolve(registry, request.name, request.budget, request.base, precision=request.precision)
+        base, budget = arms.base, arms.budget
         config = arms.off if request.arm == "off" else arms.on
         if effective(arms.on) == effective(arms.off):
             problem = f"its arms {why_equal(arms.off, arms.on)}"
@@ -109,6 +112,7 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
         raise SettingError(
             "BASE", request.base, f"NAME names another base, {base.id}", "an enhancement as NAME, or no BASE"
         )
+    budget = base.in_precision(budget, request.precision)
     config = budget_config(base, budget, base.schedule_end if budget.samples == "claim" else budget.samples)
     return _target(base.id, base.title, base, budget, config)
 
@@ -163,7 +167,7 @@ def search_of(
         "seed": seed,
     }
     search = Search(
-        id=search_id(target.name, target.budget.id, prepared.dataset.label, decided),
+        id=search_id(target.name, target.budget.label, prepared.dataset.label, decided),
         title=target.title,
         base=target.base.id,
         budget=target.budget.id,
@@ -175,6 +179,7 @@ def search_of(
         seed=seed,
         pruning=PRUNING,
         validation=validation,
+        precision=target.budget.precision,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=settings.commit,
         dirty=settings.dirty,

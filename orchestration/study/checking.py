@@ -16,6 +16,7 @@ from ablations.search import RATE
 from ablations.study import Arm, Contrast
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError, printable
+from gonn_core.settings.training import Precision
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.samples import budget_at, parse_samples
 from orchestration.experiment.settings import Device, check_device
@@ -52,6 +53,8 @@ class Request:
     """Nats within which an arm stops at a look."""
     control_seeds: str | None = None
     """More seeds for the control alone."""
+    precision: Precision | None = None
+    """Of all arms, in place of the budget's own."""
     samples: str | None = None
     """In place of the budget's. Of several, `at_each_number` makes a request for each."""
     first_look: str = "yes"
@@ -131,7 +134,7 @@ class Checked:
     @property
     def own_samples(self) -> bool:
         """Whether trials have as many samples as the budget says."""
-        return self.budget == self.registry.budget(self.budget.id)
+        return self.budget.model_copy(update={"precision": None}) == self.registry.budget(self.budget.id)
 
     @property
     def line(self) -> str:
@@ -141,6 +144,7 @@ class Checked:
             "BASE": self.base_id,
             "DATA": printable(self.request.data),
             "BUDGET": self.budget.id,
+            **({"PRECISION": self.request.precision} if self.request.precision else {}),
             "SEEDS": self.asked.text,
             **({"FUTILITY": f"{self.asked.futility:g}"} if self.asked.futility else {}),
             **({"CONTROL_SEEDS": ",".join(map(str, self.seeds_of(self.arms[0].id)))} if self.asked.control else {}),
@@ -175,7 +179,7 @@ def check(request: Request) -> Checked:
     asked = asked_seeds(request.seeds, request.futility, request.control_seeds, budget.seeds, request.design, named)
     base, config, cards = _on_base(request, registry, named, budget)
     dataset = load_dataset(request.data, data_folder(request.data_dir))
-    adopter = Adopter(base, budget.id, (*asked.each, *asked.control), cards, Workspace.here())
+    adopter = Adopter(base, budget.id, (*asked.each, *asked.control), cards, Workspace.here(), budget.precision)
     rate = adopter.given(request.lr) if request.lr else adopter.of_base()
     arm_rates = {} if request.lr else adopter.of_arms(request.design)
     config = with_values(config, {RATE: rate.rate}) if rate else config
@@ -198,6 +202,7 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
         lr=request.lr,
         samples=None if request.samples is None else parse_samples(request.samples)[0],
         seeds=lambda default: parse_seeds(request.seeds, default),
+        precision=request.precision,
     )
     check_device(request.device)
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
@@ -209,18 +214,21 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
 
 
 def _budget(request: Request, registry: Registry, cards: Sequence[Enhancement]) -> Budget:
-    """The budget that is named, at the request's number of samples."""
+    """The budget that is named, in the request's precision and at its number of samples."""
     budget = registry.budget(request.budget)
+    if request.samples is None and request.precision is None:
+        return budget
+    if cards:
+        base, own, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
+    else:
+        base, own = _base_alone(request, registry, budget)
+    budget = base.in_precision(budget, request.precision)
     if request.samples is None:
         return budget
     (samples,) = parse_samples(request.samples)
     if request.is_first_look and budget.first_look is not None:
         smaller = ("evaluation_positions", "progress_positions")
         budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
-    if cards:
-        base, own, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
-    else:
-        base, own = _base_alone(request, registry, budget)
     return budget_at(budget, base, [card.on_base(base.id, budget.id) for card in cards], own, samples)
 
 

@@ -97,7 +97,8 @@ def lay_out(
     device, samples = checked.request.device, checked.base.training.samples
     settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
     ids = [trial.trial for trial in trials]
-    shown_budget = budget if checked.own_samples else f"{budget}-{about(samples)}"
+    label = checked.budget.label
+    shown_budget = label if checked.own_samples else f"{label}-{about(samples)}"
     named = names or ("control",), base, shown_budget, data, design, ids, thresholds, references
     study = Study(
         id=study_id(*named),
@@ -121,6 +122,7 @@ def lay_out(
         commit=settings.commit,
         dirty=settings.dirty,
         samples=None if checked.own_samples else samples,
+        precision=checked.budget.precision,
         first_look=checked.request.is_first_look,
     )
     study = with_looks(study, checked.asked, workspace, lambda looks: study_id(*named, looks))

@@ -7,6 +7,7 @@ from ablations.arms import budget_config
 from ablations.data.datasets import load_dataset, recipe_of, training_view
 from ablations.data.game_filters import with_view
 from ablations.registry import load_registry
+from ablations.schema import PRECISION
 from ablations.search import RATE
 from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
@@ -14,6 +15,7 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import write_json
 from gonn_core.settings.data import GamesConfig
+from gonn_core.settings.training import Precision
 from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.data.archive_folder import data_folder
@@ -66,6 +68,7 @@ def train_base(
     job: Path | None,
     device: Device,
     start: str | None = None,
+    precision: Precision | None = None,
 ) -> int:
     """Train one trial and print its result; or write its job file. start: a trial of the workspace, or a file of
     weights, whose weights it starts from."""
@@ -74,13 +77,16 @@ def train_base(
     from orchestration.experiment.trial_bar import TrialBar
 
     registry, workspace = load_registry(), Workspace.here()
-    chosen, limits = registry.base(base), registry.budget(budget)
+    chosen = registry.base(base)
+    limits = chosen.in_precision(registry.budget(budget), precision)
     samples = chosen.schedule_end if limits.samples == "claim" else limits.samples
-    adopted = Adopter(chosen, limits.id, (seed,), (), workspace).of_base()
+    adopted = Adopter(chosen, limits.id, (seed,), (), workspace, limits.precision).of_base()
     if adopted is not None:
         notes().print(f"learning rate {adopted.rate:g}, {adopted.source}")
     config = with_values(budget_config(chosen, limits, samples), {RATE: adopted.rate} if adopted else {})
-    config = with_values(config, parse_values(values), "--set")
+    config = with_values(config, set_values := parse_values(values), "--set")
+    if precision is not None and PRECISION in set_values:
+        raise SettingError(f"--set {PRECISION}", set_values[PRECISION], "--precision says it too", "one of them")
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
         check_device(device)
@@ -107,7 +113,7 @@ def train_base(
     task = Job(
         config=config,
         run=settings,
-        labels={"base": base, "budget": budget, "data": prepared.coverage, "seed": str(seed)},
+        labels={"base": base, "budget": limits.label, "data": prepared.coverage, "seed": str(seed)},
     )
     if job is not None:
         portable = {"runs": "runs", "store": f"stores/{prepared.store.digest}"}  # relative: the job runs anywhere

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from ablations.search import Search
 from ablations.study import Study, TrialRef
+from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
@@ -99,10 +101,15 @@ def study_info(study: Study, due: Sequence[TrialRef] | None = None) -> StudyInfo
         title=study.title,
         arms=tuple(labels.values()),
         trials=tuple(TrackedTrial(t.trial, labels[t.arm], t.seed, t.arm == control) for t in due or study.trials),
-        settings=flatten(settings),
+        settings=flatten(settings) | told_budget(study, study.arms[0].config),
         commit=study.commit,
         dirty=study.dirty,
     )
+
+
+def told_budget(experiment: Study | Search, config: TrialConfig) -> dict[str, str]:
+    """The budget as it is told from others, and the precision of the trials, also where it is the budget's own."""
+    return {"budget": experiment.budget_label, "precision": config.training.precision}
 
 
 def arm_name(label: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from ablations.search import Search, Tried
-from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten
+from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten, told_budget
 from orchestration.tracking.study_records import plain
 from reports.search.page import SearchFiles, notes, sentences
 
@@ -16,7 +16,7 @@ def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
         id=search.id,
         title=f"learning rate of {search.title}",
         trials=tuple(TrackedTrial(each.trial, f"rate {each.rate:.4g}", search.seed) for each in tried),
-        settings=flatten(settings) | {"design": "search of a learning rate"},
+        settings=flatten(settings) | told_budget(search, search.config) | {"design": "search of a learning rate"},
         commit=search.commit,
         dirty=search.dirty,
         given_up=frozenset(each.trial for each in tried if each.state in ("pruned", "diverged")),

@@ -97,7 +97,7 @@ def channel_pictures(all_maps: Sequence[ChannelMaps], channels: Sequence[Publish
 
 def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture:
     study = maps.net.study
-    name = f"channels-{study.base}-{study.budget}-{study.data}"
+    name = f"channels-{study.base}-{study.budget_label}-{study.data}"
     marks = {
         (int(near.chosen[0]), channel.position): channel for channel in channels for near in [maps.nearest(channel)]
     }
@@ -120,7 +120,7 @@ def _picture(maps: ChannelMaps, channels: Sequence[PublishedChannel]) -> Picture
             axes.set_title(f"{printable(each.case.name, 40)}\n{colour} to play", fontsize=9)
 
     title = (
-        f"Channels just before pooling: {maps.net.name}, {study.budget} budget, {study.data}, seed "
+        f"Channels just before pooling: {maps.net.name}, {study.budget_label} budget, {study.data}, seed "
         f"{maps.net.trials[0].seed}. Red: positive, blue: negative, each channel on its own"
         " scale; small cross: last move. Green rings: where the published channel of that position is strongest, on "
         "the channel of ours that comes nearest to it"

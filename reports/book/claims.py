@@ -155,7 +155,7 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
     if result is None or study.results.unfinished and "no finished trial" in result.finding.measured.note:
         return (
             f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
-            f"BUDGET={study.study.budget}"
+            f"BUDGET={study.study.budget}" + (f" PRECISION={precision}" if (precision := study.study.precision) else "")
         )
     return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")
 

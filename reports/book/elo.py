@@ -139,11 +139,11 @@ def _read(
             elo, low, high = (formats.minus(f"{value:.0f}") for value in values)
             text = f"{elo} [{low}, {high}]"
         cells = {
-            "net": text_cell(f"{net.name} ({net.study.budget})"),
+            "net": text_cell(f"{net.name} ({net.study.budget_label})"),
             "nats": Cell(f"{loss.mean:.4f}", loss.mean, trials, number),
             "elo": Cell(text, values, trials, number),
         }
-        rows.append(Row(f"{net.name}, {net.study.budget}, {net.trials[0].id}", cells))
+        rows.append(Row(f"{net.name}, {net.study.budget_label}, {net.trials[0].id}", cells))
     note = (
         "What a net loses in nats is not all that strength is made of: the lines were drawn through other nets, and "
         "who sees no last moves, or only lost them now and"

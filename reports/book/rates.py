@@ -55,7 +55,7 @@ def _picture(report: SearchReport) -> Picture:
         return {file.replace("figure", name, 1): data for file, data in draw_search(report).items()}
 
     return Picture(
-        name, f"Validation nats over learning rate: {search.title}, {search.budget} budget, {search.data}", draw
+        name, f"Validation nats over learning rate: {search.title}, {search.budget_label} budget, {search.data}", draw
     )
 
 
@@ -68,7 +68,7 @@ def _row(report: SearchReport) -> Row:
     behind = tuple(dict.fromkeys(tried.trial for tried in report.tried))
     cells = {
         "net": text_cell(search.title),
-        "data": text_cell(f"{search.budget}, {search.data}"),
+        "data": text_cell(f"{search.budget_label}, {search.data}"),
         "trials": Cell(f"{', '.join(map(str, states))} of {search.trials}", states, behind),
         "range": Cell(f"{search.rates[0]:.3g} to {search.rates[1]:.3g}", list(search.rates)),
         "rate": Cell(formats.NONE if report.rate is None else f"{report.rate:g}", report.rate, behind),

@@ -89,7 +89,7 @@ def _parameters(context: ClaimContext) -> Measured:
         right = claim.bounds[0] <= on - off <= claim.bounds[1]
     here = mean_cost(results, contrast.with_it).parameters - mean_cost(results, contrast.without).parameters
     if here != on - off:
-        notes.append(f"on the arms of this study ({results.study.budget} budget): {formats.signed_count(here)}")
+        notes.append(f"on the arms of this study ({results.study.budget_label} budget): {formats.signed_count(here)}")
     verdict = ClaimVerdict.COUNT_AGREES if right else ClaimVerdict.COUNT_DIFFERS
     if context.from_memory:
         notes.append(f"claim from unverified memory; {verdict}")

@@ -82,6 +82,6 @@ def _title(results: StudyResults) -> str:
     state = "" if not results.unfinished else f" – unfinished: {finished} of {len(results.trials)} trials"
     lines = [
         printable(study.title, 160),
-        printable(f"{study.base}, {study.budget} budget, {in_short(study.coverage)}{state}", 200),
+        printable(f"{study.base}, {study.budget_label} budget, {in_short(study.coverage)}{state}", 200),
     ]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 88))

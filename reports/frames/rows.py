@@ -197,7 +197,7 @@ def game_rows(matches: Sequence[Match], studies: Sequence[Study], trials: Contai
 
 
 def _study(study: Study) -> Row:
-    return {"study": study.id, "base": study.base, "budget": study.budget, "data": study.data}
+    return {"study": study.id, "base": study.base, "budget": study.budget_label, "data": study.data}
 
 
 def _trial(study: Study, trial: TrialResult) -> Row:

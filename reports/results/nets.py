@@ -40,7 +40,7 @@ class MeasuredNet:
         """`gonn-b5 (cpu, kgs, 100k, 4 seeds)`: a base trained on other samples, or again in a screen, is another."""
         n = len(self.trials)
         samples = formats.samples(self.config.training.samples)
-        return f"{self.name} ({self.study.budget}, {self.study.data}, {samples}, {n} seed{'s' * (n != 1)})"
+        return f"{self.name} ({self.study.budget_label}, {self.study.data}, {samples}, {n} seed{'s' * (n != 1)})"
 
     def evaluation(self, history: str) -> int | None:
         """Number of the test evaluation with that history, None where the studies have none."""
@@ -76,7 +76,7 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
         study = results.study
         for arm in study.arms:
             trials = tuple(trial for trial in results.of_arm(arm.id) if trial.result is not None)
-            key = (arm_key(arm), study.budget, study.evaluations)
+            key = (arm_key(arm), study.budget_label, study.evaluations)
             known = nets.get(key)
             if known is not None:
                 seeds = {trial.seed for trial in known.trials}
@@ -85,7 +85,7 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
             elif trials:
                 nets[key] = MeasuredNet(study, arm.label, not arm.values, arm.config, trials, results.cache)
     return sorted(
-        nets.values(), key=lambda net: (net.study.base, net.study.budget, net.study.data, not net.base, net.label)
+        nets.values(), key=lambda net: (net.study.base, net.study.budget_label, net.study.data, not net.base, net.label)
     )
 
 

@@ -118,7 +118,7 @@ def alike(other: Study, study: Study) -> bool:
 
 def _conditions(study: Study) -> tuple:
     training, main = study.arms[0].config.training, study.evaluations[MAIN]
-    return study.base, study.budget, study.data, training.samples, training.batch_size, main.subset, main.history
+    return study.base, study.budget_label, study.data, training.samples, training.batch_size, main.subset, main.history
 
 
 def planned_effect(study: Study, prior: PriorNoise) -> float | None:

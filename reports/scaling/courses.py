@@ -94,10 +94,10 @@ def _course(measured: tuple[Measured, ...]) -> Course:
     study, card = measured[0].report.study, measured[0].contrast.card
     thresholds = study_thresholds(study)
     found = trend({each.samples: each.effect for each in measured}, thresholds.alpha, thresholds.smallest("nats"))
-    return Course(card, f"{study.base} ({study.budget}, {study.data})", measured, found)
+    return Course(card, f"{study.base} ({study.budget_label}, {study.data})", measured, found)
 
 
 def _family(each: Measured) -> tuple:
     study = each.report.study
     main = study.evaluations[MAIN]
-    return study.base, study.budget, study.data, each.samples, main.subset, main.history
+    return study.base, study.budget_label, study.data, each.samples, main.subset, main.history

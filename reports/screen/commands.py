@@ -27,7 +27,11 @@ def _command(study: Study, cards: Sequence[str], *options: str) -> str:
 
 
 def _place(study: Study) -> list[str]:
-    return ["--base", study.base, "--data", study.data, "--budget", study.budget]
+    return ["--base", study.base, "--data", study.data, *_budget(study)]
+
+
+def _budget(study: Study) -> list[str]:
+    return ["--budget", study.budget, *(["--precision", study.precision] if study.precision else [])]
 
 
 def _samples(study: Study) -> list[str]:
@@ -48,7 +52,7 @@ def study_command(study: Study) -> str:
     """What makes a study, and goes on with it where trials are missing. Of games in a folder of one's own it names the
     data set as the study does."""
     if not study.cards:
-        settings = ["--data", study.data, "--budget", study.budget, *_samples(study), *_found(study), *_seeds(study)]
+        settings = ["--data", study.data, *_budget(study), *_samples(study), *_found(study), *_seeds(study)]
         return shlex.join(["gonn", "scale", study.base, *settings])
     if study.first_look:  # one goes before the study that the budget is for
         return shlex.join(["gonn", "ablate", ",".join(study.cards), *_place(study), *_found(study)])

@@ -27,7 +27,9 @@ def draw_search(report: SearchReport) -> dict[str, bytes]:
 def _paint(figure: Figure, report: SearchReport) -> None:
     search = report.search
     upper, lower = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
-    title = printable(f"Learning rate of {search.title}, {search.budget} budget, {in_short(search.coverage)}", 200)
+    title = printable(
+        f"Learning rate of {search.title}, {search.budget_label} budget, {in_short(search.coverage)}", 200
+    )
     figure.suptitle("\n".join(textwrap.wrap(title, 88)), fontsize=10.5, x=0.01, ha="left")
     _rates(upper.subplots(), report)
     curves, history = lower.subplots(1, 2, width_ratios=(1.6, 1.0))

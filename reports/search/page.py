@@ -101,7 +101,7 @@ def markdown(report: SearchReport, figure: bool) -> str:
     search = report.search
     parts = [
         f"# Learning rate of {markdown_escape(search.title)}",
-        f"`{search.id}`: {markdown_escape(search.base)}, {markdown_escape(search.budget)} budget",
+        f"`{search.id}`: {markdown_escape(search.base)}, {markdown_escape(search.budget_label)} budget",
     ]
     parts += ["\n".join(f"* {markdown_escape(each)}" for each in sentences(report))]
     parts += ["![Validation nats over learning rate, and each trial's loss over samples](figure.png)"] if figure else []

@@ -52,7 +52,7 @@ def _first_look(results: StudyResults) -> list[str]:
     samples = study.arms[0].config.training.samples
     return [
         f"A first look: {samples:,} samples a trial and {len(study.seeds)} seeds, judged on fewer games than the study "
-        f"of the {study.budget} budget that it comes before. Effects change with the number of samples; this one "
+        f"of the {study.budget_label} budget that it comes before. Effects change with the number of samples; this one "
         "stands in no table beside others."
     ]
 

@@ -43,7 +43,7 @@ def rows_of(lines: Sequence[SummaryLine]) -> list[SummaryLine | str]:
     bases: dict[tuple[str, str, str], list[SummaryLine]] = {}
     for line in lines:
         study = line.report.study
-        bases.setdefault((line.system, study.base, study.budget), []).append(line)
+        bases.setdefault((line.system, study.base, study.budget_label), []).append(line)
     rows: list[SummaryLine | str] = []
     for (system, base, budget), chosen in bases.items():
         rows += [f"{base}, {budget} ({SYSTEMS.get(system, system)})"] if len(bases) > 1 else []

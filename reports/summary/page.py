@@ -119,7 +119,7 @@ def _verdict(line: SummaryLine) -> str:
 def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     studies = list({line.report.study.id: line.report for line in lines}.values())
     coverage = sorted({report.study.coverage for report in studies})
-    budgets = sorted({report.study.budget for report in studies})
+    budgets = sorted({report.study.budget_label for report in studies})
     percents = sorted({f"{100 * study_thresholds(report.study).power:g} %" for report in studies})
     notes = [
         f"{len(lines)} enhancements in {len(studies)} studies; budget {', '.join(budgets)}; data "

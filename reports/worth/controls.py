@@ -55,9 +55,9 @@ class Controls:
         none."""
         key = _key(study, study.arms[0])
         if key not in self._curves:
-            label = f"{study.base} ({study.budget}, {study.data})"
+            label = f"{study.base} ({study.budget_label}, {study.data})"
             if study.arms[0].values:
-                label = f"{study.base} {study.arms[0].label} ({study.budget}, {study.data})"
+                label = f"{study.base} {study.arms[0].label} ({study.budget_label}, {study.data})"
             self._curves[key] = ControlCurve(label, self._points(self._arms.get(key, [])))
         return self._curves[key]
 
@@ -103,4 +103,4 @@ def comparison_key(study: Study, contrast: Contrast) -> tuple:
         tuple(sorted(net_key(study.arm(arm).config) for arm in side)) for side in (contrast.with_it, contrast.without)
     )
     main = study.evaluations[MAIN]
-    return contrast.card, sides, study.pairing, study.budget, main.subset, main.history
+    return contrast.card, sides, study.pairing, study.budget_label, main.subset, main.history

@@ -75,7 +75,8 @@ def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mappin
     if worths:
         numbers = ", ".join(formats.about(point.samples) for point in curve.points)
         return f"{EXPLAINED} The curve of {curve.label} has {numbers} samples."
-    command = f"make scale BASE={study.base} DATA={study.data} BUDGET={study.budget} SAMPLES=…"
+    budget = study.budget if study.precision is None else f"{study.budget} PRECISION={study.precision}"
+    command = f"make scale BASE={study.base} DATA={study.data} BUDGET={budget} SAMPLES=…"
     count = max(1, len(curve.points))
     return (
         f"What effects are worth in samples is not told: the control was trained on {count} "

@@ -43,7 +43,7 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
     if base not in registry.bases and _TRIAL.fullmatch(base):
         return find_trial(workspace, base, "BASE")
     for study in reversed(all_studies(workspace)):
-        if (study.base, study.budget, study.data) == (base, budget, data):
+        if (study.base, study.budget_label, study.data) == (base, budget, data):
             for ref in study.trials:
                 if ref.seed == seed and not study.arm(ref.arm).values and _done(workspace.runs / ref.trial):
                     return workspace.runs / ref.trial

@@ -15,6 +15,7 @@ from ablations.search import RATE
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.settings.data import GamesConfig
+from gonn_core.settings.training import Precision
 from orchestration.experiment.samples import budget_at
 from orchestration.search.adopt import SEARCH, AdoptedRate, Adopter
 from orchestration.study.screens.measured import measured_effects
@@ -36,6 +37,8 @@ class Asked:
     samples: int | None
     """In place of the budget's."""
     seeds: Callable[[int], tuple[int, ...]]
+    precision: Precision | None = None
+    """In place of the budget's own."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,14 @@ def screen(asked: Asked, registry: Registry, budget: Budget, own: GamesConfig, w
     """The screen that was asked for. own: the data set's filter. Raises SettingError."""
     named = parse(registry, asked.name)
     base, samples = _base(asked, named, registry, budget)
+    budget = base.in_precision(budget, asked.precision)
     if asked.samples is not None:
         budget = budget_at(budget, base, (), samples, asked.samples)
     held = [name.strip() for name in asked.hold.split(",")] if asked.hold else []
     hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in held)
     if asked.lr == SEARCH:
         raise SettingError("LR", asked.lr, "a screen combines enhancements in every arm", "a number, or found:SEARCH")
-    adopter = Adopter(base, budget.id, (), hold, workspace)
+    adopter = Adopter(base, budget.id, (), hold, workspace, budget.precision)
     rate = adopter.given(asked.lr) if asked.lr else adopter.of_base()
     config = filled(budget_config(base, budget, samples), hold, own)
     config = with_values(config, {RATE: rate.rate}) if rate else config
@@ -76,7 +80,7 @@ def screen(asked: Asked, registry: Registry, budget: Budget, own: GamesConfig, w
         return None
 
     grouped = len(named.singly) < len(named.ids)
-    measured = measured_effects(workspace, base.id, budget.id) if grouped else {}
+    measured = measured_effects(workspace, base.id, budget.label) if grouped else {}
 
     def large(card: Enhancement) -> str | None:
         effect = measured.get(card.id)
@@ -89,7 +93,8 @@ def screen(asked: Asked, registry: Registry, budget: Budget, own: GamesConfig, w
     design = screen_arms(choice.flips, choice.cards, asked.fold)
     runs = design.runs_of(asked.runs)
     seeds = asked.seeds(design.usual_seeds(runs))
-    final = Adopter(base, budget.id, seeds, choice.cards, workspace)  # refuses seeds on which the rate was chosen
+    # Refuses seeds on which the rate was chosen.
+    final = Adopter(base, budget.id, seeds, choice.cards, workspace, budget.precision)
     rate = final.given(asked.lr) if asked.lr else final.of_base()
     final.of_arms(SCREEN)
     return Screened(place, choice, design, runs, seeds, design.seeds_of(runs, seeds), rate)

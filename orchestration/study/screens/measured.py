@@ -20,13 +20,13 @@ class MeasuredEffect:
 
 
 def measured_effects(workspace: Workspace, base: str, budget: str) -> Mapping[str, MeasuredEffect]:
-    """Card -> the largest effect shown on a base under a budget, one card at a time. Studies that cannot be read tell
-    nothing. Screens are left out: what one found must not change what the same command asks for next time."""
+    """Card -> the largest effect shown on a base under a budget (its label), one card at a time. Studies that cannot be
+    read tell nothing. Screens are left out: what one found must not change what the same command asks for next time."""
     found: dict[str, MeasuredEffect] = {}
     for path in sorted(workspace.studies.glob("*/study.json")):
         try:
             study = read_study(path)
-            if (study.base, study.budget) != (base, budget) or study.design == SCREEN or not study.evaluations:
+            if (study.base, study.budget_label) != (base, budget) or study.design == SCREEN or not study.evaluations:
                 continue
             table = analyse_study(load_results(study, workspace.runs, cache=workspace.report_cache), "nats").table
         except UserError:

@@ -33,7 +33,7 @@ class Gain:
     def group(self) -> tuple:
         """Gains that can be weighed against each other: one base, budget, data and test games."""
         study = self.report.study
-        return study.base, study.budget, study.data, study.evaluations[MAIN].subset
+        return study.base, study.budget_label, study.data, study.evaluations[MAIN].subset
 
 
 def gains(reports: Sequence[Report]) -> list[Gain]:

@@ -51,7 +51,7 @@ def cost_table(all_gains: Sequence[Gain]) -> Table:
         ends = [] if gain.interval95 is None else [gain.interval95.low, gain.interval95.high]
         cells = {
             "card": text_cell(gain.card),
-            "base": text_cell(f"{gain.report.study.base}, {gain.report.study.budget}"),
+            "base": text_cell(f"{gain.report.study.base}, {gain.report.study.budget_label}"),
             "delta": Cell(formats.with_interval(gain.delta, gain.interval95), [gain.delta, *ends], gain.trials, MAIN),
             "p": Cell(formats.p_value(gain.page.p), gain.page.p, gain.trials, MAIN),
             "verdict": Cell(_verdict(gain), str(gain.page.verdict), gain.trials),

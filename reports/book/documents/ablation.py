@@ -73,6 +73,6 @@ def _coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
     for net in nets:
         chosen = comparable(registry, net)
         if chosen is not None:
-            text = f"{net.study.budget} budget, {in_short(net.study.coverage)}, tested on "
+            text = f"{net.study.budget_label} budget, {in_short(net.study.coverage)}, tested on "
             tested[text + subset_text(net.study.evaluations[chosen])] = None
     return [f"Here: {text}; 95 % intervals are in the CSV file." for text in tested]

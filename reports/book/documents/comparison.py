@@ -52,7 +52,7 @@ def comparison_section(registry: Registry, nets: Sequence[MeasuredNet], played: 
         *coverage(
             registry,
             ours,
-            lambda net: f"{net.study.budget} budget, {in_short(net.study.coverage)}",
+            lambda net: f"{net.study.budget_label} budget, {in_short(net.study.coverage)}",
             "; in brackets 95 % intervals for new seeds and new games",
         ),
         legend([row.evidence for row in shown], texts),
@@ -146,7 +146,9 @@ def _own_row(registry: Registry, net: MeasuredNet, played: Played) -> tuple[_Acc
         "gnugo": _first_result(against_engine(played, trials, "GNU Go")),
         "pachi": _first_result(against_engine(played, trials, "Pachi")),
     }
-    cells["where"] = text_cell(f"base {net.study.base}, budget {net.study.budget}; {in_short(net.study.coverage)}")
+    cells["where"] = text_cell(
+        f"base {net.study.base}, budget {net.study.budget_label}; {in_short(net.study.coverage)}"
+    )
     mean = top1.mean if top1 else None
     return (mean, None) if column == "kgs" else (None, mean), Row(key(net), cells)
 

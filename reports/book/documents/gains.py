@@ -73,7 +73,7 @@ def _effect(report: Report, card: str, on_page: Mapping[EffectKey, OnPage]) -> d
         "delta": Cell(formats.with_interval(effect.delta, ends, "share"), value, trials, MAIN),
         "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
         "time": Cell(formats.ratio(time), time),
-        "ours": text_cell(f"{card} on {study.base} ({study.budget}, {study.data}), {seeds}"),
+        "ours": text_cell(f"{card} on {study.base} ({study.budget_label}, {study.data}), {seeds}"),
     }
 
 

@@ -19,12 +19,12 @@ def system(registry: Registry, net: MeasuredNet) -> str | None:
 
 def place(net: MeasuredNet) -> str:
     """`gonn-b5 without ladder_input (cpu, kgs)`."""
-    return f"{net.name} ({net.study.budget}, {net.study.data})"
+    return f"{net.name} ({net.study.budget_label}, {net.study.data})"
 
 
 def key(net: MeasuredNet) -> str:
     """Of a row of ours: the net and its first trial."""
-    return f"here: {net.name}, {net.study.budget}, {net.study.data}, {net.trials[0].id}"
+    return f"here: {net.name}, {net.study.budget_label}, {net.study.data}, {net.trials[0].id}"
 
 
 def comparable(registry: Registry, net: MeasuredNet) -> int | None:
@@ -68,7 +68,7 @@ def counterparts(nets: Sequence[MeasuredNet], registry: Registry, ours: Counterp
 
 
 def _group(net: MeasuredNet) -> tuple:
-    return net.study.base, net.study.budget, net.study.evaluations
+    return net.study.base, net.study.budget_label, net.study.evaluations
 
 
 def level_alone(net: MeasuredNet, number: int | None, metric: str, digits: int | None = None) -> Cell:
