@@ -12,7 +12,7 @@ DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
 STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS" --first-look "$$FIRST_LOOK"
 
-.PHONY: list show plan ablation scale lr-search report ui status stop models match rate elo data import sync clean help setup queue lint test test-quick test-system test-cards
+.PHONY: list show plan ablation scale lr-search report ui status stop models match rate elo data import sync clean doctor help setup queue lint test test-quick test-system test-cards
 
 ##@ Finding enhancements
 list: ## enhancements by topic, with what was measured here [TOPIC=input|block|head|loss|optimiser|data|schedule FIND=words]
@@ -57,6 +57,9 @@ sync: ## rebuild MLflow's records from the trial directories
 	$(GO) sync
 clean: ## what no study, search, match or queued trial refers to, and its size; `gonn clean --yes` removes it
 	$(GO) clean
+
+doctor: ## what this machine has, and which precision is faster on it: ten seconds [DEVICE=auto]
+	$(GO) doctor --device "$$DEVICE"
 
 ##@ Developing
 help: ## this text

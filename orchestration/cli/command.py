@@ -11,7 +11,7 @@ from contextlib import suppress
 import click
 
 from gonn_core.errors import UserError, printable
-from orchestration.cli import data, play, reports, searches, studies, upkeep
+from orchestration.cli import data, machine, play, reports, searches, studies, upkeep
 from orchestration.cli.help import Verbs, add_examples
 from orchestration.cli.signals import exit_code, terminable
 from orchestration.cli.usage import usage_line
@@ -26,7 +26,7 @@ def gonn():
     cost?"""
 
 
-for _group in (studies, searches, data, play, reports, upkeep):
+for _group in (studies, searches, data, play, reports, upkeep, machine):
     for _verb in _group.VERBS:
         gonn.add_command(_verb)
 add_examples(gonn)

@@ -12,12 +12,17 @@ SECTIONS = {
     "Nets that play": ("gtp", "match", "matches", "play", "elo", "rate"),
     "Games": ("data",),
     "The workspace": ("status", "stop", "import", "sync", "clean"),
+    "The machine": ("doctor",),
 }
 """Heading -> verbs, as `gonn --help` has them; one that is in none stands under OTHERS."""
 OTHERS = "Others"
 EXAMPLES = {
     "": ("gonn list", "gonn plan parametric_relu", "gonn ablate parametric_relu --budget smoke"),
-    "ablate": ("gonn ablate last_move_input", "gonn ablate elu,momentum --data kgs --seeds 8"),
+    "ablate": (
+        "gonn ablate last_move_input",
+        "gonn ablate elu,momentum --data kgs --seeds 8",
+        "gonn ablate elu --precision bf16",
+    ),
     "check": ("gonn check",),
     "clean": ("gonn clean", "gonn clean --yes"),
     "data": ("gonn data list",),
@@ -25,6 +30,7 @@ EXAMPLES = {
     "data fetch": ("gonn data fetch kgs --years 2000-2015 --data-dir ~/archives",),
     "data list": ("gonn data list",),
     "data selfplay": ("gonn data selfplay --games 100 --level 5 --out ~/selfplay",),
+    "doctor": ("gonn doctor", "gonn doctor --json"),
     "elo": ("gonn elo gonn-b5 --data kgs",),
     "evaluate": ("gonn evaluate parametric_relu-gonn-b5 --history none",),
     "export": ("gonn export 8629c8 net.safetensors",),

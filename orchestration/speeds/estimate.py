@@ -6,7 +6,6 @@ By speeds measured on this machine, else by the table that ships and how fast th
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ablations.designs import budget_config
 from ablations.expected.table import Expected, Told, load_expected, noise_of, rate_of
 from ablations.registry import Registry
 from ablations.study import Study, TrialRef
@@ -15,6 +14,8 @@ from gonn_core.trial.job import RunSettings
 from orchestration.runners.base import places
 from orchestration.speeds.kept import latest_speeds, net_key
 from orchestration.speeds.measure import Say, speeds_of
+from orchestration.speeds.precision import BF16, gain
+from orchestration.speeds.reference import reference_config
 from reports.results.compare import study_thresholds
 from reports.results.costs import net_cost
 from reports.results.seed_pool import PriorNoise, planned_effect
@@ -29,13 +30,15 @@ REFERENCE = "reference"
 @dataclass(frozen=True)
 class Estimate:
     """Seconds that trials take side by side, on `slots`; low and high where they are told by the table. factor: this
-    machine's speed over that of the table's; None: by speeds measured here."""
+    machine's speed over that of the table's; None: by speeds measured here. gain: speed in the trials' precision over
+    that in fp32."""
 
     seconds: float
     low: float
     high: float
     slots: int
     factor: float | None
+    gain: float = 1.0
 
     @property
     def minutes(self) -> str:
@@ -51,7 +54,8 @@ class Estimate:
         """Whence it is."""
         if self.factor is None:
             return "by speeds measured here"
-        return f"an estimate: the table that ships, for a machine {self.factor:.2f} times as fast"
+        in_bf16 = f" in fp32, bf16 {self.gain:.2f} times as fast here" if self.gain != 1 else ""
+        return f"an estimate: the table that ships, for a machine {self.factor:.2f} times as fast{in_bf16}"
 
 
 def _minutes(seconds: float) -> str:
@@ -66,13 +70,26 @@ def estimate(
     once a day. settings: how trials are evaluated. Raises SettingError (DEVICE), InputError."""
     table, arms = load_expected(), {trial.arm: study.arm(trial.arm).config for trial in left}
     told = {arm: _told(table, study, config) for arm, config in arms.items()}
-    rates, factor = _rates(study, arms, told, settings.device, registry, workspace, say)
+    gains = _gains(arms, settings.device, workspace, say)
+    rates, factor = _rates(arms, told, gains, settings.device, registry, workspace, say)
     slots = places(left, None, settings.device).slots
-    each = {arm: _trial_seconds(config, rates[arm], told[arm], settings) for arm, config in arms.items()}
+    each = {arm: _trial_seconds(config, rates[arm], gains[arm], told[arm], settings) for arm, config in arms.items()}
     seconds = sum(each[trial.arm] for trial in left) / slots
     if factor is None:
         return Estimate(seconds, seconds, seconds, slots, None)
-    return Estimate(seconds, seconds / table.spread.high, seconds / table.spread.low, slots, factor)
+    low, high = seconds / table.spread.high, seconds / table.spread.low
+    return Estimate(seconds, low, high, slots, factor, max(gains.values(), key=lambda one: abs(one - 1)))
+
+
+def _gains(arms: Mapping[str, TrialConfig], device: str, workspace: Workspace, say: Say) -> dict[str, float]:
+    """Arm -> how many times as fast a core trains in its precision as in fp32, by the reference net. A GPU is asked
+    itself for each net (`_rates`)."""
+    from gonn_core.training.environment import choose_device
+
+    of_bf16 = 1.0
+    if any(config.training.precision == BF16 for config in arms.values()) and choose_device(device).type == "cpu":
+        of_bf16 = gain(workspace, device, say)
+    return {arm: of_bf16 if config.training.precision == BF16 else 1.0 for arm, config in arms.items()}
 
 
 def _told(table: Expected, study: Study, config: TrialConfig) -> Told:
@@ -81,9 +98,9 @@ def _told(table: Expected, study: Study, config: TrialConfig) -> Told:
 
 
 def _rates(
-    study: Study,
     arms: Mapping[str, TrialConfig],
     told: Mapping[str, Told],
+    gains: Mapping[str, float],
     device: str,
     registry: Registry,
     workspace: Workspace,
@@ -103,22 +120,15 @@ def _rates(
     reference = reference_config(registry, table)
     found = speeds_of(workspace, {REFERENCE: reference}, device, say)
     factor = found[REFERENCE]["samples_per_s"] / table.reference_rate().samples_per_s
-    return {arm: factor * each.samples_per_s for arm, each in told.items()}, factor
+    return {arm: factor * gains[arm] * each.samples_per_s for arm, each in told.items()}, factor
 
 
-def reference_config(registry: Registry, table: Expected) -> TrialConfig:
-    """The net by which machines are compared."""
-    budget = registry.budget(table.reference_budget)
-    assert budget.samples != "claim", "the reference has a number of samples"
-    return budget_config(registry.base(table.reference), budget, budget.samples)
-
-
-def _trial_seconds(config: TrialConfig, samples_per_s: float, told: Told, settings: RunSettings) -> float:
-    """Of one trial: training, the points of its curve and its evaluations."""
-    positions = sum(request.minimum_positions for request in settings.evaluations)
-    positions += settings.progress_points * settings.progress_positions if settings.progress_view else 0
+def _trial_seconds(config: TrialConfig, samples_per_s: float, gain: float, told: Told, settings: RunSettings) -> float:
+    """Of one trial: training, the points of its curve, and its evaluations, which are in fp32 whatever it trains in."""
+    looked_at = settings.progress_points * settings.progress_positions if settings.progress_view else 0
+    evaluated = sum(request.minimum_positions for request in settings.evaluations)
     positions_per_s = samples_per_s * told.positions_per_s / told.samples_per_s
-    return config.training.samples / samples_per_s + positions / positions_per_s
+    return config.training.samples / samples_per_s + (looked_at + gain * evaluated) / positions_per_s
 
 
 def smallest_line(study: Study, prior: PriorNoise) -> str:
@@ -129,7 +139,10 @@ def smallest_line(study: Study, prior: PriorNoise) -> str:
     if effect is not None:
         return f"{shown}, from the seed noise so far: {effect:.4f} nats"
     samples = study.arms[0].config.training.samples
-    found = noise_of(load_expected(), study.base, study.budget, samples)
+    table = load_expected()
+    found = noise_of(table, study.base, study.budget_label, samples)
+    as_declared = found is not None or study.precision is None
+    found = found if as_declared else noise_of(table, study.base, study.budget, samples)
     if found is None or len(study.seeds) < 2:
         return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     noise, exact = found
@@ -138,7 +151,8 @@ def smallest_line(study: Study, prior: PriorNoise) -> str:
     thresholds = study_thresholds(study)
     effect = smallest_effect(pool, games, len(study.seeds), thresholds, max(1, len(study.contrasts)))
     of = f"{noise.base} at {about(noise.samples)} samples on {noise.data}"
-    kind = "an estimate" if exact else "a rough estimate"
+    of += "" if as_declared else f", not in {study.precision}"
+    kind = "an estimate" if exact and as_declared else "a rough estimate"
     return f"{shown}: about {effect:.2g} nats, {kind} from the table that ships ({of})"
 
 

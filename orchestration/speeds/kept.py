@@ -62,7 +62,7 @@ def _processor() -> str:
 
 def today_file(workspace: Workspace, device: str, day: date | None = None) -> Path:
     """Where speeds of this machine's `device` (its name) are kept, of today or another day."""
-    return _folder(workspace) / f"{day or date.today()}-{_place(device)}.json"
+    return _folder(workspace) / f"{day or date.today()}-{place(device)}.json"
 
 
 def kept_speeds(path: Path) -> dict[str, dict]:
@@ -82,7 +82,7 @@ def kept_speeds(path: Path) -> dict[str, dict]:
 def latest_speeds(workspace: Workspace, device: str) -> dict[str, dict]:
     """Net -> its latest entry on this machine's `device`, of whatever day."""
     latest: dict[str, dict] = {}
-    for path in sorted(_folder(workspace).glob(f"*-{_place(device)}.json")):
+    for path in sorted(_folder(workspace).glob(f"*-{place(device)}.json")):
         latest |= kept_speeds(path)
     return latest
 
@@ -96,7 +96,8 @@ def _folder(workspace: Workspace) -> Path:
     return workspace.root / "speeds"
 
 
-def _place(device: str) -> str:
+def place(device: str) -> str:
+    """What stands for this machine's `device` (its name) in names of files."""
     return hashlib.sha256(f"{machine()}, {device}".encode()).hexdigest()[:8]
 
 

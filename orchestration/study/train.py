@@ -23,6 +23,7 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.settings import Device, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
+from orchestration.speeds.precision import warning
 from orchestration.study.laying_out import evaluation_requests, wanted_snapshots
 from orchestration.study.trial_folder import find_trial
 from reports.workspace import Workspace
@@ -90,6 +91,8 @@ def train_base(
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
         check_device(device)
+        if line := warning([config], device, workspace):
+            notes().print(line)
     elif config.data.games != GamesConfig():
         raise SettingError(
             "--set data.games",

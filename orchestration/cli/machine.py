@@ -1,0 +1,19 @@
+"""`gonn doctor`: the machine that trials run on."""
+
+import click
+
+from orchestration.cli.options import device_option
+
+
+@click.command()
+@device_option
+@click.option("--measure/--no-measure", default=True, show_default=True, help="time both precisions, ten seconds")
+@click.option("--json", "as_json", is_flag=True, help="the same for programs")
+def doctor(device, measure, as_json):
+    """What this machine has, and which precision is faster on it."""
+    from orchestration.doctor import page
+
+    page.print_examination(device, measure, as_json)
+
+
+VERBS = (doctor,)

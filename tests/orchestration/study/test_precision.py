@@ -1,0 +1,133 @@
+"""PRECISION: which studies and searches it asks for, and that two precisions are never taken for one."""
+
+import shutil
+
+import pytest
+
+from ablations.registry import load_registry
+from ablations.schema import budget_label
+from ablations.search import Search
+from ablations.study import read_study
+from gonn_core.config import with_values
+from gonn_core.errors import SettingError
+from gonn_core.files.json_files import write_json
+from orchestration.catalogue.measured import last_reported
+from orchestration.data.prepare import prepare_shown
+from orchestration.looks.levels import earlier_study
+from orchestration.search.adopt import Adopter
+from orchestration.search.folder import keep_search
+from orchestration.search.planning import SearchRequest, find_target, lay_out_search
+from orchestration.study.checking import Request, check
+from orchestration.study.first_look import first_request
+from orchestration.study.laying_out import Plan, lay_out
+from orchestration.tracking.records import study_info
+from orchestration.tracking.search_records import search_info
+from reports.results.seed_pool import alike
+from reports.screen.commands import study_command
+from reports.workspace import Workspace
+from reports.worth.controls import comparison_key
+from tests.trial.helpers import starter_data
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Workspace:
+    shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    return Workspace.here()
+
+
+def planned(home: Workspace, **settings) -> Plan:
+    checked = check(Request(**settings))
+    return lay_out(checked, prepare_shown(checked.dataset, home), home)
+
+
+def test_all_arms_are_in_it_and_the_study_is_called_so(home):
+    usual, own, other = (
+        planned(home, name="parametric_relu", budget="smoke", precision=precision)
+        for precision in (None, "fp32", "bf16")
+    )
+    assert own.study.model_copy(update={"created": usual.study.created}) == usual.study
+    assert "PRECISION" not in usual.checked.line and "BUDGET=smoke PRECISION=bf16" in other.checked.line
+    assert other.study.id.startswith("parametric_relu-gonn-b5-smoke-bf16-starter-")
+    assert (other.study.budget, other.study.precision, other.study.budget_label) == ("smoke", "bf16", "smoke-bf16")
+    assert [arm.config.training.precision for arm in other.study.arms] == ["bf16"] * 2
+    back = {"training.precision": "fp32"}
+    assert [with_values(arm.config, back) for arm in other.study.arms] == [arm.config for arm in usual.study.arms]
+    assert not {trial.trial for trial in other.study.trials} & {trial.trial for trial in usual.study.trials}
+    less = planned(home, name="parametric_relu", budget="smoke", precision="bf16", samples="2560")
+    assert less.study.id.startswith("parametric_relu-gonn-b5-smoke-bf16-2.56k-starter-") and less.study.samples == 2560
+    assert other.study.samples is None
+
+
+def test_a_screen_and_a_first_look_are_in_it_too(home):
+    asked = Request(name="parametric_relu", precision="bf16", budget="cpu")
+    look = first_request(check(asked))
+    assert look is not None and look.budget.label == "cpu-bf16" and look.base.training.precision == "bf16"
+    names = "parametric_relu,last_move_input,ladder_input"
+    screen = check(Request(name=names, design="screen", budget="smoke", precision="bf16"))
+    assert {arm.config.training.precision for arm in screen.arms} == {"bf16"} and screen.budget.label == "smoke-bf16"
+
+
+def test_the_budgets_own_is_that_of_the_base(home):
+    """The budget gpu declares bf16, and so do bases that say themselves how they are scaled for it."""
+    registry = load_registry()
+    gpu = registry.budget("gpu")
+    for name in ("gonn-b5", "lczero-s"):
+        base = registry.base(name)
+        assert base.in_precision(gpu, "bf16") is gpu and base.in_precision(gpu, None) is gpu
+        assert base.in_precision(gpu, "fp32").label == "gpu-fp32"
+        assert base.overrides(base.in_precision(gpu, "fp32"))["training.precision"] == "fp32"
+    assert budget_label("cpu", None) == "cpu"
+
+
+def test_two_precisions_are_not_compared_or_pooled(home):
+    fp32, bf16 = (
+        planned(home, name="parametric_relu", budget="smoke", precision=precision).study for precision in (None, "bf16")
+    )
+    assert alike(fp32, fp32) and not alike(fp32, bf16)
+    keys = [comparison_key(study, study.contrasts[0]) for study in (fp32, bf16)]
+    assert keys[0] != keys[1]
+    assert "--budget smoke --precision bf16" in study_command(bf16) and "--precision" not in study_command(fp32)
+    told = study_info(bf16)
+    assert told.told["budget"] == "smoke-bf16" and told.settings["precision"] == "bf16"
+    assert study_info(fp32).settings["precision"] == "fp32" and study_info(fp32).told["budget"] == "smoke"
+    more = planned(home, name="parametric_relu", budget="smoke", precision="bf16", seeds="3").study
+    write_json(home.studies / fp32.id / "study.json", fp32.model_dump(mode="json"))
+    assert earlier_study(more, home) is None
+
+
+def test_a_study_of_before_has_the_budgets_own(home, tmp_path):
+    study = planned(home, name="parametric_relu", budget="smoke").study
+    tree = study.model_dump(mode="json")
+    del tree["precision"]
+    write_json(tmp_path / "study.json", tree)
+    assert read_study(tmp_path / "study.json") == study
+
+
+def test_what_was_reported_is_told_with_it(home):
+    study = planned(home, name="parametric_relu", budget="smoke", precision="bf16").study
+    write_json(home.studies / study.id / "study.json", study.model_dump(mode="json"))
+    rows = {"parametric_relu": {"delta": -0.1, "verdict": "helps"}}
+    tree = {"study": study.model_dump(mode="json", exclude={"arms", "trials"}), "tables": {"effects": rows}}
+    write_json(home.out / study.id / "report.json", tree)
+    assert last_reported(home)[0]["parametric_relu"].where == "gonn-b5 smoke-bf16 starter"
+
+
+def test_a_rate_is_of_the_precision_that_it_was_searched_in(home):
+    registry = load_registry()
+    request = SearchRequest("gonn-b5", budget="smoke", precision="bf16")
+    target = find_target(registry, request)
+    prepared = starter_data()
+    search = lay_out_search(request, target, prepared, home).search
+    assert isinstance(search, Search) and search.id.startswith("lr-gonn-b5-smoke-bf16-starter-")
+    assert search.config.training.precision == "bf16" and search.budget_label == "smoke-bf16"
+    assert search_info(search, ()).settings["budget"] == "smoke-bf16"
+    keep_search(home, search)
+    base = registry.base("gonn-b5")
+    with pytest.raises(SettingError, match="searched for gonn-b5 under budget smoke-bf16; .* under budget smoke$"):
+        Adopter(base, "smoke", (1,), (), home).given(f"found:{search.id}")
+    with pytest.raises(SettingError, match="trials to come"):  # its own, not yet finished
+        Adopter(base, "smoke", (1,), (), home, "bf16").given(f"found:{search.id}")
+    request = SearchRequest("gonn-b5", budget="smoke")
+    usual = lay_out_search(request, find_target(registry, request), prepared, home).search
+    assert usual.id.startswith("lr-gonn-b5-smoke-starter-") and usual.precision is None
