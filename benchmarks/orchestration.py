@@ -21,7 +21,7 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.events import Started, Tick
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.experiment.accounting import Account
-from orchestration.runners.base import ONE_THREAD
+from orchestration.runners.base import WORKER_ENVIRONMENT
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import RayRunner
 
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=60)
     wanted = parser.parse_args()
-    os.environ.update(ONE_THREAD)
+    os.environ.update(WORKER_ENVIRONMENT)
     rounds = -(-wanted.trials // wanted.slots)
     sample = 20_000
     products = max(100, round(sample * wanted.seconds / bare(wanted.slots, sample) / 100) * 100)

@@ -86,6 +86,7 @@ class PlaneMaker:
     ):
         self._features, self._source, self._computed = features, plane_source(store), len(computed_planes(features))
         self._device, self._memory_format = device, memory_format
+        self._pinned = device.type not in ("cpu", "meta")
         indices = plane_indices(features)
         self._selected = (
             None if len(indices) == self._computed else torch.from_numpy(np.asarray(indices, np.int64)).to(device)
@@ -110,7 +111,8 @@ class PlaneMaker:
                 planes = planes[:, self._selected]
             planes = planes.contiguous(memory_format=self._memory_format)
         else:
-            planes = torch.empty((len(rows), packed_bytes(self._features)), dtype=torch.uint8, pin_memory=True)
+            shape = len(rows), packed_bytes(self._features)
+            planes = torch.empty(shape, dtype=torch.uint8, pin_memory=self._pinned)
             pack_planes(self._features, self._source, rows, symmetries, keep, planes.numpy(), targets)
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
@@ -120,7 +122,7 @@ class PlaneMaker:
         )
 
     def _for_copying(self, array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array) if self._device.type == "cpu" else torch.from_numpy(array).pin_memory()
+        return torch.from_numpy(array).pin_memory() if self._pinned else torch.from_numpy(array)
 
     def on_device(self, batch: Batch) -> Batch:
         """The batch that `on_host` made, ready for the net."""

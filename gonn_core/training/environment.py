@@ -1,6 +1,7 @@
 """torch's global state, set the same before every trial, so that what ran earlier in the process cannot change a
 trial's numbers."""
 
+import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,15 +10,18 @@ import torch
 
 from gonn_core.errors import SettingError, printable
 from gonn_core.training.allocator import keep_memory
-from gonn_core.training.determinism import make_deterministic
+from gonn_core.training.determinism import ENVIRONMENT, make_deterministic
 
 
 def choose_device(name: str) -> torch.device:
-    """The device for `auto`, `cpu` or `cuda`. Raises SettingError for cuda where there is none."""
+    """The device for `auto`, `cpu` or `cuda`; with CUDA chosen, and not under way yet, its environment is set. Raises
+    SettingError for cuda where there is none."""
     if name == "cuda" and not torch.cuda.is_available():
         raise SettingError("device", name, "PyTorch finds no CUDA device here", ("auto", "cpu"))
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_initialized():
+        os.environ.update(ENVIRONMENT)
     return torch.device(name)
 
 

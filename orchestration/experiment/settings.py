@@ -5,10 +5,10 @@ from typing import Literal
 
 from ablations.data.datasets import PreparedData
 from ablations.schema import Budget
-from gonn_core.errors import SettingError
 from gonn_core.records.views import View
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.gitinfo import commit_and_dirty
+from orchestration.runners.gpus import device_title
 from reports.workspace import Workspace
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -19,11 +19,7 @@ MOST_POINTS = 1000
 
 def check_device(device: str) -> None:
     """That the device is there. Raises SettingError (DEVICE)."""
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
+    device_title(device)
 
 
 def evaluated_positions(view: View, count: int | Literal["all"]) -> int:

@@ -7,17 +7,17 @@ equal weights.
 
 import importlib
 import os
-import shutil
-import subprocess
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from gonn_core.errors import SettingError, UserError
+from gonn_core.training.determinism import ENVIRONMENT
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Retried
 from gonn_core.trial.job import Job
 from gonn_core.trial.memory import OutOfMemory
+from orchestration.runners.gpus import visible_gpus
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
 """What a worker calls with `(job, on_progress)`: an importable path, so that it can be named to another process."""
@@ -25,10 +25,11 @@ RUN_TRIAL = "gonn_core.trial.run:run_trial"
 ATTEMPTS = 2
 """A trial whose process dies (killed, out of memory) is taken up once more from its directory."""
 
-ONE_THREAD = {
+WORKER_ENVIRONMENT = {
     name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-}
-"""Environment of a worker, set before it imports torch: trials run side by side with one thread each."""
+} | ENVIRONMENT
+"""Environment of a worker, set before it imports torch: trials run side by side with one thread each, and a GPU's sums
+have one order."""
 
 OnEvent = Callable[[Event], bool | None]
 """Told the events of `gonn_core.trial.events`. Returning False, except to Begun and when it is over, pauses the trial
@@ -120,21 +121,6 @@ def describe(error: BaseException) -> str:
     return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-def visible_gpus() -> list[str]:
-    """Identifiers of the GPUs this process may use, without importing torch: CUDA_VISIBLE_DEVICES, else nvidia-smi's
-    list."""
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if named is not None:
-        return [name.strip() for name in named.split(",") if name.strip() not in ("", "-1")]
-    if shutil.which("nvidia-smi") is None:
-        return []
-    try:
-        listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return [str(index) for index, line in enumerate(line for line in listing.splitlines() if line.startswith("GPU "))]
-
-
 @dataclass(frozen=True)
 class Places:
     """How many trials run at a time, and on which GPUs."""
@@ -158,9 +144,9 @@ def places(jobs: Iterable, slots: int | None, device: str = "auto") -> Places:
     """
     if slots is not None and slots < 1:
         raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
-    gpus = visible_gpus() if device != "cpu" else []
+    gpus = visible_gpus().names if device != "cpu" else ()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     most = slots or max(cores, len(gpus))
     first = slots or len(gpus) or cores
     useful = max(1, len(jobs)) if isinstance(jobs, Sized) else most
-    return Places(min(first, useful), tuple(gpus), min(most, useful))
+    return Places(min(first, useful), gpus, min(most, useful))

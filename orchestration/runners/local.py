@@ -21,8 +21,8 @@ from gonn_core.trial.events import Event, Finished
 from gonn_core.trial.job import Job
 from orchestration.runners.base import (
     ATTEMPTS,
-    ONE_THREAD,
     RUN_TRIAL,
+    WORKER_ENVIRONMENT,
     JobSource,
     OnEvent,
     Outcome,
@@ -35,6 +35,7 @@ from orchestration.runners.base import (
     retried,
 )
 from orchestration.runners.gpu_slots import shared_gpus
+from orchestration.runners.gpus import seeing
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_scratch import sweep
 
@@ -153,7 +154,7 @@ class _Worker:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
             self._process = process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
-            with _environment({**ONE_THREAD, **({"CUDA_VISIBLE_DEVICES": self.gpu} if self.gpu is not None else {})}):
+            with _environment({**WORKER_ENVIRONMENT, **(seeing([self.gpu]) if self.gpu is not None else {})}):
                 process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job

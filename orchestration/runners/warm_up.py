@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from gonn_core.config import TrialConfig
 from gonn_core.records.views import View
 from orchestration.console import moving
+from orchestration.runners.gpus import device_title
 
 
 def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: Callable[[str], object]) -> None:
@@ -16,9 +17,9 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     from gonn_core.nets.parts import bf16_kernels, fused
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
-    from gonn_core.training.environment import choose_device
 
-    kind = choose_device(device)
+    # for a GPU other kernels, of packed planes; made for a device without memory, so that nothing is asked of the GPU
+    kind = torch.device("cpu" if device_title(device) == "cpu" else "meta")
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
     inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)
     makers = [PlaneMaker(view.store, features, kind, torch.channels_last, extras) for features, extras in inputs]

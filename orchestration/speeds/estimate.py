@@ -12,6 +12,7 @@ from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.trial.job import RunSettings
 from orchestration.runners.base import places
+from orchestration.runners.gpus import device_title
 from orchestration.speeds.kept import latest_speeds, net_key
 from orchestration.speeds.measure import Say, speeds_of
 from orchestration.speeds.precision import BF16, gain
@@ -107,13 +108,11 @@ def _rates(
     say: Say,
 ) -> tuple[dict[str, float], float | None]:
     """Arm -> samples/s; this machine's speed over the table's, None where every arm was measured."""
-    from gonn_core.training.environment import choose_device, describe_device
-
-    chosen = choose_device(device)
-    known = latest_speeds(workspace, describe_device(chosen))
+    title = device_title(device)
+    known = latest_speeds(workspace, title)
     if all(net_key(config) in known for config in arms.values()):
         return {arm: known[net_key(config)]["samples_per_s"] for arm, config in arms.items()}, None
-    if chosen.type != "cpu":  # the table is of cores; a GPU is asked itself, which takes it seconds
+    if title != "cpu":  # the table is of cores; a GPU is asked itself, which takes it seconds
         measured = speeds_of(workspace, arms, device, say, any_day=True)
         return {arm: entry["samples_per_s"] for arm, entry in measured.items()}, None
     table = load_expected()

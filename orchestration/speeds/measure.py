@@ -6,13 +6,17 @@ what it would have been when that was measured.
 
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from statistics import median
 
 from gonn_core.config import TrialConfig
 from gonn_core.files.locks import locked
 from orchestration.progress import Bar, display
+from orchestration.runners.gpus import device_title
 from orchestration.speeds.kept import keep_speeds, kept_speeds, latest_speeds, net_key, today_file
 from reports.workspace import Workspace
 
@@ -33,10 +37,7 @@ def speeds_of(
     What is not known today is measured, nets in turns, with a bar. any_day: what was measured on another day will do,
     for nothing is to be trained. Raises SettingError (DEVICE), InputError.
     """
-    from gonn_core.training.environment import choose_device, describe_device
-
-    chosen = choose_device(device)
-    name = describe_device(chosen)
+    name = device_title(device)
     path = today_file(workspace, name)
     keys = {arm: net_key(config) for arm, config in configs.items()}
     nets = {key: configs[arm] for arm, key in keys.items()}
@@ -46,40 +47,38 @@ def speeds_of(
         usable = {**(latest_speeds(workspace, name) if any_day else {}), **known}
         if missing := [key for key in nets if key not in usable]:
             anchor = next((key for key in nets if key in known), None)
-            measured = measure([key for key in (anchor, *missing) if key], nets, chosen, say)
+            measured = measure([key for key in (anchor, *missing) if key], nets, name, say)
             known |= anchored(measured, anchor, known)
             keep_speeds(path, name, known)
             usable |= known
     return {arm: usable[key] for arm, key in keys.items()}
 
 
-def measure(keys: Sequence[str], nets: Mapping[str, TrialConfig], device, say: Say) -> dict[str, dict]:
+def measure(keys: Sequence[str], nets: Mapping[str, TrialConfig], name: str, say: Say) -> dict[str, dict]:
     """Entries of nets measured now, in turns: what else the machine does then falls on all of them, and their ratios
-    stay true. device: torch's."""
+    stay true. name: of the device, as `device_title` says."""
     import torch
-
-    from gonn_core.training.environment import describe_device
 
     shown = _Measuring(len(keys))
     seconds = max(LEAST_SECONDS, min(TURN_SECONDS, MOST_SECONDS / (TURNS * len(keys))))
     nets_word = "a net" if len(keys) == 1 else f"{len(keys)} nets"
     say(f"measuring how fast {nets_word} train{'s' * (len(keys) == 1)} here, each alone; kept for today")
     rates: dict[str, list[tuple[float, float]]] = {key: [] for key in keys}
-    with display(shown, transient=True) as bars:
+    with display(shown, transient=True) as bars, _measuring_on(name) as speed_of:
         for _ in range(TURNS):
             for key in keys:
-                rates[key].append(one_speed(nets[key], device, seconds))
+                rates[key].append(speed_of(nets[key], seconds))
                 shown.done += 1
                 bars.refresh()
     common = {
         "session": uuid.uuid4().hex[:12],
         "anchor": None,
-        "device": describe_device(device),
+        "device": name,
         "torch": torch.__version__,
         "load": os.getloadavg()[0],
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return {key: _entry(key, rates[key], device.type == "cpu", common) for key in keys}
+    return {key: _entry(key, rates[key], name == "cpu", common) for key in keys}
 
 
 def _entry(key: str, rates: Sequence[tuple[float, float]], of_cpu_time: bool, common: Mapping) -> dict:
@@ -93,11 +92,23 @@ def _entry(key: str, rates: Sequence[tuple[float, float]], of_cpu_time: bool, co
     }
 
 
-def one_speed(config: TrialConfig, device, seconds: float) -> tuple[float, float]:
-    """Samples per second of wall time and of CPU time, of one net alone."""
+@contextmanager
+def _measuring_on(name: str) -> Iterator[Callable[[TrialConfig, float], tuple[float, float]]]:
+    """`one_speed` on a device of this name: on a GPU in a process of its own, which gives back all it took of the GPU's
+    memory when it ends."""
+    if name == "cpu":
+        yield lambda config, seconds: one_speed(config, "cpu", seconds)
+        return
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        yield lambda config, seconds: pool.submit(one_speed, config, "cuda", seconds).result()
+
+
+def one_speed(config: TrialConfig, kind: str, seconds: float) -> tuple[float, float]:
+    """Samples per second of wall time and of CPU time, of one net alone on a device: `cpu` or `cuda`."""
+    from gonn_core.training.environment import choose_device
     from gonn_core.training.speed import measure_speed
 
-    speed = measure_speed(config, device, seconds, windows=2)
+    speed = measure_speed(config, choose_device(kind), seconds, windows=2)
     return speed.samples_per_s, speed.samples_per_cpu_s
 
 

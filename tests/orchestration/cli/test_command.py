@@ -15,6 +15,7 @@ import pytest
 
 from orchestration.cli import command as cli
 from orchestration.cli.help import EXAMPLES, SECTIONS, all_commands
+from orchestration.runners import gpus
 from tests.paths import ROOT
 
 SEEDS_VALID = (
@@ -168,9 +169,7 @@ def test_tracking_uris_that_mlflow_cannot_use(gonn, tmp_path, monkeypatch, argum
 
 
 def test_a_device_that_is_not_there_stops_before_any_work(gonn, tmp_path, monkeypatch):
-    import torch
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(gpus, "visible_gpus", lambda: gpus.Gpus(()))
     for command in (["ablate", "parametric_relu"], ["plan", "parametric_relu"], ["train", "gonn-b5"]):
         assert gonn(*command, "--device", "cuda") == (
             2,

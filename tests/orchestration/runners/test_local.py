@@ -11,7 +11,9 @@ import pytest
 
 from gonn_core.errors import SettingError
 from gonn_core.trial.process import this_process
+from orchestration.runners import base
 from orchestration.runners.base import Places, places
+from orchestration.runners.gpus import Gpus
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job
 from tests.paths import ROOT
@@ -145,7 +147,7 @@ def test_places(tmp_path, monkeypatch):
     assert places(jobs, None) == Places(cores, (), cores), "a trial per core"
     with pytest.raises(SettingError, match="SLOTS=0: not a number of trials to run at a time; valid: 1 or more"):
         places(jobs, 0)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2")
+    monkeypatch.setattr(base, "visible_gpus", lambda: Gpus(("2",)))
     assert places(jobs, None) == Places(1, ("2",), cores) and places(jobs, 3) == Places(3, ("2",), 3)
     assert places(jobs, None, "cpu") == Places(cores, (), cores)
 

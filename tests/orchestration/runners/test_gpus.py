@@ -1,0 +1,169 @@
+"""Which GPUs there are, on machines that are not there: torch's answer and nvidia-smi's are scripts."""
+
+import json
+import stat
+import sys
+
+import pytest
+
+from gonn_core.errors import SettingError, UserError
+from orchestration.runners import gpus
+from orchestration.runners.base import Places, places
+from orchestration.runners.gpus import Gpus, device_title, seeing, torch_builds, visible_gpus
+from orchestration.speeds import measure
+
+H100 = "NVIDIA H100"
+SMALL, HALF = "NVIDIA A100 MIG 1g.10gb", "NVIDIA A100 MIG 3g.20gb"
+LISTING = """GPU 0: NVIDIA A100 (UUID: GPU-5d5ba0d6-aa)
+  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4f1ef-1)
+  MIG 1g.10gb     Device  1: (UUID: MIG-cba663e8-2)
+GPU 1: NVIDIA A100 (UUID: GPU-77aa00d6-bb)
+  MIG 1g.10gb     Device  0: (UUID: MIG-0ff00ff0-3)
+"""
+WITHOUT = {"CUDA_VISIBLE_DEVICES": None, "HIP_VISIBLE_DEVICES": None, "ROCR_VISIBLE_DEVICES": None}
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """`machine(titles, listing, hip, **variables)`: a machine on which torch sees GPUs of these titles, with an
+    nvidia-smi that prints a listing, none without."""
+    gpus._found.cache_clear()
+
+    def make(titles=(), listing=None, hip=False, **variables):
+        for name, value in {**WITHOUT, **variables}.items():
+            monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+        monkeypatch.setattr(
+            gpus, "torch_builds", lambda: {"cuda": None if hip else "13.0", "hip": "7.0" if hip else None}
+        )
+        monkeypatch.setattr(gpus, "_titles", lambda: tuple(titles))
+        monkeypatch.setenv("PATH", str(tmp_path))
+        if listing is not None:
+            script(tmp_path / "nvidia-smi", f"cat <<'LISTING'\n{listing}LISTING\n")
+        return visible_gpus()
+
+    yield make
+    gpus._found.cache_clear()
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\nPATH=/usr/bin:/bin\n{text}")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.mark.parametrize(
+    ("titles", "listing", "variables", "names"),
+    [
+        ([H100, H100], None, {}, ["0", "1"]),
+        ([], None, {}, []),
+        ([H100], None, {"CUDA_VISIBLE_DEVICES": "3"}, ["3"]),
+        ([H100], None, {"CUDA_VISIBLE_DEVICES": "GPU-5d5b"}, ["GPU-5d5b"]),
+        ([H100], None, {"CUDA_VISIBLE_DEVICES": "2, 99,1"}, ["2"]),
+        ([], None, {"CUDA_VISIBLE_DEVICES": ""}, []),
+        ([], LISTING, {"CUDA_VISIBLE_DEVICES": "-1"}, []),
+        ([HALF], LISTING, {}, ["MIG-c6d4f1ef-1", "MIG-cba663e8-2", "MIG-0ff00ff0-3"]),
+        ([HALF], None, {}, ["0"]),
+        ([HALF], LISTING, {"CUDA_VISIBLE_DEVICES": "0"}, ["MIG-c6d4f1ef-1", "MIG-cba663e8-2"]),
+        ([SMALL], LISTING, {"CUDA_VISIBLE_DEVICES": "GPU-77aa"}, ["MIG-0ff00ff0-3"]),
+        ([SMALL], None, {"CUDA_VISIBLE_DEVICES": "MIG-a,MIG-b"}, ["MIG-a", "MIG-b"]),
+        ([H100], LISTING, {}, ["0"]),
+    ],
+    ids=str,
+)
+def test_torch_decides_which_there_are(machine, titles, listing, variables, names):
+    assert list(machine(titles, listing, **variables).names) == names
+
+
+def test_rocm(machine):
+    assert machine(["AMD Instinct"] * 2, hip=True).names == ("0", "1")
+    assert seeing(["1"]) == {"CUDA_VISIBLE_DEVICES": "1", "HIP_VISIBLE_DEVICES": "1"}
+    assert machine(["AMD Instinct"], hip=True, HIP_VISIBLE_DEVICES="5", CUDA_VISIBLE_DEVICES="2").names == ("5",)
+    assert machine(["AMD Instinct"], hip=True, CUDA_VISIBLE_DEVICES="2").names == ("2",)
+
+
+def test_a_process_sees_those_that_it_is_to_see(machine):
+    machine([H100])
+    assert seeing(["3"]) == {"CUDA_VISIBLE_DEVICES": "3"} and seeing(["1", "GPU-7"]) == {
+        "CUDA_VISIBLE_DEVICES": "1,GPU-7"
+    }
+
+
+def test_what_device_means(machine):
+    machine([H100, "NVIDIA L4"])
+    assert device_title("auto") == device_title("cuda") == H100 and device_title("cpu") == "cpu"
+    gpus._found.cache_clear()
+    machine([])
+    assert device_title("auto") == "cpu"
+    with pytest.raises(SettingError, match="DEVICE=cuda: PyTorch finds no CUDA device here; valid: auto, cpu"):
+        device_title("cuda")
+
+
+def test_a_trial_for_each_gpu_to_begin_with_without_nvidia_smi(machine):
+    machine([H100, H100])
+    where = places(range(40), None)
+    assert (where.slots, where.gpus) == (2, ("0", "1")) and where.most >= 2
+    assert places(range(40), 3).gpus == ("0", "1") and places(range(40), None, "cpu").gpus == ()
+
+
+def test_a_cpu_build_of_torch_is_asked_nothing(monkeypatch):
+    gpus._found.cache_clear()
+    monkeypatch.setattr(gpus, "torch_builds", lambda: {"cuda": None, "hip": None})
+    monkeypatch.setattr(gpus, "_titles", lambda: pytest.fail("asked"))
+    assert visible_gpus() == Gpus(())
+
+
+def test_the_build_is_read_from_torch_itself():
+    import torch
+
+    assert torch_builds() == {"cuda": torch.version.cuda, "hip": torch.version.hip}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"echo a word of a library; echo '{json.dumps([H100])}'", (H100,)),
+        ("echo '[]'", ()),
+        ("echo Traceback >&2; echo 'ImportError: libcudart.so.13' >&2; exit 1", "ImportError: libcudart.so.13"),
+        ("exit 3", "it ended with code 3"),
+        ("exec sleep 60", "no answer in 0 seconds"),
+    ],
+)
+def test_torch_is_asked_in_a_process_of_its_own(tmp_path, monkeypatch, text, found):
+    script(tmp_path / "python", text)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 0.2 if "sleep" in text else 300.0)
+    if isinstance(found, tuple):
+        assert gpus._titles() == found
+        return
+    with pytest.raises(UserError) as error:
+        gpus._titles()
+    assert str(error.value) == f"torch cannot tell which GPUs there are ({found}); DEVICE=cpu trains without them"
+
+
+def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
+    """Its memory is for the trials: what measured is gone when they start."""
+    asked = []
+
+    class Pool:
+        def __init__(self, workers, context):
+            assert (workers, context.get_start_method()) == (1, "spawn")
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            asked.append("ended")
+
+        def submit(self, function, *arguments):
+            asked.append((function, arguments))
+            return type("Future", (), {"result": lambda self: (5.0, 4.0)})()
+
+    monkeypatch.setattr(measure, "ProcessPoolExecutor", Pool)
+    found = measure.measure(["net"], {"net": None}, H100, lambda line: None)
+    assert found["net"]["samples_per_s"] == 5.0 and found["net"]["device"] == H100
+    assert asked[-1] == "ended" and {(function, given[1]) for function, given in asked[:-1]} == {
+        (measure.one_speed, "cuda")
+    }
+
+
+def test_gpus_are_dealt_by_name():
+    assert [Places(4, ("MIG-a", "MIG-b"), 4).gpu(slot) for slot in range(3)] == ["MIG-a", "MIG-b", "MIG-a"]
