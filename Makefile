@@ -2,7 +2,7 @@
 # make reads their values as code. What is given besides is refused by orchestration/makefile.py, which reads this file.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-SETTINGS = NAME DATA BUDGET PRECISION SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS FIRST_LOOK TOPIC FIND
+SETTINGS = NAME DATA BUDGET PRECISION SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS FIRST_LOOK TOPIC FIND COMPILE
 export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
 export GONN_MAKE_GOALS := $(MAKECMDGOALS)
 $(foreach each,$(SETTINGS),$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
@@ -10,7 +10,7 @@ export PYTHON $(SETTINGS)
 GO = @"$$PYTHON" orchestration/bootstrap.py
 DATA_SETTINGS = --data "$$DATA" --data-dir "$$DATA_DIR"
 IN_PARALLEL = --numprocesses auto
-STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS" --first-look "$$FIRST_LOOK"
+STUDY_SETTINGS = $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --seeds "$$SEEDS" --samples "$$SAMPLES" --base "$$BASE" --design "$$DESIGN" --device "$$DEVICE" --compile "$$COMPILE" --lr "$$LR" --claim "$$CLAIM" --runs "$$RUNS" --hold "$$HOLD" --fold "$$FOLD" --futility "$$FUTILITY" --control-seeds "$$CONTROL_SEEDS" --first-look "$$FIRST_LOOK"
 
 .PHONY: list show plan ablation scale lr-search report ui status stop models match rate elo data import sync clean doctor help setup queue lint test test-quick test-system test-cards
 
@@ -23,12 +23,12 @@ show: ## one enhancement: what it changes, its claims and sources: NAME=parametr
 ##@ Studies
 plan: ## what that study would train, how long it takes, what it could show: the settings of make ablation
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
-ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu PRECISION=fp32|bf16 SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01 FIRST_LOOK=yes|no; of a screen: RUNS=32 HOLD=… FOLD=…]
+ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu PRECISION=fp32|bf16 SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto COMPILE=none|body|graphs RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01 FIRST_LOOK=yes|no; of a screen: RUNS=32 HOLD=… FOLD=…]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 scale: ## a base alone over samples, which tells what effects are worth: BASE=gonn-b5 [DATA=… BUDGET=cpu PRECISION=fp32|bf16 SAMPLES=25k,50k,100k,200k SEEDS=4]
-	$(GO) scale "$$BASE" $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --samples "$$SAMPLES" --seeds "$$SEEDS" --device "$$DEVICE" --lr "$$LR" --runner "$$RUNNER"
+	$(GO) scale "$$BASE" $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --samples "$$SAMPLES" --seeds "$$SEEDS" --device "$$DEVICE" --compile "$$COMPILE" --lr "$$LR" --runner "$$RUNNER"
 lr-search: ## find a learning rate: NAME=gonn-b5, or an enhancement with ARM=on|off [BASE=… DATA=… BUDGET=cpu PRECISION=fp32|bf16 TRIALS=16 SEED=1000 RATES=low,high]
-	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --runner "$$RUNNER"
+	$(GO) search run "$$NAME" $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --base "$$BASE" --arm "$$ARM" --trials "$$TRIALS" --seed "$$SEED" --rates "$$RATES" --device "$$DEVICE" --compile "$$COMPILE" --runner "$$RUNNER"
 report: ## tables and figures of all studies, from the trial directories
 	$(GO) report
 ui: ## the MLflow UI on 127.0.0.1 [PORT=5000 STUDY=…]

@@ -1,29 +1,39 @@
-"""Training on a CPU: samples per CPU-second of steps alone and of a whole trial, and where the rest goes.
+"""Training on a CPU, in one run: fp32 and bf16, each as it is and with a compiled body; what a whole trial takes.
 
-    python -m benchmarks.training [--samples 4800]
+    python -m benchmarks.training [--samples 4800] [--rounds 7] [--short]
 
-Net 3x32 (PReLU, centre kernel, pooled head), batch 32, one thread, on the bundled games. Baseline in the same
-run: the same steps with torch's own F.prelu. Medians of three.
+Net 3x32 (PReLU, centre kernel, pooled head), batch 32, one thread, on the bundled games. All rates are of CPU time.
+Steps: variants take turns, round by round; medians over rounds, and the ratio to fp32 in the same round with its
+range. Baselines in the same run: torch's own F.prelu, and ReLU. Compiling is measured in fresh processes with an empty
+cache, and again with what the first left there; it is left out where no compiler is found, which is said.
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 from unittest import mock
 
 import torch
 
 from ablations.data.datasets import load_dataset, prepare
+from gonn_core.compiling.body import Compile, check_compile, describe_compiler
 from gonn_core.config import TrialConfig, with_values
+from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.nets.parts import activations
 from gonn_core.records.sampler import Sampler
 from gonn_core.training.batches import PlaneMaker
-from gonn_core.training.environment import reset_torch
+from gonn_core.training.environment import describe_processor, reset_torch
 from gonn_core.training.loop import Trainer
-from gonn_core.training.speed import measure_speed
+from gonn_core.training.speed import random_batches
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.run import run_trial
@@ -39,87 +49,187 @@ NET = {
     "training.schedule.kind": "linear",
     "training.optimiser.learning_rate": 0.2,
 }
+SHORT = {"net.trunk.width": 8, "net.trunk.blocks": 1}
+"""The net of `--short`, which shows that everything runs and measures nothing."""
+FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+"""Of /proc/cpuinfo, that decide what bf16 gains."""
+TURN_SECONDS = 0.5
 
 
-def median_speed(config: TrialConfig) -> float:
-    """Samples per CPU-second of steps on one batch of planes."""
-    return statistics.median(measure_speed(config, CPU, 3.0).samples_per_cpu_s for _ in range(3))
+class Variant(NamedTuple):
+    """One way to take a step."""
+
+    precision: str
+    activation: str = "prelu"
+    compile: Compile = "none"
+    torchs_prelu: bool = False
+
+    @property
+    def name(self) -> str:
+        told = {"body": ", compiled"}.get(self.compile, "")
+        return self.precision + told + (", F.prelu" * self.torchs_prelu) + (", ReLU" * (self.activation == "relu"))
 
 
-def steps_with_torchs_prelu(config: TrialConfig) -> float:
-    """The same with F.prelu in place of this project's own."""
-    from gonn_core.nets.parts import activations
+COMPILED = (Variant("fp32", compile="body"), Variant("bf16", compile="body"))
+PLAIN = (
+    Variant("fp32"),
+    Variant("bf16"),
+    Variant("fp32", torchs_prelu=True),
+    Variant("fp32", "relu"),
+    Variant("bf16", "relu"),
+)
 
-    def activate(x, slopes):
-        return torch.nn.functional.prelu(x, slopes.to(x.dtype))
 
-    with mock.patch.object(activations, "PReLU", SimpleNamespace(apply=activate)):
-        return median_speed(config)
+def step_rates(config: TrialConfig, variants: Sequence[Variant], rounds: int, seconds: float) -> dict:
+    """Variant -> samples per CPU-second of each round, in turns of `seconds`, on one batch of planes."""
+    reset_torch(1)
+    trainers = {}
+    for variant in variants:
+        own = with_values(config, {"training.precision": variant.precision, "net.activation": variant.activation})
+        batch = next(random_batches(own, CPU, "channels_last"))
+        trainer = Trainer(own, 1000, CPU, "channels_last", compile=variant.compile)
+        trainer.warm_up(batch)
+        trainers[variant] = trainer, batch
+    rates: dict[Variant, list[float]] = {variant: [] for variant in variants}
+    for _ in range(rounds):
+        for variant, (trainer, batch) in trainers.items():
+            with _torchs_prelu(variant.torchs_prelu):
+                trainer.step(batch)
+                began, steps = time.process_time(), 0
+                while steps == 0 or time.process_time() - began < seconds:
+                    trainer.step(batch)
+                    steps += 1
+                rates[variant].append(steps * len(batch.targets) / (time.process_time() - began))
+    return rates
 
 
-def plane_seconds(data: TrialData, config: TrialConfig) -> float:
+def _torchs_prelu(wanted: bool):
+    """While this is entered, F.prelu takes the place of this project's own."""
+    own = SimpleNamespace(apply=lambda x, slopes: torch.nn.functional.prelu(x, slopes.to(x.dtype)))
+    return mock.patch.object(activations, "PReLU", own if wanted else activations.PReLU)
+
+
+def compile_seconds(config: TrialConfig, cache: str) -> float:
+    """CPU-seconds, the compiler's own included, from a net to its first step; in a process that has compiled
+    nothing."""
+    os.environ["GONN_CACHE"] = cache
+    reset_torch(1)
+    batch = next(random_batches(config, CPU, "channels_last"))
+    trainer = Trainer(config, 1000, CPU, "channels_last", compile="body")
+    began = sum(os.times()[:4])
+    trainer.warm_up(batch)
+    return sum(os.times()[:4]) - began
+
+
+def first_and_second(config: TrialConfig, cache: Path) -> tuple[float, float]:
+    """`compile_seconds` with an empty cache, and with what that left."""
+    seconds = []
+    for _ in range(2):
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            seconds.append(pool.submit(compile_seconds, config, str(cache)).result())
+    return seconds[0], seconds[1]
+
+
+def plane_seconds(data: TrialData, config: TrialConfig, batches: int) -> float:
     """CPU-seconds per sample for sampling and planes."""
-    sampler = Sampler(data.view(config.data.view), 32, 0, history_keep=config.data.history_keep)
+    size = config.training.batch_size
+    sampler = Sampler(data.view(config.data.view), size, 0, history_keep=config.data.history_keep)
     maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last)
     times = []
     for repeat in range(4):
         began = time.process_time()
-        for k in range(200):
-            maker.on_host(*sampler.batch(200 * repeat + k))
-        times.append((time.process_time() - began) / 6400)
+        for k in range(batches):
+            maker.on_host(*sampler.batch(batches * repeat + k))
+        times.append((time.process_time() - began) / (size * batches))
     return statistics.median(times[1:])
 
 
-def trial(config: TrialConfig, store: str, validation: str, runs: Path) -> dict:
-    """A whole trial with its 12 looks at 2,048 validation positions."""
-    settings = RunSettings(runs=str(runs), store=store, device="cpu", progress_view=validation)
-    return run_trial(Job(config=config, run=settings))
+def trial_seconds(config: TrialConfig, store: str, validation: str | None, runs: Path) -> float:
+    """CPU-seconds of a whole trial, with its 12 looks at 2,048 validation positions if there is a view."""
+    settings = RunSettings(runs=str(runs / str(validation)), store=store, device="cpu", progress_view=validation)
+    return run_trial(Job(config=config, run=settings))["cpu_seconds"]
 
 
-def evaluation_rate(data: TrialData, config: TrialConfig, validation: str) -> float:
+def evaluation_rate(data: TrialData, config: TrialConfig, validation: str, positions: int) -> float:
     """Positions per CPU-second evaluated."""
     reset_torch(1)
     trainer = Trainer(config, 1000, CPU, "channels_last")
     maker = PlaneMaker(data.store, config.features, CPU, torch.channels_last)
-    rows = data.view(validation).rows[:2048]
+    rows = data.view(validation).rows[:positions]
     evaluate(trainer.net, maker, rows[:256], "full")
     began = time.process_time()
     evaluate(trainer.net, maker, rows, "full")
     return len(rows) / (time.process_time() - began)
 
 
-def main() -> None:
+def ratio_text(rates: Sequence[float], base: Sequence[float]) -> str:
+    """`1.85 [1.36..1.95]`: over the base in the same round."""
+    ratios = [one / other for one, other in zip(rates, base, strict=True)]
+    return f"{statistics.median(ratios):.2f} [{min(ratios):.2f}..{max(ratios):.2f}]"
+
+
+def machine_lines(cpuinfo: Path = Path("/proc/cpuinfo")) -> list[str]:
+    """Processor, the flags that matter, torch, compiler."""
+    told = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
+    words = set(next((line for line in told.splitlines() if line.startswith("flags")), "").split())
+    flags = ", ".join(f"{flag} {'yes' if flag in words else 'no'}" for flag in FLAGS) if words else "not told"
+    return [describe_processor(cpuinfo), f"flags: {flags}; torch {torch.__version__}; compiler: {_compiler()}"]
+
+
+def _compiler() -> str:
+    try:
+        check_compile("body", "cpu")
+    except SettingError as error:
+        return f"none ({error.problem})"
+    return describe_compiler("cpu")
+
+
+def print_steps(rates: Mapping[Variant, Sequence[float]], compiled: Mapping[Variant, tuple[float, float]]) -> None:
+    """The table of steps."""
+    print(f"{'steps':16}{'samples/CPU-s':>14}  {'ratio to fp32':20}  compiling, CPU-s: first, then cached; pays after")
+    for variant, each in rates.items():
+        line = f"{variant.name:16}{statistics.median(each):14,.0f}  {ratio_text(each, rates[PLAIN[0]]):20}"
+        if variant in compiled:
+            plain = statistics.median(rates[variant._replace(compile="none")])
+            gained = 1 / plain - 1 / statistics.median(each)
+            pays = [f"{seconds / gained:,.0f}" if gained > 0 else "never" for seconds in compiled[variant]]
+            line += "  {:.1f}, {:.1f}; {}, {} samples".format(*compiled[variant], *pays)
+        print(line)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--samples", type=int, default=4800)
-    options = parser.parse_args()
+    parser.add_argument("--samples", type=int, default=4800, help="of each trial")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--short", action="store_true", help="a tiny net for a moment: whether everything runs")
+    options = parser.parse_args(arguments)
+    short, samples = options.short, 320 if options.short else options.samples
+    rounds, turn = (2, 0.01) if short else (options.rounds, TURN_SECONDS)
+    can_compile = not _compiler().startswith("none (")
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(load_dataset("starter"), Path(folder) / "stores")
         store, validation = str(prepared.store.folder), prepared.views["validation"].digest
-        base = with_values(
-            TrialConfig(), {**NET, "data.view": prepared.views["train"].digest, "training.samples": options.samples}
-        )
-        data = TrialData(store)
-        print(f"3x32, batch 32, one thread, {options.samples:,} samples; samples per CPU-second")
-        print(
-            f"{'precision':10}{'steps':>8}{'F.prelu':>9}{'ReLU':>8}{'trial*':>8}{'planes':>9}{'looks':>8}{'rest':>8}{'evaluated':>11}"
-        )
+        own = {"data.view": prepared.views["train"].digest, "training.samples": samples}
+        base, data = with_values(TrialConfig(), {**NET, **own, **(SHORT if short else {})}), TrialData(store)
+        print("\n".join(machine_lines()))
+        width, blocks = base.net.trunk.width, base.net.trunk.blocks
+        print(f"{blocks}x{width}, batch {base.training.batch_size}, one thread\n")
+        chosen = (PLAIN[0], COMPILED[0], PLAIN[1], COMPILED[1], *PLAIN[2:]) if can_compile else PLAIN
+        compiled = {}
+        for variant in COMPILED if can_compile else ():
+            config = with_values(base, {"training.precision": variant.precision})
+            compiled[variant] = first_and_second(config, Path(folder) / variant.precision)
+        print_steps(step_rates(base, chosen, rounds, turn), compiled)
+        print(f"\n{'trials':16}{'samples/CPU-s*':>14}{'planes':>9}{'looks':>8}{'evaluated/CPU-s':>17}")
         for precision in ("fp32", "bf16"):
             config = with_values(base, {"training.precision": precision})
-            steps, baseline = median_speed(config), steps_with_torchs_prelu(config)
-            relu = median_speed(with_values(config, {"net.activation": "relu"}))
-            planes, evaluated = plane_seconds(data, config), evaluation_rate(data, config, validation)
-            result = trial(config, store, validation, Path(folder) / "runs")
-            looks_seconds = 12 * 2048 / evaluated
-            seconds = (result["cpu_seconds"] - looks_seconds) / options.samples
-            share = {
-                "planes": planes / seconds,
-                "looks": looks_seconds / result["cpu_seconds"],
-                "rest": 1 - (planes + 1 / steps) / seconds,
-            }
-            speeds = f"{steps:8.0f}{baseline:9.0f}{relu:8.0f}{1 / seconds:8.0f}"
-            shares = f"{share['planes']:9.1%}{share['looks']:8.1%}{share['rest']:8.1%}"
-            print(f"{precision:10}{speeds}{shares}{evaluated:11.0f}")
-        print("* without the looks at validation; planes, rest: shares of that; looks: share of the whole")
+            planes = plane_seconds(data, config, 20 if short else 200)
+            runs = Path(folder) / "runs"
+            bare, whole = (trial_seconds(config, store, view, runs) for view in (None, validation))
+            evaluated = evaluation_rate(data, config, validation, 300 if short else 2048)
+            shares = f"{planes * samples / bare:9.1%}{1 - bare / whole:8.1%}"
+            print(f"{precision:16}{samples / bare:14,.0f}{shares}{evaluated:17,.0f}")
+        print("* without looks at validation; planes: share of that; looks: share of a trial that has them")
 
 
 if __name__ == "__main__":

@@ -28,10 +28,15 @@ def kernel_source_hash() -> str:
 def kernel_cache_folder() -> Path:
     """Where compiled kernels of these sources live: `$GONN_CACHE/kernels-<hash>`, by default under the user's cache
     folder."""
-    base = os.environ.get("GONN_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gonn"
+    return cache_root() / f"kernels-{kernel_source_hash()}"
+
+
+def cache_root() -> Path:
+    """Where everything compiled is kept: `$GONN_CACHE`, by default gonn under the user's cache folder."""
+    return Path(
+        os.environ.get("GONN_CACHE")
+        or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gonn")
     )
-    return Path(base) / f"kernels-{kernel_source_hash()}"
 
 
 def is_compiled(function: Callable) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 import torch
 
+from gonn_core.compiling.body import Compile, compiled_body
+from gonn_core.compiling.graphs import check_graphs
 from gonn_core.config import TrialConfig
 from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
 from gonn_core.training.adamw import AdamW
@@ -31,21 +33,30 @@ class Diverged(RuntimeError):
 class Trainer:
     """Trains the net of a configuration on a view of `rows` positions.
 
-    samples: positions trained on. rate: learning rate of the last step. Memory format and device change speed and
-    rounding, not the method. net: one that lies on the device already; made from the configuration unless given. Raises
-    SettingError for settings that cannot work together.
+    samples: positions trained on. rate: learning rate of the last step. Memory format, device and `compile` change
+    speed and rounding, not the method. net: one that lies on the device already; made from the configuration unless
+    given. Raises SettingError for settings that cannot work together.
     """
 
     def __init__(
-        self, config: TrialConfig, rows: int, device: torch.device, memory_format: str, net: PolicyNet | None = None
+        self,
+        config: TrialConfig,
+        rows: int,
+        device: torch.device,
+        memory_format: str,
+        net: PolicyNet | None = None,
+        compile: Compile = "none",
     ):
         self.config, self.device, self.samples, self.rate = config, device, 0, 0.0
         training = config.training
+        if compile == "graphs":
+            check_graphs(config)
         if net is None:
             layout = MEMORY_FORMATS[memory_format]
             net = trial_net(config).to(device=device, memory_format=layout)  # type: ignore[call-overload]
         self.net: PolicyNet = net.train()
-        self._objective = Objective(config, self.net)
+        self._is_compiled = compile != "none"
+        self._objective = Objective(config, self.net, compiled_body(self.net.body, compile, device.type))
         self._optimiser = OPTIMISERS[training.optimiser.kind](
             dict(self.net.named_parameters()),
             training.optimiser,
@@ -67,6 +78,15 @@ class Trainer:
         """The net to evaluate and to keep: the averaged one where weights are averaged, from the first time on; else
         `net`."""
         return self._average.net if self._average is not None and self._average.begun else self.net
+
+    def warm_up(self, batch: Batch) -> None:
+        """Compile what is to be compiled, on a batch; nothing else happens. Nothing at all where nothing is
+        compiled."""
+        if self._is_compiled:
+            before = {name: tensor.clone() for name, tensor in self.net.state_dict().items()}
+            self._objective.backward(self.net, batch, self.samples)
+            self._optimiser.zero_grad()
+            self.net.load_state_dict(before)  # statistics of norms, passes of dropout
 
     def step(self, batch: Batch, on_part: Callable[[int], None] | None = None) -> torch.Tensor:
         """One update on one batch. Returns the mean loss that it minimises (by default cross-entropy in nats), a scalar

@@ -31,8 +31,10 @@ class Losses(NamedTuple):
 class Objective:
     """The loss of a configuration's net on a batch, by the number of samples that have been seen."""
 
-    def __init__(self, config: TrialConfig, net: PolicyNet):
-        """Raises SettingError for settings that cannot work with this net."""
+    def __init__(self, config: TrialConfig, net: PolicyNet, body: Callable[[torch.Tensor], torch.Tensor] | None = None):
+        """body: what computes `net.body`; None: itself. Raises SettingError for settings that cannot work with this
+        net."""
+        self._body = body or net.body
         self._training, self._planes = config.training, config.net.residual.output_planes
         self._weights = {name: weight for name, weight in config.training.auxiliary.model_dump().items() if weight}
         _check(config, net, self._weights)
@@ -70,7 +72,7 @@ class Objective:
         """The part's share of the whole batch's mean losses."""
         training = self._training
         with torch.autocast(part.planes.device.type, torch.bfloat16, enabled=training.precision == "bf16"):
-            body = net.body(part.planes)
+            body = self._body(part.planes)
             with nullcontext() if training.policy_weight else torch.no_grad():
                 policies = net.policies(body)
             auxiliary = {} if net.auxiliary is None else net.auxiliary.losses(body, policies, part)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
 from gonn_core.features.targets.make import REMOVAL_BINS, SCORE_CLASSES
@@ -37,6 +38,7 @@ def measure_speed(
     memory_format: str = "channels_last",
     batches=None,
     windows: int = WINDOWS,
+    compile: Compile = "none",
 ) -> Speed:
     """Samples per second of whole steps (forward, backward, update), as the median of windows that take `seconds`
     in all.
@@ -45,7 +47,7 @@ def measure_speed(
     that the steps alone are measured. Changes torch's global state as a trial does.
     """
     reset_torch(threads, device)
-    trainer = Trainer(config, rows=1, device=device, memory_format=memory_format)
+    trainer = Trainer(config, rows=1, device=device, memory_format=memory_format, compile=compile)
     batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
     for _ in range(_WARM_UP_STEPS):
         trainer.step(next(batches))

@@ -39,11 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--runs", help="folder of trial directories (default: as the job says)")
     parser.add_argument("--store", help="folder of the position store (default: as the job says)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: as the job says")
+    parser.add_argument(
+        "--compile", choices=("none", "body", "graphs"), help="of the net; a trial under way keeps its own"
+    )
     parser.add_argument("--progress", action=argparse.BooleanOptionalAction, default=True, help="tell how far it is")
     options = parser.parse_args(arguments)
     try:
         job = read_job(options.job)
-        given = {name: value for name in ("runs", "store", "device") if (value := getattr(options, name)) is not None}
+        settings = ("runs", "store", "device", "compile")
+        given = {name: value for name in settings if (value := getattr(options, name)) is not None}
         job = job.model_copy(update={"run": job.run.model_copy(update=given)})
         from gonn_core.trial.run import run_trial  # torch and numba, after the cheap mistakes
 

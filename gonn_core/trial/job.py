@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gonn_core.compiling.body import Compile
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, trial_id
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
@@ -47,6 +48,8 @@ class RunSettings(Strict):
     """Threads that make batches; None: decided where the trial runs (`gonn_core.training.cores`)."""
     memory_format: Literal["channels_last", "contiguous"] = "channels_last"
     """Like `threads`, kept on resuming."""
+    compile: Compile = "none"
+    """What PyTorch's compiler makes of the net while it trains (`gonn_core.compiling.body`); kept on resuming."""
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 20.0
     progress_points: Annotated[int, Field(ge=1, le=10_000)] = 12
     """Lines of metrics, evenly spaced over the samples."""
@@ -92,6 +95,7 @@ def read_job(path: Path) -> Job:
 KEPT_ON_RESUMING = (
     "threads",
     "memory_format",
+    "compile",
     "progress_points",
     "progress_view",
     "progress_positions",
@@ -106,7 +110,9 @@ def resumed_settings(run: RunSettings, recorded: dict | None) -> RunSettings:
     config.json, if any."""
     if recorded is None:
         return run
-    return run.model_copy(update={name: recorded["run"][name] for name in KEPT_ON_RESUMING})
+    kept, fields = recorded["run"], RunSettings.model_fields
+    # a record from before there was a setting: of a trial that ran by its default
+    return run.model_copy(update={name: kept.get(name, fields[name].default) for name in KEPT_ON_RESUMING})
 
 
 def whole_batches(samples: int, batch_size: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from gonn_core import numerics
+from gonn_core.compiling.body import check_compile, describe_compiler, forget_compiled, told_device
 from gonn_core.config import canonical
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import thresholded
@@ -61,8 +62,11 @@ class Session:
         self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, requested))
         self.device = choose_device(settings.device)
+        check_compile(settings.compile, self.device.type)
         self.loader_threads = loader_threads(settings.loader_threads, self.device.type)
         reset_torch(settings.threads, self.device)
+        if settings.compile != "none":
+            forget_compiled()
         forget_peak(self.device)
         self._free = free_memory(self.device)
         if job.config.data.games != GamesConfig():
@@ -82,7 +86,9 @@ class Session:
         self.maker = PlaneMaker(
             data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras
         )
-        self.trainer = Trainer(job.config, len(view.rows), self.device, settings.memory_format)
+        self.trainer = Trainer(
+            job.config, len(view.rows), self.device, settings.memory_format, compile=settings.compile
+        )
         self._progress_rows = None
         if settings.progress_view is not None:
             self._progress_rows = data.subset(
@@ -120,6 +126,8 @@ class Session:
             "threads": settings.threads,
             "loader_threads": self.loader_threads,
             "memory_format": settings.memory_format,
+            "compile": settings.compile,
+            **({"compiler": describe_compiler(self.device.type)} if settings.compile != "none" else {}),
             "commit": settings.commit,
             "dirty": settings.dirty,
             "versions": {
@@ -150,7 +158,7 @@ class Session:
         trainer, training = self.trainer, self.job.config.training
         self._emit(
             Started,
-            device=describe_device(self.device),
+            device=told_device(describe_device(self.device), self.settings.compile),
             resumed=trainer.samples,
             training_seconds=self.clock.training_seconds,
             free_bytes=self._free,
@@ -159,8 +167,12 @@ class Session:
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
         first, stop = trainer.samples // training.batch_size, training.samples // training.batch_size
         batches = training_batches(self.job.config, self._view, self.maker, first, stop, self.loader_threads)
+        warm = False
         try:
             for batch in batches:
+                if not warm:
+                    trainer.warm_up(batch)
+                    warm = True
                 self.clock.start_training()  # at the first batch: kernels may have been compiled for it
                 self._go_on = True
                 trainer.step(batch, self._part)

@@ -30,6 +30,13 @@ precision_option = click.option(
     "--precision", type=OneOf(["fp32", "bf16"]), help="of all arms: fp32 or bf16  [default: the budget's]"
 )
 device_option = click.option("--device", type=OneOf(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+compile_option = click.option(
+    "--compile",
+    type=OneOf(["none", "body", "graphs"]),
+    default="none",
+    show_default=True,
+    help="of a net in training, by PyTorch's compiler: its body; graphs: with CUDA graphs, on a GPU",
+)
 seeds_option = click.option("--seeds", help="how many, or which: 4, or 1,2,7; 4..16: looks  [default: the budget's]")
 samples_option = click.option(
     "--samples", metavar="N[,N…]", help="of a trial, a study for each: 25k,50k,100k  [default: the budget's]"
@@ -68,6 +75,7 @@ study_options = options(
     click.option("--no-first-look", is_flag=True, help="the same as --first-look no"),
     precision_option,
     device_option,
+    compile_option,
     rate_option,
     click.option(
         "--claim",

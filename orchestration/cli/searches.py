@@ -5,6 +5,7 @@ import click
 from orchestration.cli.options import (
     address_option,
     budget_option,
+    compile_option,
     data_dir_option,
     data_option,
     device_option,
@@ -38,6 +39,7 @@ def search():
 @click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
 @precision_option
 @device_option
+@compile_option
 @runner_options
 @address_option
 def search_run(runner, slots, track, address, **settings):

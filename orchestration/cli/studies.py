@@ -9,6 +9,7 @@ from gonn_core.settings.evaluation import HistoryMode
 from orchestration.cli.options import (
     address_option,
     budget_option,
+    compile_option,
     data_dir_option,
     data_option,
     device_option,
@@ -116,7 +117,7 @@ def _request(settings):
 @click.command()
 @click.argument("base", metavar="BASE", default="")
 @options(data_option, data_dir_option, budget_option, seeds_option, samples_option, precision_option)
-@options(device_option, rate_option)
+@options(device_option, compile_option, rate_option)
 @click.option("--plan", is_flag=True, help="only print what would be trained and how long it takes")
 @runner_options
 @address_option
@@ -186,6 +187,7 @@ def probe(**settings):
 )
 @precision_option
 @device_option
+@compile_option
 def train(**settings):
     """Train one trial of a BASE net."""
     from orchestration.study import train

@@ -5,6 +5,7 @@ from typing import Literal
 
 from ablations.data.datasets import PreparedData
 from ablations.schema import Budget
+from gonn_core.compiling.body import Compile, check_compile
 from gonn_core.records.views import View
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.gitinfo import commit_and_dirty
@@ -22,6 +23,12 @@ def check_device(device: str) -> None:
     device_title(device)
 
 
+def check_compiled(kind: Compile, device: str) -> None:
+    """That nets can be compiled so on the device. Raises SettingError (COMPILE)."""
+    if kind != "none":
+        check_compile(kind, "cpu" if device_title(device) == "cpu" else "cuda", "COMPILE")
+
+
 def evaluated_positions(view: View, count: int | Literal["all"]) -> int:
     """How many positions of a view are asked for: a budget's number, at most all there are."""
     return view.n if count == "all" else min(count, view.n)
@@ -35,6 +42,7 @@ def run_settings(
     device: Device,
     budget: Budget,
     samples: int | None = None,
+    compile: Compile = "none",
 ) -> RunSettings:
     """Where and how trials run; one CPU thread each. snapshots: sample counts at which weights are kept. samples: of
     each trial, where the budget's distance between points of the curve counts."""
@@ -46,6 +54,7 @@ def run_settings(
         runs=str(workspace.runs),
         store=str(prepared.store.folder),
         device=device,
+        compile=compile,
         progress_view=prepared.views["validation"].digest,
         progress_positions=budget.progress_positions,
         progress_points=points,

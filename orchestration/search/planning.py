@@ -14,13 +14,14 @@ from ablations.registry import Registry, load_registry
 from ablations.schema import Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
 from gonn_core.settings.training import Precision
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.data.archive_folder import data_folder
-from orchestration.experiment.settings import Device, check_device, evaluated_positions, run_settings
+from orchestration.experiment.settings import Device, check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment
 from reports.workspace import Workspace
 
@@ -47,6 +48,7 @@ class SearchRequest:
     rates: str | None = None
     """`low,high`; the base's range unless given."""
     device: Device = "auto"
+    compile: Compile = "none"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def check_search(request: SearchRequest) -> tuple[Target, Dataset]:
         raise SettingError("TRIALS", request.trials, "too few to search with", f"{LEAST_TRIALS} to 1000")
     dataset = load_dataset(request.data, data_folder(request.data_dir))
     check_device(request.device)
+    check_compiled(request.compile, request.device)
     return target, dataset
 
 
@@ -146,17 +149,23 @@ def lay_out_search(
     """The search of a request, whose target this is, on prepared data."""
     view = training_view(prepared, target.config.data.games)
     placed = replace(target, config=with_view(target.config, view.digest))
-    return search_of(placed, request.trials, request.seed, prepared, workspace, request.device)
+    return search_of(placed, request.trials, request.seed, prepared, workspace, request.device, request.compile)
 
 
 def search_of(
-    target: Target, trials: int, seed: int, prepared: PreparedData, workspace: Workspace, device: Device
+    target: Target,
+    trials: int,
+    seed: int,
+    prepared: PreparedData,
+    workspace: Workspace,
+    device: Device,
+    compile: Compile,
 ) -> SearchExperiment:
     """A search of a target whose configuration has the training view in place."""
     view = prepared.views["validation"]
     positions = evaluated_positions(view, target.budget.evaluation_positions)
     validation = EvaluationRequest(split="validation", view=view.digest, minimum_positions=positions)
-    settings = run_settings(workspace, prepared, (validation,), (), device, target.budget)
+    settings = run_settings(workspace, prepared, (validation,), (), device, target.budget, compile=compile)
     config = seeded(target.config, seed)
     decided = {
         "config": config,

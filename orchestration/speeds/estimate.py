@@ -72,7 +72,7 @@ def estimate(
     table, arms = load_expected(), {trial.arm: study.arm(trial.arm).config for trial in left}
     told = {arm: _told(table, study, config) for arm, config in arms.items()}
     gains = _gains(arms, settings.device, workspace, say)
-    rates, factor = _rates(arms, told, gains, settings.device, registry, workspace, say)
+    rates, factor = _rates(arms, told, gains, settings, registry, workspace, say)
     slots = places(left, None, settings.device).slots
     each = {arm: _trial_seconds(config, rates[arm], gains[arm], told[arm], settings) for arm, config in arms.items()}
     seconds = sum(each[trial.arm] for trial in left) / slots
@@ -102,18 +102,21 @@ def _rates(
     arms: Mapping[str, TrialConfig],
     told: Mapping[str, Told],
     gains: Mapping[str, float],
-    device: str,
+    settings: RunSettings,
     registry: Registry,
     workspace: Workspace,
     say: Say,
 ) -> tuple[dict[str, float], float | None]:
-    """Arm -> samples/s; this machine's speed over the table's, None where every arm was measured."""
+    """Arm -> samples/s; this machine's speed over the table's, None where every arm was measured. By the table no arm
+    is compiled, whatever the settings say: that would have to be done first."""
+    device, compiled = settings.device, settings.compile
     title = device_title(device)
     known = latest_speeds(workspace, title)
-    if all(net_key(config) in known for config in arms.values()):
-        return {arm: known[net_key(config)]["samples_per_s"] for arm, config in arms.items()}, None
+    keys = {arm: net_key(config, compiled) for arm, config in arms.items()}
+    if all(key in known for key in keys.values()):
+        return {arm: known[key]["samples_per_s"] for arm, key in keys.items()}, None
     if title != "cpu":  # the table is of cores; a GPU is asked itself, which takes it seconds
-        measured = speeds_of(workspace, arms, device, say, any_day=True)
+        measured = speeds_of(workspace, arms, device, say, any_day=True, compile=compiled)
         return {arm: entry["samples_per_s"] for arm, entry in measured.items()}, None
     table = load_expected()
     reference = reference_config(registry, table)

@@ -10,6 +10,7 @@ turns              samples_per_s of each turn; nets of one session took turns
 net, session       what was measured, and in which session
 anchor             a net that was known before, measured again in every turn of this session: the turns are given as
                    they would have been when it was measured first. null: none
+compile            of these nets; none where it is missing
 device, torch, load (the machine's load average just after), measured (when)
 """
 
@@ -22,6 +23,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import Damaged, InputError
@@ -35,13 +37,14 @@ _TRAINING = ("samples", "init_seed", "data_seed", "schedule", "start_from")
 
 
 @cache
-def net_key(config: TrialConfig) -> str:
+def net_key(config: TrialConfig, compile: Compile = "none") -> str:
     """Sixteen digits over what decides how long a training step takes: net, planes, batch, losses, kind of optimiser,
-    precision; not the games, seeds, rate or schedule."""
+    precision, what is compiled; not the games, seeds, rate or schedule."""
     tree = effective(config).model_dump(mode="json", include={"net", "features", "training"})
     training = {name: value for name, value in tree["training"].items() if name not in _TRAINING}
     training["optimiser"].pop("learning_rate")
-    decided = json.dumps([tree["net"], tree["features"], training], sort_keys=True)
+    compiled = [] if compile == "none" else [compile]
+    decided = json.dumps([tree["net"], tree["features"], training, *compiled], sort_keys=True)
     return hashlib.sha256(decided.encode()).hexdigest()[:16]
 
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from multiprocessing import get_context
 from statistics import median
 
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.files.locks import locked
 from orchestration.progress import Bar, display
@@ -30,7 +31,12 @@ Say = Callable[[str], object]
 
 
 def speeds_of(
-    workspace: Workspace, configs: Mapping[str, TrialConfig], device: str, say: Say, any_day: bool = False
+    workspace: Workspace,
+    configs: Mapping[str, TrialConfig],
+    device: str,
+    say: Say,
+    any_day: bool = False,
+    compile: Compile = "none",
 ) -> dict[str, dict]:
     """Name -> entry (see `orchestration.speeds.kept`) of the nets of these configurations on a device.
 
@@ -39,7 +45,7 @@ def speeds_of(
     """
     name = device_title(device)
     path = today_file(workspace, name)
-    keys = {arm: net_key(config) for arm, config in configs.items()}
+    keys = {arm: net_key(config, compile) for arm, config in configs.items()}
     nets = {key: configs[arm] for arm, key in keys.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.parent / ".lock"):  # another command that measures waits, for neither would measure alone
@@ -47,14 +53,16 @@ def speeds_of(
         usable = {**(latest_speeds(workspace, name) if any_day else {}), **known}
         if missing := [key for key in nets if key not in usable]:
             anchor = next((key for key in nets if key in known), None)
-            measured = measure([key for key in (anchor, *missing) if key], nets, name, say)
+            measured = measure([key for key in (anchor, *missing) if key], nets, name, say, compile)
             known |= anchored(measured, anchor, known)
             keep_speeds(path, name, known)
             usable |= known
     return {arm: usable[key] for arm, key in keys.items()}
 
 
-def measure(keys: Sequence[str], nets: Mapping[str, TrialConfig], name: str, say: Say) -> dict[str, dict]:
+def measure(
+    keys: Sequence[str], nets: Mapping[str, TrialConfig], name: str, say: Say, compile: Compile = "none"
+) -> dict[str, dict]:
     """Entries of nets measured now, in turns: what else the machine does then falls on all of them, and their ratios
     stay true. name: of the device, as `device_title` says."""
     import torch
@@ -67,12 +75,13 @@ def measure(keys: Sequence[str], nets: Mapping[str, TrialConfig], name: str, say
     with display(shown, transient=True) as bars, _measuring_on(name) as speed_of:
         for _ in range(TURNS):
             for key in keys:
-                rates[key].append(speed_of(nets[key], seconds))
+                rates[key].append(speed_of(nets[key], seconds, compile))
                 shown.done += 1
                 bars.refresh()
     common = {
         "session": uuid.uuid4().hex[:12],
         "anchor": None,
+        **({} if compile == "none" else {"compile": compile}),
         "device": name,
         "torch": torch.__version__,
         "load": os.getloadavg()[0],
@@ -93,22 +102,26 @@ def _entry(key: str, rates: Sequence[tuple[float, float]], of_cpu_time: bool, co
 
 
 @contextmanager
-def _measuring_on(name: str) -> Iterator[Callable[[TrialConfig, float], tuple[float, float]]]:
+def _measuring_on(name: str) -> Iterator[Callable[[TrialConfig, float, Compile], tuple[float, float]]]:
     """`one_speed` on a device of this name: on a GPU in a process of its own, which gives back all it took of the GPU's
     memory when it ends."""
     if name == "cpu":
-        yield lambda config, seconds: one_speed(config, "cpu", seconds)
+        yield lambda config, seconds, compile: one_speed(config, "cpu", seconds, compile)
         return
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        yield lambda config, seconds: pool.submit(one_speed, config, "cuda", seconds).result()
+        yield lambda *of_net: pool.submit(_on_cuda, *of_net).result()
 
 
-def one_speed(config: TrialConfig, kind: str, seconds: float) -> tuple[float, float]:
+def _on_cuda(config: TrialConfig, seconds: float, compile: Compile) -> tuple[float, float]:
+    return one_speed(config, "cuda", seconds, compile)
+
+
+def one_speed(config: TrialConfig, kind: str, seconds: float, compile: Compile = "none") -> tuple[float, float]:
     """Samples per second of wall time and of CPU time, of one net alone on a device: `cpu` or `cuda`."""
     from gonn_core.training.environment import choose_device
     from gonn_core.training.speed import measure_speed
 
-    speed = measure_speed(config, choose_device(kind), seconds, windows=2)
+    speed = measure_speed(config, choose_device(kind), seconds, windows=2, compile=compile)
     return speed.samples_per_s, speed.samples_per_cpu_s
 
 

@@ -73,6 +73,7 @@ class StudyExperiment:
     def __init__(self, plan: Plan, device: str, workspace: Workspace):
         """Writes the study down, unless that was done before."""
         self._plan, self._device, self._workspace = plan, device, workspace
+        self._compile = plan.checked.request.compile
         self.study = study = keep_study(workspace, plan.study)
         self.id, self.folder, self.size = study.id, study_folder(workspace, study.id), len(study.trials)
         self._names = {trial.trial: f"{study.arm(trial.arm).label} s{trial.seed}" for trial in study.trials}
@@ -107,7 +108,7 @@ class StudyExperiment:
             self._jobs = self._looks.missing()
         else:
             self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
-        measure_speeds(self._workspace, self.study, self._device, say, bool(self._jobs))
+        measure_speeds(self._workspace, self.study, self._device, say, bool(self._jobs), self._compile)
         if self._jobs:
             configs = [arm.config for arm in self._plan.study.arms]
             warm_kernels(configs, self._plan.prepared.views["train"], self._device, say)

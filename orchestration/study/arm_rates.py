@@ -24,7 +24,8 @@ def arm_searches(plan: Plan, device: Device, workspace: Workspace) -> dict[str, 
         control = arm.id == study.arms[0].id
         name, title = (base.id, base.title) if control else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
         target = Target(name, title, base, budget, arm.config, rate_range(base, budget.id, arm.config))
-        searches[arm.id] = search_of(target, usual.trials, usual.seed, plan.prepared, workspace, device)
+        compiled = plan.checked.request.compile
+        searches[arm.id] = search_of(target, usual.trials, usual.seed, plan.prepared, workspace, device, compiled)
     return searches
 
 

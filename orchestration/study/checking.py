@@ -14,12 +14,13 @@ from ablations.schema import Base, Budget, Enhancement
 from ablations.screens.names import is_group
 from ablations.search import RATE
 from ablations.study import Arm, Contrast
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError, printable
 from gonn_core.settings.training import Precision
 from orchestration.data.archive_folder import data_folder
 from orchestration.experiment.samples import budget_at, parse_samples
-from orchestration.experiment.settings import Device, check_device
+from orchestration.experiment.settings import Device, check_compiled, check_device
 from orchestration.looks.asked import AskedSeeds, asked_seeds, parse_seeds
 from orchestration.search.adopt import AdoptedRate, Adopter
 from orchestration.study.screens.asked import Asked, Screened, screen
@@ -39,6 +40,7 @@ class Request:
     base: str | None = None
     design: str = "add-one"
     device: Device = "auto"
+    compile: Compile = "none"
     lr: str | None = None
     """A learning rate in place of the base's: a number, found:SEARCH, or search."""
     claim: str | None = None
@@ -151,6 +153,8 @@ class Checked:
             "DESIGN": self.request.design,
             "DEVICE": self.request.device,
         }
+        if self.request.compile != "none":
+            settings["COMPILE"] = self.request.compile
         if self.request.samples:
             settings["SAMPLES"] = str(self.base.training.samples)
         if self.screen is not None:
@@ -187,6 +191,7 @@ def check(request: Request) -> Checked:
     _check_filters(request, config, cards)
     arms, contrasts = design_arms(request.design, base.id, config, cards)
     check_device(request.device)
+    check_compiled(request.compile, request.device)
     return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, asked, dataset, rate, arm_rates)
 
 
@@ -205,6 +210,7 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
         precision=request.precision,
     )
     check_device(request.device)
+    check_compiled(request.compile, request.device)
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
     place, config, cards, design = found.place, found.choice.flips.base, found.choice.cards, found.design
     return Checked(

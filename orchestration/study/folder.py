@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ablations.study import Study
+from gonn_core.compiling.body import Compile
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
@@ -52,7 +53,12 @@ def keep_noise(workspace: Workspace, study: Study, today: PriorNoise, complete: 
 
 
 def measure_speeds(
-    workspace: Workspace, study: Study, device: str, say: Callable[[str], object], to_train: bool = True
+    workspace: Workspace,
+    study: Study,
+    device: str,
+    say: Callable[[str], object],
+    to_train: bool = True,
+    compile: Compile = "none",
 ) -> dict:
     """Samples/s of each arm alone on the device, as kept in speed.json: from what this machine is known to do, measured
     now where it is not (`orchestration.speeds.measure`). to_train: whether any trial is to be trained."""
@@ -61,7 +67,7 @@ def measure_speeds(
         known = known_speeds(path)
         if any(arm.id not in known for arm in study.arms):
             configs = {arm.id: arm.config for arm in study.arms}
-            known = speeds_of(workspace, configs, device, say, any_day=not to_train)
+            known = speeds_of(workspace, configs, device, say, any_day=not to_train, compile=compile)
             write_json(path, known)
     return known
 

@@ -94,8 +94,10 @@ def lay_out(
     cards, base, budget, design = checked.cards, checked.base_id, checked.budget.id, checked.request.design
     names, data = tuple(card.id for card in cards), prepared.dataset.label
     snapshots = wanted_snapshots(checked.registry, base, checked.base.training.samples)
-    device, samples = checked.request.device, checked.base.training.samples
-    settings = run_settings(workspace, prepared, requests, snapshots, device, checked.budget, samples)
+    request, samples = checked.request, checked.base.training.samples
+    settings = run_settings(
+        workspace, prepared, requests, snapshots, request.device, checked.budget, samples, request.compile
+    )
     ids = [trial.trial for trial in trials]
     label = checked.budget.label
     shown_budget = label if checked.own_samples else f"{label}-{about(samples)}"

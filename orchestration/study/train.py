@@ -11,6 +11,7 @@ from ablations.schema import PRECISION
 from ablations.search import RATE
 from ablations.strict_yaml import parse_yaml
 from ablations.study import seeded
+from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import write_json
@@ -20,7 +21,7 @@ from gonn_core.trial.job import Job
 from orchestration.console import notes, output
 from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.settings import Device, check_device, run_settings
+from orchestration.experiment.settings import Device, check_compiled, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
 from orchestration.speeds.precision import warning
@@ -70,6 +71,7 @@ def train_base(
     device: Device,
     start: str | None = None,
     precision: Precision | None = None,
+    compile: Compile = "none",
 ) -> int:
     """Train one trial and print its result; or write its job file. start: a trial of the workspace, or a file of
     weights, whose weights it starts from."""
@@ -91,6 +93,7 @@ def train_base(
     dataset = load_dataset(data, data_folder(data_dir))
     if job is None:
         check_device(device)
+        check_compiled(compile, device)
         if line := warning([config], device, workspace):
             notes().print(line)
     elif config.data.games != GamesConfig():
@@ -112,6 +115,7 @@ def train_base(
         wanted_snapshots(registry, base, samples),
         device,
         limits,
+        compile=compile,
     )
     task = Job(
         config=config,

@@ -189,6 +189,7 @@ def trial_content(folder: Path) -> TrialContent | None:
         "commit": session["commit"],
         "dirty": json.dumps(session["dirty"]),
         "device": session["device"],
+        "compile": session.get("compile", "none"),
         "init_seed": str(training["init_seed"]),
         "data_seed": str(training["data_seed"]),
         "view": tree["config"]["data"]["view"],

@@ -33,6 +33,7 @@ class ArmSpeed:
     turns: tuple[float, ...] = ()
     session: str | None = None
     of_cpu_time: bool = False
+    compile: str = "none"
 
 
 def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
@@ -45,7 +46,8 @@ def read_speeds(study_folder: Path) -> dict[str, ArmSpeed]:
             rate, load = float(entry["samples_per_s"]), entry.get("load")
             turns, session = tuple(float(turn) for turn in entry.get("turns", ())), entry.get("session")
             device, load = str(entry["device"]), None if load is None else float(load)
-            speeds[arm] = ArmSpeed(rate, device, load, turns, session, device == "cpu" and bool(turns))
+            of_cpu_time, compiled = device == "cpu" and bool(turns), str(entry.get("compile", "none"))
+            speeds[arm] = ArmSpeed(rate, device, load, turns, session, of_cpu_time, compiled)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError(path, f"no speed of arm {printable(arm, 60)}; remove the file to measure again") from None
         if not (math.isfinite(rate) and rate > 0):

@@ -1,7 +1,9 @@
 """On what a study's trials were trained, and that it was more than one kind of machine."""
 
 from collections import Counter
+from collections.abc import Mapping
 
+from gonn_core.compiling.body import told_device
 from gonn_core.errors import printable
 from reports.results.study_results import UNRECORDED, StudyResults
 
@@ -30,7 +32,11 @@ def trained_on(results: StudyResults) -> str:
     sessions = [trial.session for trial in results.trials if trial.session]
     if not sessions:
         return ""
-    threads = sorted({f"{s['device']} ({s['threads']} thread{'s' * (s['threads'] != 1)})" for s in sessions})
+    threads = sorted({f"{_device(s)} ({s['threads']} thread{'s' * (s['threads'] != 1)})" for s in sessions})
     torch = sorted({s["versions"]["torch"] for s in sessions})
     commits = sorted({s["commit"][:12] + (" with uncommitted changes" if s["dirty"] else "") for s in sessions})
     return f"Trained on {', '.join(threads)}; PyTorch {', '.join(torch)}; commit {', '.join(commits)}."
+
+
+def _device(session: Mapping) -> str:
+    return told_device(session["device"], str(session.get("compile", "none")))

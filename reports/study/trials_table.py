@@ -1,6 +1,7 @@
 """Every trial of a study: state, what it ran on and took, and its scores on each evaluation."""
 
 from ablations.study import EvaluationRef
+from gonn_core.compiling.body import told_device
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.study_results import StudyResults
 from reports.study.tables import describe
@@ -48,6 +49,7 @@ def trials_table(results: StudyResults) -> Table:
     rows = []
     for trial in results.trials:
         result = trial.result or {}
+        compiled = str(trial.session.get("compile", "none"))
         numbers = {name: result.get(name) for name in ("samples", "samples_per_s", "cpu_seconds")}
         cells = {
             "arm": text_cell(trial.arm),
@@ -58,7 +60,7 @@ def trials_table(results: StudyResults) -> Table:
             **{
                 name: Cell(formats.NONE if value is None else f"{value:,.0f}", value) for name, value in numbers.items()
             },
-            "device": text_cell(trial.session.get("device", formats.NONE)),
+            "device": text_cell(told_device(trial.session.get("device", formats.NONE), compiled)),
             "machine": text_cell(" and ".join(trial.machines) or formats.NONE),
             "torch": text_cell(trial.session.get("versions", {}).get("torch", formats.NONE)),
         }

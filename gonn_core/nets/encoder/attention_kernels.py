@@ -15,7 +15,8 @@ def attend(
     bias: (N, heads, 361, 361), or without N for one that all positions share; factor: without N.
     """
     query = query * query.shape[-1] ** -0.5
-    if query.device.type == "cpu" and query.dtype == torch.float32:
+    # one head at a time would be one operation each to a compiler: thousands
+    if query.device.type == "cpu" and query.dtype == torch.float32 and not torch.compiler.is_compiling():
         return CpuAttention.apply(query, key, value, bias, factor)
     if factor is None:
         return F.scaled_dot_product_attention(

@@ -1,8 +1,7 @@
 """What inserted blocks need to know of a position, made from the planes on their device: stones, chains, what lies near
 stones."""
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
 from itertools import count
 
 import torch
@@ -54,24 +53,42 @@ class Boards:
 
     def __init__(self, stones: torch.Tensor, diamond: torch.Tensor):
         self.stones, self._diamond = stones, diamond
+        self._known: dict[str, torch.Tensor] = {}  # no cached_property: Python 3.11 locks it, which no compiler traces
 
-    @cached_property
+    @property
     def occupied(self) -> torch.Tensor:
         """(N, 1, 19, 19) float32: 1 on stones of either colour."""
-        return self.stones.any(1, keepdim=True).float()
+        return self._once("occupied", lambda: self.stones.any(1, keepdim=True).float())
 
-    @cached_property
+    @property
     def near(self) -> torch.Tensor:
         """(N, 1, 19, 19) float32: 1 where a stone lies within Manhattan distance 3, the point itself included."""
-        with torch.no_grad(), torch.autocast(self.stones.device.type, enabled=False):
-            return (F.conv2d(self.occupied, self._diamond, padding=NEAR) > 0.5).float()
+        return self._once("near", self._near)
 
-    @cached_property
+    @property
     def chains(self) -> torch.Tensor:
         """(N, 361) int64: the first point (lowest index) of the chain that a stone belongs to; an empty point's own
         index."""
+        return self._once("chains", self._chains)
+
+    def _once(self, name: str, make: Callable[[], torch.Tensor]) -> torch.Tensor:
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
+
+    def _near(self) -> torch.Tensor:
+        with torch.no_grad(), torch.autocast(self.stones.device.type, enabled=False):
+            return (F.conv2d(self.occupied, self._diamond, padding=NEAR) > 0.5).float()
+
+    def _chains(self) -> torch.Tensor:
         with torch.no_grad():
-            return _first_points(self.stones, 0 if self.stones.device.type == "cpu" else UNASKED_ROUNDS)
+            if torch.compiler.is_compiling():
+                return compiled_first_points(self.stones)
+            return _chains_of(self.stones)
+
+
+def _chains_of(stones: torch.Tensor) -> torch.Tensor:
+    return _first_points(stones, 0 if stones.device.type == "cpu" else UNASKED_ROUNDS)
 
 
 UNASKED_ROUNDS = 7
@@ -99,6 +116,18 @@ def _first_points(stones: torch.Tensor, unasked: int) -> torch.Tensor:
         handed = lowest.scatter_reduce(1, labels, lowest, "amin")
         labels = handed.gather(1, handed)
     raise AssertionError("labels fall, and cannot fall for ever")
+
+
+@torch.library.custom_op("gonn::first_points", mutates_args=())
+def compiled_first_points(stones: torch.Tensor) -> torch.Tensor:
+    """(N, 2, 19, 19) bool -> `Boards.chains` as one operation to a compiler: how many rounds it takes is read on the
+    host."""
+    return _chains_of(stones).clone()  # an operation's result is its own
+
+
+@compiled_first_points.register_fake
+def _(stones: torch.Tensor) -> torch.Tensor:
+    return stones.new_empty((len(stones), POINTS), dtype=torch.int64)
 
 
 def _spread(labels: torch.Tensor, joined: torch.Tensor, dim: int) -> None:

@@ -28,8 +28,9 @@ class Dropout(nn.Module):
     def begin(self) -> None:
         """A new pass through the net begins."""
         if self.training:
-            self._pass = int(self.passes) if self._begun is None else self._begun
-            self._begun = self._pass + 1
+            if not torch.compiler.is_compiling():  # there the operation that draws reads it
+                self._pass = int(self.passes) if self._begun is None else self._begun
+                self._begun = self._pass + 1
             self.passes += 1
 
     def _load_from_state_dict(self, *arguments) -> None:
@@ -40,8 +41,25 @@ class Dropout(nn.Module):
         """x after dropout; `layer` is a stable name."""
         if not self.training:
             return x
-        key = json.dumps([self.init_seed, "dropout", layer, self._pass]).encode()
-        seed = int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "little")
-        generator = torch.Generator(x.device).manual_seed(seed)
-        mask = torch.empty_like(x).bernoulli_(1 - self.share, generator=generator)
-        return x * mask.div_(1 - self.share)
+        if torch.compiler.is_compiling():
+            return x * compiled_mask(x.detach(), self.passes, self.share, self.init_seed, layer)
+        return x * _mask(x, self._pass, self.share, self.init_seed, layer)
+
+
+def _mask(x: torch.Tensor, passes: int, share: float, init_seed: int, layer: str) -> torch.Tensor:
+    """What x is multiplied by: 0 or 1/(1 - share)."""
+    key = json.dumps([init_seed, "dropout", layer, passes]).encode()
+    seed = int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "little")
+    generator = torch.Generator(x.device).manual_seed(seed)
+    return torch.empty_like(x).bernoulli_(1 - share, generator=generator).div_(1 - share)
+
+
+@torch.library.custom_op("gonn::dropout_mask", mutates_args=())
+def compiled_mask(x: torch.Tensor, begun: torch.Tensor, share: float, init_seed: int, layer: str) -> torch.Tensor:
+    """`_mask` as one operation to a compiler; begun: passes begun, this one included."""
+    return _mask(x, int(begun) - 1, share, init_seed, layer)
+
+
+@compiled_mask.register_fake
+def _(x: torch.Tensor, begun: torch.Tensor, share: float, init_seed: int, layer: str) -> torch.Tensor:
+    return torch.empty_like(x)
