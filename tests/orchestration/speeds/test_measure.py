@@ -28,8 +28,8 @@ def machine(monkeypatch):
     """A machine of a pace that changes while it measures: `pace(turn)`; what was measured, net by net."""
     measured, rates = [], {net_key(NET): 800.0, net_key(RELU): 1000.0, net_key(WIDE): 400.0, net_key(DEEP): 600.0}
 
-    def one_speed(config, device, seconds):
-        key = net_key(config)
+    def one_speed(config, device, seconds, compile):
+        key = net_key(config, compile)
         measured.append(key)
         pace = machine.pace * (1 + 0.1 * (len(measured) % 3 == 0))
         return pace * rates[key] / 2, pace * rates[key]

@@ -30,7 +30,7 @@ def smoke(monkeypatch):
     monkeypatch.setattr(checking, "load_registry", lambda: made)
     monkeypatch.setattr(first_look, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(first_look, "MOST_SHARE", 10.0)
-    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds: (100.0, 250.0))
+    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
 
 
 @pytest.fixture

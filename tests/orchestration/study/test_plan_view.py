@@ -17,7 +17,7 @@ def plan(tmp_path, monkeypatch, capsys):
     """Runs `gonn plan` on the bundled games; returns its output."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds: (100.0, 250.0))
+    monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
 
     def run(*arguments):
         assert cli.run(["plan", *arguments]) == 0
