@@ -109,11 +109,7 @@ def _measuring_on(name: str) -> Iterator[Callable[[TrialConfig, float, Compile],
         yield lambda config, seconds, compile: one_speed(config, "cpu", seconds, compile)
         return
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        yield lambda *of_net: pool.submit(_on_cuda, *of_net).result()
-
-
-def _on_cuda(config: TrialConfig, seconds: float, compile: Compile) -> tuple[float, float]:
-    return one_speed(config, "cuda", seconds, compile)
+        yield lambda config, seconds, compile: pool.submit(one_speed, config, "cuda", seconds, compile).result()
 
 
 def one_speed(config: TrialConfig, kind: str, seconds: float, compile: Compile = "none") -> tuple[float, float]:
