@@ -15,7 +15,15 @@ import textwrap
 GIVEN, GOALS = "GONN_MAKE_GIVEN", "GONN_MAKE_GOALS"
 OF_THE_SETUP = ("PYTHON", "TORCH")
 """Read by every target, from the environment too."""
-OWN_ENVIRONMENT = ("GONN_HOME", "GONN_DATA", "GONN_CACHE", "GONN_DOCUMENTS", "MLFLOW_TRACKING_URI", "RAY_ADDRESS")
+OWN_ENVIRONMENT = (
+    "GONN_HOME",
+    "GONN_DATA",
+    "GONN_CACHE",
+    "GONN_DOCUMENTS",
+    "GONN_MPS",
+    "MLFLOW_TRACKING_URI",
+    "RAY_ADDRESS",
+)
 """Settings of the environment, which may as well stand after make."""
 OF_OTHERS = re.compile(
     "(CUDA|NVIDIA|OMP|MKL|OPENBLAS|NUMBA|TORCH|PYTORCH|PYTEST|MLFLOW|RAY|PIP|UV|XDG|LC|MAKE|GIT|SSL|AWS)_[A-Z0-9_]+"

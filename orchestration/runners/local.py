@@ -35,7 +35,7 @@ from orchestration.runners.base import (
     retried,
 )
 from orchestration.runners.gpu_slots import shared_gpus
-from orchestration.runners.gpus import seeing
+from orchestration.runners.mps import Sharing, sharing
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_scratch import sweep
 
@@ -56,19 +56,24 @@ class LocalRunner:
         sweep(Path(first.run.runs))
         where = places(jobs, slots, first.run.device)
         study = _Study(JobQueue(chain([first], source), on_event, shared_gpus(where, slots)))
-        workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.most)]
-        try:
-            while True:
-                _hand_out(study, workers)
-                busy = {worker.pipe: worker for worker in workers if worker.job is not None}
-                if not busy:
-                    return study.ended()
-                for pipe in connection.wait(busy):
-                    worker = busy[cast(Connection, pipe)]
-                    study.hear(worker, worker.listen())
-        finally:
-            for worker in workers:
-                worker.stop()
+        with sharing(where) as shared:
+            return _run_on(study, [_Worker(self._function, where.gpu(slot), shared) for slot in range(where.most)])
+
+
+def _run_on(study: "_Study", workers: list["_Worker"]) -> list[Outcome]:
+    """Have the workers run a study's jobs; none of them is left afterwards."""
+    try:
+        while True:
+            _hand_out(study, workers)
+            busy = {worker.pipe: worker for worker in workers if worker.job is not None}
+            if not busy:
+                return study.ended()
+            for pipe in connection.wait(busy):
+                worker = busy[cast(Connection, pipe)]
+                study.hear(worker, worker.listen())
+    finally:
+        for worker in workers:
+            worker.stop()
 
 
 def _hand_out(study: "_Study", workers: list["_Worker"]) -> None:
@@ -142,8 +147,9 @@ class Death(NamedTuple):
 class _Worker:
     """The driver's side of a worker process; `job` is what it is at, None when idle."""
 
-    def __init__(self, function: str, gpu: str | None):
+    def __init__(self, function: str, gpu: str | None, shared: Sharing):
         self._function, self.gpu = function, gpu
+        self._environment = WORKER_ENVIRONMENT | (shared.environment(gpu) if gpu is not None else {})
         self.job: Job | None = None
         self._process: SpawnProcess | None = None
         self.pipe: Connection
@@ -154,7 +160,7 @@ class _Worker:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
             self._process = process = context.Process(target=_work, args=(theirs, self._function), daemon=True)
-            with _environment({**WORKER_ENVIRONMENT, **(seeing([self.gpu]) if self.gpu is not None else {})}):
+            with _environment(self._environment):
                 process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job

@@ -7,7 +7,7 @@ a session of the operating system, of its own, and the command goes on whatever 
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection, get_context
@@ -41,6 +41,8 @@ class Plan:
     """Its scratch."""
     start_seconds: int
     """Patience with a private cluster that starts."""
+    environment: Mapping[str, str]
+    """Of a private cluster: its GPUs, which Ray deals out whatever it finds of its own, and how they are shared."""
 
 
 @dataclass(frozen=True)

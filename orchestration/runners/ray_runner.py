@@ -1,12 +1,15 @@
 """The runner under Ray Tune: jobs and events here, Ray in a process of its own, another one when Ray dies."""
 
 import sys
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 
 from gonn_core.errors import UserError
-from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, distinct, places
+from gonn_core.trial.job import Job
+from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Places, distinct, places
 from orchestration.runners.gpu_slots import GpuSlots, shared_gpus
+from orchestration.runners.mps import Sharing
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_cluster import SETTING
 from orchestration.runners.ray_jobs import RayStudy
@@ -37,10 +40,18 @@ class RayRunner:
         first = next(source, None)
         if first is None:
             return []
-        where, runs = places(jobs, slots, first.run.device), Path(first.run.runs)
-        sweep(runs)
+        where = places(jobs, slots, first.run.device)
+        sweep(Path(first.run.runs))
         sharing = None if self._address else shared_gpus(where, slots)
         study = RayStudy(JobQueue(chain([first], source), on_event, sharing))
+        with nullcontext(Sharing()) if self._address else sharing(where) as shared:
+            return self._until_over(study, where, slots, first, shared)
+
+    def _until_over(
+        self, study: RayStudy, where: Places, slots: int | None, first: Job, shared: Sharing
+    ) -> list[Outcome]:
+        """Start Ray, again where it dies, until all jobs have ended."""
+        runs = Path(first.run.runs)
         deaths, ended, starts = 0, 0, iter(START_SECONDS)
         patience = next(starts)
         while True:
@@ -56,6 +67,7 @@ class RayRunner:
                     first.run.device,
                     folder,
                     patience,
+                    shared.environment(*where.gpus),
                 )
                 end = self._serve(study, plan)
             if isinstance(end, Over):

@@ -24,7 +24,6 @@ from typing import Any
 from gonn_core.errors import SettingError, UserError
 from gonn_core.trial.events import Finished
 from orchestration.runners.base import ATTEMPTS, WORKER_ENVIRONMENT, Outcome, describe, failure, load_function
-from orchestration.runners.gpus import seeing
 from orchestration.runners.ray_cluster import CHECK_SECONDS, SETTING, check_nodes, node_problem, shipped, token_in
 from orchestration.runners.ray_link import (
     Beat,
@@ -388,8 +387,7 @@ def _cluster(plan: Plan):
     root = str(Path(__file__).resolve().parents[2])
     if not plan.address:  # what the private cluster's processes inherit
         os.environ.update(WORKER_ENVIRONMENT)
-        if plan.where.gpus:  # Ray deals out those named here, whatever it finds of its own
-            os.environ.update(seeing(plan.where.gpus))
+        os.environ.update(plan.environment)
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # on no disk
         os.environ |= {"RAY_worker_niceness": "0"}  # Ray's own is 15: beside anything else, trials would starve
