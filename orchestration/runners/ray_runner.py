@@ -42,8 +42,8 @@ class RayRunner:
             return []
         where = places(jobs, slots, first.run.device)
         sweep(Path(first.run.runs))
-        sharing = None if self._address else shared_gpus(where, slots)
-        study = RayStudy(JobQueue(chain([first], source), on_event, sharing))
+        gpu_slots = None if self._address else shared_gpus(where, slots)
+        study = RayStudy(JobQueue(chain([first], source), on_event, gpu_slots))
         with nullcontext(Sharing()) if self._address else sharing(where) as shared:
             return self._until_over(study, where, slots, first, shared)
 
