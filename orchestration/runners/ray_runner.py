@@ -9,7 +9,7 @@ from gonn_core.errors import UserError
 from gonn_core.trial.job import Job
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Places, distinct, places
 from orchestration.runners.gpu_slots import GpuSlots, shared_gpus
-from orchestration.runners.mps import Sharing
+from orchestration.runners.mps import Sharing, sharing
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_cluster import SETTING
 from orchestration.runners.ray_jobs import RayStudy
