@@ -113,3 +113,17 @@ def test_what_was_measured_here_takes_the_place_of_the_table(plan, tmp_path):
     measure.speeds_of(workspace, arms, "cpu", print)
     out = " ".join(plan("parametric_relu", "--budget", "smoke").split())
     assert "evaluation included; by speeds measured here" in out
+
+
+def test_in_another_precision(plan, monkeypatch):
+    """Time by how much faster a core trains in it; noise of fp32 only as a rough estimate that says so."""
+    monkeypatch.setattr("orchestration.speeds.estimate.gain", lambda workspace, device, say: 2.0)
+    monkeypatch.setattr("orchestration.study.plan_view.precision.warning", lambda configs, device, workspace: "slow")
+    usual, asked = (
+        " ".join(plan("last_move_input", "--no-first-look", *more).split()) for more in ((), ("--precision", "bf16"))
+    )
+    minutes = [float(re.search(r"time: about ([\d.]+) min", out)[1]) for out in (usual, asked)]
+    assert minutes[0] / 2 < minutes[1] < minutes[0], "evaluation takes as long as before"
+    assert "in fp32, bf16 2.00 times as fast here" in asked and "bf16" not in usual
+    assert re.search(r"a rough estimate from the table that ships \([^)]*, not in bf16\)", asked)
+    assert "study last_move_input-gonn-b5-cpu-bf16-" in asked
