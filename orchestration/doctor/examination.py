@@ -8,6 +8,7 @@ from statistics import median
 
 from orchestration.doctor.gpus import Gpus, read_gpus
 from orchestration.runners.base import places
+from orchestration.runners.gpus import device_title
 from orchestration.speeds.measure import Say
 from orchestration.speeds.precision import BF16, FP32, Compared, compare, kept_comparison
 from orchestration.speeds.processor import Processor, read_processor
@@ -74,9 +75,7 @@ def examine(workspace: Workspace, device: str, measure: bool, say: Say) -> Exami
     SettingError (DEVICE, PRECISION)."""
     import torch
 
-    from gonn_core.training.environment import choose_device, describe_device
-
-    name = describe_device(choose_device(device))
+    name = device_title(device)
     cores = os.cpu_count() or 1
     return Examined(
         processor=read_processor(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import printable
+from orchestration.runners.gpus import visible_gpus
 
 SECONDS = 20
 """After which a tool is not waited for."""
@@ -39,7 +40,7 @@ class Gpus:
     nvidia_smi: str
     """Its path, or that there is none."""
     mig: tuple[str, ...]
-    """MIG instances that nvidia-smi lists."""
+    """Instances of partitioned GPUs, as trials are given them."""
     mps: str
     """Whether NVIDIA's MPS, with which small nets share a GPU, runs, can be started, or cannot."""
 
@@ -60,14 +61,14 @@ def read_gpus() -> Gpus:
     found = tuple(_gpu(torch.cuda.get_device_properties(index)) for index in range(count))
     hip, cuda = torch.version.hip, torch.version.cuda
     built_for = f"ROCm {hip}" if hip else f"CUDA {cuda}" if cuda else CPUS
-    tool = shutil.which("nvidia-smi")
+    tool, visible = shutil.which("nvidia-smi"), visible_gpus()
     return Gpus(
         found=found,
         built_for=built_for,
         visible=os.environ.get("CUDA_VISIBLE_DEVICES"),
         driver=_driver(tool),
         nvidia_smi=tool or _NO_TOOL,
-        mig=mig_instances(_told([tool, "-L"]) if tool else ""),
+        mig=visible.names if visible.are_instances else (),
         mps=_mps(any_nvidia=bool(found) and not hip),
     )
 
@@ -81,12 +82,6 @@ def _gpu(told) -> Gpu:
         processors=told.multi_processor_count,
         bf16=bool(architecture) or (told.major, told.minor) >= (8, 0),
     )
-
-
-def mig_instances(listing: str) -> tuple[str, ...]:
-    """Names of the MIG instances in what `nvidia-smi -L` prints."""
-    lines = (line.strip() for line in listing.splitlines())
-    return tuple(printable(line.partition(":")[0], 60) for line in lines if line.startswith("MIG "))
 
 
 def _driver(tool: str | None) -> str | None:

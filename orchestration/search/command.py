@@ -6,7 +6,7 @@ from orchestration.experiment.pipeline import carry_out, execution
 from orchestration.search.folder import all_searches, find_search, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.search.report import report_search
-from orchestration.speeds import precision
+from orchestration.speeds.warning import warning
 from orchestration.tracking.records import StudyInfo, StudyReport
 from orchestration.tracking.search_records import search_info
 from reports.search.report import search_report
@@ -17,7 +17,7 @@ def run_search(request: SearchRequest, runner: str, slots: int | None, track: bo
     """Run a search and show what it found; 0 when it is complete, 1 otherwise. Raises UserError before any work."""
     target, dataset = check_search(request)
     how = execution(runner, slots, track, address)
-    if line := precision.warning([target.config], request.device, how.workspace):
+    if line := warning([target.config], request.device, how.workspace):
         notes().print(line)
     search = lay_out_search(request, target, prepare_shown(dataset, how.workspace), how.workspace)
     result = carry_out(search, how)

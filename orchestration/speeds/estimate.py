@@ -85,10 +85,8 @@ def estimate(
 def _gains(arms: Mapping[str, TrialConfig], device: str, workspace: Workspace, say: Say) -> dict[str, float]:
     """Arm -> how many times as fast a core trains in its precision as in fp32, by the reference net. A GPU is asked
     itself for each net (`_rates`)."""
-    from gonn_core.training.environment import choose_device
-
     of_bf16 = 1.0
-    if any(config.training.precision == BF16 for config in arms.values()) and choose_device(device).type == "cpu":
+    if any(config.training.precision == BF16 for config in arms.values()) and device_title(device) == "cpu":
         of_bf16 = gain(workspace, device, say)
     return {arm: of_bf16 if config.training.precision == BF16 else 1.0 for arm, config in arms.items()}
 

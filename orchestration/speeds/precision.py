@@ -1,14 +1,14 @@
-"""Which precision trains faster on this machine: measured by `gonn doctor`, kept, said before work in the slower one.
+"""Which precision trains faster on this machine: measured by `gonn doctor`, kept, and asked by plans and warnings.
 
-speeds/0a1b2c3d-precision.json    {"format": 1, "machine": "…", "device": "cpu", "torch": "…", "measured": "2026-03-…",
-                                   "load": 0.1, "fp32": [samples/s, …], "bf16": [samples/s, …]}
+speeds/0a1b2c3d-precision.json    {"format": 1, "machine": "…", "device": "cpu", "torch": "…", "version": 1,
+                                   "measured": "2026-03-…", "load": 0.1, "fp32": [samples/s, …], "bf16": […]}
 
-The latest comparison on this machine's device; a number for each round, in which both nets had a window.
+version: `gonn_core.numerics.BF16`. The latest comparison on this machine's device; a number for each round, in which
+both nets had a window.
 """
 
 import os
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,15 +17,17 @@ from statistics import median
 from ablations.expected.table import load_expected
 from ablations.registry import load_registry
 from ablations.schema import PRECISION
+from gonn_core import numerics
 from gonn_core.config import TrialConfig, with_values
-from gonn_core.errors import Damaged, SettingError, printable
+from gonn_core.errors import Damaged, printable
 from gonn_core.files.json_files import read_record, write_json
 from gonn_core.files.locks import locked
 from gonn_core.files.told import tell
 from orchestration.progress import Bar, display
+from orchestration.runners.gpus import device_title
+from orchestration.speeds.bfloat16 import refuse_impossible, support_of
 from orchestration.speeds.kept import FORMAT, machine, place
 from orchestration.speeds.measure import Say
-from orchestration.speeds.processor import MATRIX_UNITS, read_processor
 from orchestration.speeds.reference import reference_config
 from reports.workspace import Workspace
 
@@ -36,7 +38,7 @@ of wall time."""
 FORMAT_OF_TENSORS = "channels_last"
 GAIN = 1.05
 """Factor between speeds from which one is called faster, if it is so in every round."""
-_KEYS = ("torch", "measured", "load", FP32, BF16)
+_KEYS = ("torch", "version", "measured", "load", FP32, BF16)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Compared:
 
     device: str
     torch: str
+    version: int
+    """Of what trials in bf16 compute (`gonn_core.numerics.BF16`)."""
     measured: str
     load: float
     fp32: tuple[float, ...]
@@ -78,32 +82,30 @@ def compare(workspace: Workspace, device: str, say: Say) -> Compared:
     PRECISION)."""
     import torch
 
-    from gonn_core.training.environment import choose_device, describe_device
+    from gonn_core.training.environment import choose_device
 
-    chosen = choose_device(device)
-    _refuse_impossible(chosen)
-    name = describe_device(chosen)
+    name, chosen = device_title(device), choose_device(device)
+    refuse_impossible(support_of(chosen.type))
     path = _file(workspace, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.parent / ".lock"):  # another command that measures waits, for neither would measure alone
         say("measuring which precision trains faster here; about ten seconds of an idle core")
         rates = in_turns(reference_config(load_registry(), load_expected()), chosen)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        found = Compared(
-            name, torch.__version__, now, os.getloadavg()[0], *(tuple(rates[each]) for each in (FP32, BF16))
-        )
+        each = (tuple(rates[precision]) for precision in (FP32, BF16))
+        found = Compared(name, torch.__version__, numerics.BF16, now, os.getloadavg()[0], *each)
         write_json(path, {"format": FORMAT, "machine": machine(), **asdict(found)})
     return found
 
 
 def kept_comparison(workspace: Workspace, device: str) -> Compared | None:
-    """The latest on this machine's `device` (its name) by this version of torch; None without one, and for a damaged
+    """The latest on this machine's `device` (its name) by these versions; None without one, and for a damaged
     file, which is told. Raises InputError for a file that is none of ours."""
     import torch
 
     try:
         tree = read_record(_file(workspace, device), FORMAT, _KEYS)
-        if tree is None or tree["torch"] != torch.__version__:
+        if tree is None or (tree["torch"], tree["version"]) != (torch.__version__, numerics.BF16):
             return None
         rates = [tuple(float(rate) for rate in tree[each]) for each in (FP32, BF16)]
         if (
@@ -112,7 +114,8 @@ def kept_comparison(workspace: Workspace, device: str) -> Compared | None:
             or not all(0 < rate < float("inf") for rate in sum(rates, ()))
         ):
             raise ValueError("no speeds of rounds")
-        return Compared(device, tree["torch"], printable(str(tree["measured"]), 40), float(tree["load"]), *rates)
+        measured, load = printable(str(tree["measured"]), 40), float(tree["load"])
+        return Compared(device, torch.__version__, numerics.BF16, measured, load, *rates)
     except Damaged as damage:
         tell(damage, "`gonn doctor` measures again")
     except (TypeError, ValueError):
@@ -181,54 +184,7 @@ class _Measuring:
         return [Bar("measuring precisions", self.done, ROUNDS, f"{self.done} of {ROUNDS} rounds")]
 
 
-def warning(configs: Iterable[TrialConfig], device: str, workspace: Workspace) -> str | None:
-    """One line for trials in bfloat16 on a device that is not known to gain by it; None where it is, or none is such.
-    A precision is declared: nothing is changed. Raises SettingError (DEVICE; PRECISION where torch cannot do it)."""
-    if all(config.training.precision != BF16 for config in configs):
-        return None
-    import torch
-
-    from gonn_core.training.environment import choose_device, describe_device
-
-    chosen = choose_device(device)
-    _refuse_impossible(chosen)
-    found = kept_comparison(workspace, describe_device(chosen))
-    if found is not None:
-        return None if found.faster == BF16 else _measured_line(found)
-    if chosen.type == "cpu":
-        what = f"this CPU has no {MATRIX_UNITS}" if not read_processor().has_matrix_units else None
-    else:
-        old = torch.version.hip is None and torch.cuda.get_device_capability(chosen) < (8, 0)
-        what = "this GPU has no units for bfloat16" if old else None
-    doctor = "`gonn doctor` measures in ten seconds which precision is faster here"
-    return f"PRECISION=bf16: {what}, and it may be slower than fp32; {doctor}" if what else None
-
-
-def _measured_line(found: Compared) -> str:
-    speed = (
-        f"measured {found.factor:.2f} times as fast as fp32 here ({found.range}; `gonn doctor`, {found.measured[:10]})"
-    )
-    return f"PRECISION=bf16: {speed}; PRECISION=fp32 is {'as fast' if found.faster is None else 'faster'}"
-
-
-def _refuse_impossible(device) -> None:
-    """Raises SettingError (PRECISION) where torch has no bfloat16 for the device at all; it may be slow."""
-    import torch
-
-    try:
-        with torch.autocast(device.type, torch.bfloat16):
-            ones = torch.ones(1, 1, 3, 3, device=device)
-            torch.nn.functional.conv2d(ones, ones).sum().item()
-    except RuntimeError as error:
-        problem = printable(str(error).strip().split("\n")[0], 160)
-        raise SettingError(
-            "PRECISION", BF16, f"PyTorch cannot compute in it on this device ({problem})", FP32
-        ) from None
-
-
 def gain(workspace: Workspace, device: str, say: Say) -> float:
     """Speed in bf16 over speed in fp32 of the reference net on this machine, measured where it is not known."""
-    from gonn_core.training.environment import choose_device, describe_device
-
-    found = kept_comparison(workspace, describe_device(choose_device(device)))
+    found = kept_comparison(workspace, device_title(device))
     return (found or compare(workspace, device, say)).factor

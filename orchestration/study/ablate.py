@@ -16,7 +16,7 @@ from orchestration.looks.run import LookedAt
 from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.adopt import SEARCH
-from orchestration.speeds import precision
+from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look, look_first
@@ -35,7 +35,7 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     each = [check(one) for one in at_each_number(request)]
     how = execution(runner, slots, track, address)
     arms = [arm.config for checked in each for arm in checked.arms]
-    if line := precision.warning(arms, request.device, how.workspace):
+    if line := warning(arms, request.device, how.workspace):
         notes().print(line)
     failed, studies = False, []
     for checked in each:

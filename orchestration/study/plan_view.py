@@ -13,8 +13,8 @@ from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
 from orchestration.looks.plan import looks_lines
 from orchestration.search.adopt import SEARCH, AdoptedRate
-from orchestration.speeds import precision
 from orchestration.speeds.estimate import estimate, smallest_line
+from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look
@@ -39,7 +39,7 @@ def print_plan(request: Request) -> None:
         output().print(_cells(error.cells))
         raise
     arms = [arm.config for checked in each for arm in checked.arms]
-    if line := precision.warning(arms, request.device, Workspace.here()):
+    if line := warning(arms, request.device, Workspace.here()):
         notes().print(line)
     for checked in each:
         _print(checked)

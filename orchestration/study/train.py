@@ -24,7 +24,7 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.settings import Device, check_compiled, check_device, run_settings
 from orchestration.experiment.stopping import Stopped, at_work
 from orchestration.search.adopt import Adopter
-from orchestration.speeds.precision import warning
+from orchestration.speeds.warning import warning
 from orchestration.study.laying_out import evaluation_requests, wanted_snapshots
 from orchestration.study.trial_folder import find_trial
 from reports.workspace import Workspace

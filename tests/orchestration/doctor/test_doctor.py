@@ -8,9 +8,10 @@ import torch
 
 from gonn_core.errors import UserError
 from orchestration.cli import command as cli
-from orchestration.doctor import page
+from orchestration.doctor import gpus, page
 from orchestration.doctor.examination import Examined, examine
-from orchestration.doctor.gpus import Gpu, Gpus, mig_instances, read_gpus
+from orchestration.doctor.gpus import Gpu, Gpus, read_gpus
+from orchestration.runners.gpus import Gpus as Visible
 from orchestration.speeds.precision import Compared
 from orchestration.speeds.processor import Processor
 from reports.workspace import Workspace
@@ -18,16 +19,16 @@ from reports.workspace import Workspace
 NONE = Gpus((), "CPUs alone", None, None, "not on PATH", (), "not possible: no NVIDIA GPU")
 ONE = Gpus(
     (Gpu("NVIDIA A100-SXM4-80GB", 79.3, "8.0", 108, True), Gpu("Tesla V100-PCIE-16GB", 15.8, "7.0", 80, False)),
-    "CUDA 12.8", "0,1", "570.10", "/bin/nvidia-smi", ("MIG 3g.40gb Device 0",), "possible, not started (/bin/x)",
+    "CUDA 12.8", "0,1", "570.10", "/bin/nvidia-smi", ("MIG-c6d4f1ef-1",), "possible, not started (/bin/x)",
 )  # fmt: skip
 
 
-def made(gpus: Gpus = NONE, factor: float | None = 1.5) -> Examined:
+def made(there: Gpus = NONE, factor: float | None = 1.5) -> Examined:
     compared = None
     if factor is not None:
-        compared = Compared("cpu", "2.13", "2026-03-01", 0.1, (200.0, 210.0), (200 * factor, 212 * factor))
+        compared = Compared("cpu", "2.13", 1, "2026-03-01", 0.1, (200.0, 210.0), (200 * factor, 212 * factor))
     processor = Processor("Some CPU with quite a long name @ 2.00GHz", ("avx512f", "amx_bf16"), True)
-    return Examined(processor, 8, 4, "2.13.0", "AVX512", 4, "/usr/bin/g++", gpus, compared)
+    return Examined(processor, 8, 4, "2.13.0", "AVX512", 4, "/usr/bin/g++", there, compared)
 
 
 @pytest.fixture
@@ -88,8 +89,8 @@ def test_this_machine_without_measuring(tmp_path):
 
 
 def test_a_device_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(UserError, match="device=cuda"):
+    monkeypatch.setattr("orchestration.runners.gpus._titles", lambda: ())
+    with pytest.raises(UserError, match="DEVICE=cuda"):
         examine(Workspace(tmp_path), "cuda", False, print)
 
 
@@ -100,23 +101,20 @@ def test_torch_counts_gpus_and_tools_tell_the_rest(monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: told)
     monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(gpus, "visible_gpus", lambda: Visible(("MIG-1",), ("A100 MIG 1g.10gb",)))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", str(tmp_path / "pipes"))
     found = read_gpus()
     assert found.found == (Gpu("H", 16.0, "9.0", 132, True),) and found.built_for == "CUDA 12.8"
     assert found.nvidia_smi == "not on PATH" and found.mps.startswith("not possible: nvidia-cuda-mps-control")
     tool = tmp_path / "nvidia-smi"
-    tool.write_text(
-        '#!/bin/sh\n[ "$1" = -L ] && echo "GPU 0: H" && echo "  MIG 1g.10gb Device 0: (UUID: MIG-1)" || echo 1.2\n'
-    )
+    tool.write_text("#!/bin/sh\necho 1.2\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     (tmp_path / "nvidia-cuda-mps-control").write_text("")
     (tmp_path / "nvidia-cuda-mps-control").chmod(0o755)
     found = read_gpus()
-    assert (found.mig, found.driver) == (("MIG 1g.10gb Device 0",), "1.2") and found.mps.startswith(
-        "possible, not started"
-    )
+    assert (found.mig, found.driver) == (("MIG-1",), "1.2") and found.mps.startswith("possible, not started")
     (tmp_path / "pipes").mkdir()
     (tmp_path / "pipes/control").write_text("")
     assert read_gpus().mps.startswith("runs")
@@ -126,4 +124,3 @@ def test_none_says_why():
     assert replace(NONE, built_for="CUDA 12.8", visible="").none_line == (
         "none that torch finds, which is built for CUDA 12.8 (CUDA_VISIBLE_DEVICES=)"
     )
-    assert mig_instances("GPU 0: A\n") == ()

@@ -7,12 +7,14 @@ import torch
 
 from ablations.designs import budget_config
 from ablations.registry import load_registry
+from gonn_core import numerics
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
-from orchestration.speeds import precision
+from orchestration.speeds import bfloat16, precision
 from orchestration.speeds.kept import latest_speeds
-from orchestration.speeds.precision import Compared, compare, gain, kept_comparison, warning
+from orchestration.speeds.precision import Compared, compare, gain, kept_comparison
 from orchestration.speeds.processor import Processor, read_processor
+from orchestration.speeds.warning import warning
 from reports.workspace import Workspace
 
 REGISTRY = load_registry()
@@ -22,7 +24,9 @@ ROUNDS = [100.0, 110.0, 90.0]
 
 
 def made(*factors: float) -> Compared:
-    return Compared("cpu", torch.__version__, "2026-03-01T10:00:00+00:00", 0.1, (100.0,) * len(factors), factors)
+    return Compared(
+        "cpu", torch.__version__, numerics.BF16, "2026-03-01T10:00:00+00:00", 0.1, (100.0,) * len(factors), factors
+    )
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def machine(tmp_path, monkeypatch):
         return {"fp32": ROUNDS, "bf16": [found.factor * rate for rate in ROUNDS]}
 
     monkeypatch.setattr(precision, "in_turns", in_turns)
-    monkeypatch.setattr(precision, "read_processor", lambda: Processor("some", found.flags, True))
+    monkeypatch.setattr(bfloat16, "read_processor", lambda: Processor("some", found.flags, True))
     return found
 
 

@@ -118,7 +118,7 @@ def test_what_was_measured_here_takes_the_place_of_the_table(plan, tmp_path):
 def test_in_another_precision(plan, monkeypatch):
     """Time by how much faster a core trains in it; noise of fp32 only as a rough estimate that says so."""
     monkeypatch.setattr("orchestration.speeds.estimate.gain", lambda workspace, device, say: 2.0)
-    monkeypatch.setattr("orchestration.study.plan_view.precision.warning", lambda configs, device, workspace: "slow")
+    monkeypatch.setattr("orchestration.study.plan_view.warning", lambda configs, device, workspace: "slow")
     usual, asked = (
         " ".join(plan("last_move_input", "--no-first-look", *more).split()) for more in ((), ("--precision", "bf16"))
     )
