@@ -68,7 +68,7 @@ def test_gpus_are_told_with_their_units(printed):
         "79 GiB, compute capability 8.0",
         "no units for bf16",
         "570.10",
-        "MIG 3g.40gb",
+        "MIG-c6d4f1ef-1",
         "possible, not started",
     ):
         assert text in out
