@@ -1,42 +1,35 @@
 """A net on rows of a position store: metrics of every position.
 
-Always in fp32, with batch normalisation in inference mode (spec: GoNN 1.4, 4.8), in batches of 256, the last, partial
-one included. Under the identity symmetry and over all points, unless a reading says otherwise.
+In fp32 unless it is told otherwise, as a trial's looks at validation are; with batch normalisation in inference mode
+(spec: GoNN 1.4, 4.8), in batches of 256, the last, partial one included. Under the identity symmetry and over all
+points, unless a reading says otherwise.
 """
 
 from collections.abc import Callable
-from typing import get_args
+from typing import Literal
 
 import numpy as np
 import torch
 
+from gonn_core.evaluation.history import history_kept
+from gonn_core.evaluation.kept_planes import Maker
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.go.points import SYMMETRY
 from gonn_core.nets import PolicyNet
-from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.settings.evaluation import HistoryMode
-from gonn_core.training.batches import Batch, PlaneMaker, ahead
+from gonn_core.training.batches import Batch, ahead
 from gonn_core.training.loss import NONE
 
+Precision = Literal["fp32", "bf16"]
+"""Of a pass of the net, as `training.precision` names it."""
 BATCH = 256
-_KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same history in every evaluation
-_ALL_HISTORY = len(GONN_KEEP)
+_AT_A_TIME = 8
+"""Batches that a device other than a CPU is given before the host waits for what it made of them."""
 
 
 class NotFinite(RuntimeError):
     """A net gives logits that are not finite numbers."""
-
-
-def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
-    """How many of the last moves each of `rows` (N,) shows under a history mode: (N,) uint8."""
-    if mode == "full":
-        return np.full(len(rows), _ALL_HISTORY, np.uint8)
-    if mode == "as_published":
-        return keep_for_rows(rows, _KEEP_SEED, GONN_KEEP)
-    if mode == "none":
-        return np.zeros(len(rows), np.uint8)
-    raise ValueError(f"history mode {mode!r}: valid are {', '.join(get_args(HistoryMode))}")
 
 
 def score(logits: torch.Tensor, targets: torch.Tensor, illegal: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
@@ -79,43 +72,53 @@ def illegal_probability(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Te
     return torch.softmax(logits.float(), 1).masked_fill(~illegal, 0.0).sum(1)
 
 
-def turned_back(logits: torch.Tensor, symmetry: int) -> torch.Tensor:
-    """logits (…, 361) of positions that were turned by `symmetry`, at the points of the positions as they were."""
-    return logits if symmetry == 0 else logits[..., torch.from_numpy(SYMMETRY[symmetry]).to(logits.device)]
+def turned_back(logits: torch.Tensor, symmetry: int, points: torch.Tensor | None = None) -> torch.Tensor:
+    """logits (…, 361) of positions that were turned by `symmetry`, at the points of the positions as they were.
+
+    points: what `turned_points` says of the symmetry, where the device is not to be sent it again and again."""
+    if symmetry == 0:
+        return logits
+    return logits[..., turned_points(symmetry, logits.device) if points is None else points]
 
 
-def _policies(net: torch.nn.Module, batch: Batch) -> torch.Tensor:
+def turned_points(symmetry: int, device: torch.device) -> torch.Tensor:
+    """(361,) int64 on a device: where each point is in a position that was turned by `symmetry`."""
+    return torch.from_numpy(SYMMETRY[symmetry]).to(device)
+
+
+def _policies(net: torch.nn.Module, batch: Batch, precision: Precision) -> torch.Tensor:
     """(N, K, 361): of all output planes where the batch tells the moves to come, else of the first."""
-    if "future" in batch.extras and isinstance(net, PolicyNet):
-        return net.policies(net.body(batch.planes))
-    return net(batch.planes)[:, None]
+    with torch.autocast(batch.planes.device.type, torch.bfloat16, enabled=precision == "bf16"):
+        if "future" in batch.extras and isinstance(net, PolicyNet):
+            return net.policies(net.body(batch.planes))
+        return net(batch.planes)[:, None]
 
 
 @torch.no_grad()
 def evaluate(
     net: torch.nn.Module,
-    maker: PlaneMaker,
+    maker: Maker,
     rows: np.ndarray,
     history: HistoryMode,
     threads: int = 1,
     on_batch: Callable[[int], None] | None = None,
     reading: Reading = PLAIN,
+    precision: Precision = "fp32",
 ) -> Scores:
     """Scores of `net` on `rows` (N,) of the maker's store, in their order. `on_batch` is called with the positions done
-    so far.
+    so far: on a CPU those that have their scores, elsewhere those that the device was given.
 
     A reading of legal points alone needs a maker that makes the further target `illegal`. With one that makes `future`
-    all output planes of a net are scored. The net comes back in the mode, training or inference, in which it was given.
-    Raises NotFinite.
+    all output planes of a net are scored. precision: of the net's passes, as `training.precision`; the scores are made
+    in float32. The net comes back in the mode, training or inference, in which it was given. Raises NotFinite.
     """
     keep = history_kept(rows, history)
     rows = np.ascontiguousarray(rows, np.int64)
-    kinds = (np.float32, np.uint16, np.float32, np.float32, *((np.float32,) if reading.legal_only else ()))
-    arrays = [np.empty(len(rows), kind) for kind in kinds]
-    later: list[tuple[np.ndarray, ...]] = []
+    whole = _Columns(reading.legal_only)
     training = net.training
     net.eval()
     starts = range(0, len(rows), BATCH)
+    turns: dict[int, torch.Tensor] = {}
 
     def on_host(step):
         chosen = slice(step[0], step[0] + BATCH)
@@ -123,35 +126,67 @@ def evaluate(
 
     host = ahead(on_host, [(start, symmetry) for start in starts for symmetry in reading.symmetries], threads)
     try:
-        for start in starts:
+        for number, start in enumerate(starts, 1):
             upright = maker.on_device(next(host))
-            policies = _policies(net, upright)
+            policies = _policies(net, upright, precision)
             for symmetry in reading.symmetries[1:]:
-                policies = policies + turned_back(_policies(net, maker.on_device(next(host))), symmetry)
+                if symmetry not in turns:
+                    turns[symmetry] = turned_points(symmetry, policies.device)
+                turned = _policies(net, maker.on_device(next(host)), precision)
+                policies = policies + turned_back(turned, symmetry, turns[symmetry])
             logits = policies[:, 0]
             illegal = upright.extras["illegal"] if reading.legal_only else None
-            # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
-            if not bool(torch.isfinite(logits).all()):
-                raise NotFinite("the net's logits are not finite numbers: its training has diverged")
             mean = logits / len(reading.symmetries)
-            values = score(mean, upright.targets, illegal)
+            # Logits that are no numbers compare with nothing, so that every move would count as the first choice.
+            values = (torch.isfinite(logits).all()[None], *score(mean, upright.targets, illegal))
             values += () if illegal is None else (illegal_probability(mean, illegal),)
             if policies.shape[1] > 1:
-                later.append(
-                    tuple(
-                        part.cpu().numpy()
-                        for part in score_later(policies[:, 1:] / len(reading.symmetries), upright.extras["future"])
-                    )
-                )
-            for whole, part in zip(arrays, values, strict=True):
-                whole[start : start + BATCH] = part.cpu().numpy()
+                values += score_later(policies[:, 1:] / len(reading.symmetries), upright.extras["future"])
+            whole.add(values)
+            if policies.device.type == "cpu" or number % _AT_A_TIME == 0:
+                whole.fetch()
             if on_batch:
                 on_batch(min(start + BATCH, len(rows)))
+        whole.fetch()
     finally:
         host.close()
         net.train(training)
-    scores = Scores(*arrays)
-    if not later:
-        return scores
-    nats, rank, squared_error = (np.concatenate(parts) for parts in zip(*later, strict=True))
-    return scores._replace(later_nats=nats, later_rank=rank.astype(np.int16), later_squared_error=squared_error)
+    return whole.scores()
+
+
+class _Columns:
+    """What was made of each batch, on the device until it is fetched: whether all is finite, and the arrays of
+    `Scores`."""
+
+    _KINDS = (np.float32, np.uint16, np.float32, np.float32)
+
+    def __init__(self, legal_only: bool):
+        self._kinds = (*self._KINDS, *((np.float32,) if legal_only else ()))
+        self._waiting: list[tuple[torch.Tensor, ...]] = []
+        self._fetched: list[list[np.ndarray]] = []
+
+    def add(self, values: tuple[torch.Tensor, ...]) -> None:
+        """Of one batch; waits for nothing."""
+        self._waiting.append(values)
+
+    def fetch(self) -> None:
+        """Copy to the host what waits on the device. Raises NotFinite."""
+        if not self._waiting:
+            return
+        finite, *columns = [torch.cat(parts).cpu().numpy() for parts in zip(*self._waiting, strict=True)]
+        self._waiting.clear()
+        if not finite.all():
+            raise NotFinite("the net's logits are not finite numbers: its training has diverged")
+        self._fetched.append(columns)
+
+    def scores(self) -> Scores:
+        """Of all that was fetched."""
+        if not self._fetched:
+            return Scores(*(np.empty(0, kind) for kind in self._kinds))
+        columns = [np.concatenate(parts) for parts in zip(*self._fetched, strict=True)]
+        now, later = columns[: len(self._kinds)], columns[len(self._kinds) :]
+        scores = Scores(*(column.astype(kind, copy=False) for column, kind in zip(now, self._kinds, strict=True)))
+        if not later:
+            return scores
+        nats, rank, squared_error = later
+        return scores._replace(later_nats=nats, later_rank=rank.astype(np.int16), later_squared_error=squared_error)

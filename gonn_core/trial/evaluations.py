@@ -8,7 +8,7 @@ import numpy as np
 
 from gonn_core.errors import Damaged
 from gonn_core.evaluation import stored
-from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.evaluation.answers import Answers, answer
 from gonn_core.evaluation.identity import evaluation_id
 from gonn_core.evaluation.metrics import METRIC_SET, Scores
 from gonn_core.evaluation.reading import Reading
@@ -16,7 +16,7 @@ from gonn_core.files.seals import digest_of
 from gonn_core.go.layout import KO, PLY
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.cores import loader_threads
-from gonn_core.training.environment import choose_device, reset_torch
+from gonn_core.training.environment import choose_device, describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
@@ -94,7 +94,7 @@ def make_evaluations(
     extras: tuple[str, ...] = ("illegal",) if any(reading_of(job, request).legal_only for request in missing) else ()
     extras += ("future",) * (job.config.net.residual.output_planes - 1)
     maker = PlaneMaker(data.store, job.config.features, device, memory_format, extras)
-    for request in missing:
+    for request in sorted(missing, key=lambda request: request.history != "full"):  # the others take of its numbers
         resolved = _resolved(job, request)
         net, digest = snapshot_net(directory, job.config, job.id, resolved["samples"])
         view = data.subset(request.view, request.minimum_positions, request.subset_seed)
@@ -103,15 +103,25 @@ def make_evaluations(
         summary = _read(directory, identity)
         if summary is None:
             net.to(device, memory_format=memory_format)  # type: ignore[call-overload]  # torch's types lack the keyword
-            on_batch = _progress_callback(job, request, resolved["samples"], len(view.rows), on_progress)
-            answered = partial(evaluate, net, maker, view.rows, request.history, threads, on_batch, reading)
+            progress = _progress_callback(job, request, resolved["samples"], on_progress)
+            answers = Answers(net, maker, threads, progress, reading, "future" in extras)
+            known = _scores(directory, evaluation_id(digest, view.digest, "full", reading))
+            answered = partial(answer, answers, job.config.features, view.rows, request.history, known)
             summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}
             summary |= {"history": request.history, "symmetry_averaging": reading.symmetry_averaging}
             summary |= {"legal_only": True} if reading.legal_only else {}
+            summary |= {"device": describe_device(device)}
             summary["requests"] = []
         summary["requests"].append(resolved)
         directory.write(f"eval/{identity}.json", stored.pack_summary(summary), lease)
+
+
+def _scores(directory: TrialDirectory, identity: str) -> Scores | None:
+    """Of a stored evaluation that is what was written."""
+    return next(
+        (each.scores for each in _usable(directory) if each.summary["id"] == identity and _is_whole(each)), None
+    )
 
 
 def _read(directory: TrialDirectory, identity: str) -> dict | None:
@@ -122,7 +132,7 @@ def _read(directory: TrialDirectory, identity: str) -> dict | None:
 
 def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:
     """Evaluate and write the arrays, before the summary: whoever finds the summary finds them too."""
-    began = time.perf_counter()
+    began, cpu_began = time.perf_counter(), time.process_time()
     scores = answered()
     games, moves = view.games(), store.moves[view.rows]
     arrays = stored.pack_arrays(scores, view.rows, games, moves[:, PLY], moves[:, KO] >= 0)
@@ -137,14 +147,15 @@ def _make(identity: str, answered: Callable[[], Scores], store, view, directory:
         **scores.means(),
         "arrays": digest_of(arrays),
         "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - cpu_began,
     }
 
 
-def _progress_callback(job: Job, request: EvaluationRequest, samples: int, positions: int, on_progress: OnProgress):
-    """What `evaluate` calls after a batch: tells an event about once a second."""
+def _progress_callback(job: Job, request: EvaluationRequest, samples: int, on_progress: OnProgress):
+    """What `answer` calls after a batch: tells an event about once a second."""
     next_tick = time.monotonic()
 
-    def on_batch(done: int) -> None:
+    def on_batch(done: int, positions: int) -> None:
         nonlocal next_tick
         if time.monotonic() >= next_tick:
             next_tick = time.monotonic() + _TICK_SECONDS

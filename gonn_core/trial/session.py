@@ -17,6 +17,7 @@ from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import thresholded
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
+from gonn_core.evaluation.kept_planes import KeptPlanes
 from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
@@ -86,6 +87,7 @@ class Session:
         self.maker = PlaneMaker(
             data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras
         )
+        self._looked_at = KeptPlanes(self.maker)
         self.trainer = Trainer(
             job.config, len(view.rows), self.device, settings.memory_format, compile=settings.compile
         )
@@ -209,6 +211,7 @@ class Session:
             **{name: last[name] for name in (*SUMMARISED, "train_nats", "looks") if name in last},
             **{name: value for name, value in last.items() if name.startswith("train_")},
             **self.clock.seconds(),
+            **self.clock.split(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
             **({"peak_bytes": memory.peak} if (memory := peak_memory(self.device)) else {}),
@@ -240,16 +243,7 @@ class Session:
         with self.clock.aside():
             evaluations = self._lines[-1]["looks"] if self._lines else 0
             if self._progress_rows is not None:
-                scores = evaluate(
-                    trainer.evaluated_net,
-                    self.maker,
-                    self._progress_rows,
-                    "full",
-                    self.loader_threads,
-                    None,
-                    self._reading,
-                )
-                line |= scores.means() | thresholded(scores)
+                line |= self._look(self._progress_rows)
                 evaluations += 1
             line |= {"learning_rate": trainer.rate, "looks": evaluations}
             line |= {"samples_per_s": self._rate(trainer.samples), **self.clock.seconds()}
@@ -264,6 +258,14 @@ class Session:
                 training_seconds=line["training_seconds"],
                 memory=peak_memory(self.device),
             )
+
+    def _look(self, rows: np.ndarray) -> dict[str, float]:
+        """Metrics at validation, in the precision that the trial trains in."""
+        threads, precision = self.loader_threads, self.job.config.training.precision
+        with self.clock.looking():
+            net, maker = self.trainer.evaluated_net, self._looked_at
+            scores = evaluate(net, maker, rows, "full", threads, None, self._reading, precision)
+        return scores.means() | thresholded(scores)
 
     def _part(self, done: int) -> None:
         """So many parts of the running step are done: a step of many parts may take minutes."""
@@ -301,5 +303,5 @@ class Session:
     def _checkpoint(self) -> None:
         with self.clock.aside():
             self.trainer.check_finite()  # weights that are no numbers must not replace those that are
-            data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds())
+            data = checkpoint.pack(self.job.id, self.trainer.state(), self.clock.seconds() | self.clock.split())
             self.directory.write(self.directory.checkpoint.name, data, self.lease)

@@ -71,7 +71,14 @@ def tiny_job(runs: Path, config: TrialConfig | None = None, **settings) -> Job:
     return Job(config=config or tiny_config(), run=RunSettings(**{**usual, **settings}))
 
 
-TIMES = ("samples_per_s", "wall_seconds", "cpu_seconds", "training_seconds")
+TIMES = (
+    "samples_per_s",
+    "wall_seconds",
+    "cpu_seconds",
+    "training_seconds",
+    "training_cpu_seconds",
+    "looks_cpu_seconds",
+)
 
 
 def assert_same_trial(one: Path, other: Path) -> None:
