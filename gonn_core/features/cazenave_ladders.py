@@ -16,15 +16,23 @@ after it the ko that it takes is.
     ladder_opponent_threat       the same for the opponent's moves
     ladder_opponent_move_caught  the mirror of ladder_move_caught; the text says 45 planes and names 44: this is ours
 
-Every legal move is tried. What it cannot have changed is not searched again: an answer hangs on its footprint only (the
-argument is in gonn_core/go/ladder_cache.py), and a chain with two liberties after a move had two or three before.
+Only moves are tried that may leave their own chain with two liberties or fewer, or that matter to an answer
+(`ladder_reach`); a chain with two liberties after an enemy's move had two, or three of which he took one. Each search
+is the one that trying every legal move would make, node for node, so its limit decides the same. Searching takes most
+of the time that is left, some 1,500 nodes a position: too much for a GPU's input, for which `stored_ladders` keeps the
+marks of a store's rows.
 """
 
 import numpy as np
 
 from gonn_core.features.cell_sets import CELL_WORDS, neighbours
+from gonn_core.features.ladder_reach import (
+    find_chain_sets,
+    make_chain_sets,
+    moves_into_few_liberties,
+    moves_that_matter,
+)
 from gonn_core.go.jit import kernel, lowest_bit
-from gonn_core.go.ladder_cache import note_move
 from gonn_core.go.ladder_search import mark_chain, working_moves
 from gonn_core.go.layout import FLAGS, KO, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, FROM_PADDED, POINTS, SYMMETRY, WHITE, WORDS
@@ -44,10 +52,13 @@ from gonn_core.go.rules import (
 from gonn_core.go.setup import keep_living, set_up
 from gonn_core.go.workspace import SearchWorkspace, make_workspace
 
+_ONE = np.uint64(1)
+
 NODES = 2_000
 """Nodes of a search after which the chain counts as safe; a ladder across the whole board takes some 200."""
 
-CAUGHT, TWO_LIBERTIES, ATARI, CAPTURE, ESCAPE, THREAT, OPPONENT_THREAT, OPPONENT_CAUGHT = range(8)
+PLANES = 8
+CAUGHT, TWO_LIBERTIES, ATARI, CAPTURE, ESCAPE, THREAT, OPPONENT_THREAT, OPPONENT_CAUGHT = range(PLANES)
 """Places in `marks.Tables.ladders`, those of `sets.LADDER_PLANES`."""
 
 
@@ -96,66 +107,75 @@ def _find_weak_chains(work, heads, falls, footprints):
 
 
 @kernel
-def _is_changed(footprint, changed):
-    common = np.uint64(0)
-    for word in range(CELL_WORDS):
-        common |= footprint[word] & changed[word]
-    return common != 0
-
-
-@kernel
-def _escapes(work, mover, ko, heads, falls, footprints, n):
-    """After a move by `mover`: True when a chain of his that would have fallen does not."""
-    for k in range(n):
-        stone = np.uint64(heads[k])
-        if (
-            falls[k]
-            and work.board[stone] == mover
-            and _is_changed(footprints[k], work.changed)
-            and not _falls(work, stone, ko)
-        ):
-            return True
-    return False
-
-
-@kernel
-def _threatens(work, mover, was_three, heads, falls, footprints, n):
-    """After a move by `mover`: True when a chain of his enemy has two liberties and would fall, which it would not
-    before."""
+def _choose_moves(work, mover, is_own, weak, sets, n_sets, into, tried, all_tried):
+    """The moves of one side to be tried: in `into` (7,) for what becomes of their own chain, in `tried` (n, 7) for what
+    becomes of each weak chain; `all_tried` (7,) has both."""
+    heads, falls, footprints, n = weak
     board = work.board
+    moves_into_few_liberties(board, mover, into)
+    all_tried[:] = into
     for k in range(n):
-        stone = np.uint64(heads[k])
-        if falls[k] or board[stone] != np.uint64(3) - mover or board[LIBERTIES + board[HEAD + stone]] != 2:
-            continue
-        if (was_three[k] or _is_changed(footprints[k], work.changed)) and _falls(work, stone, NOWHERE):
-            return True
-    return False
+        head = np.uint64(heads[k])
+        liberties, is_movers = board[LIBERTIES + head], board[head] == mover
+        own_liberties = sets.liberties[sets.number[head]]
+        tried[k, :] = 0
+        if is_movers and is_own and falls[k]:  # escapes
+            moves_that_matter(board, sets, n_sets, footprints[k], mover, tried[k])
+        elif not is_movers and not falls[k] and liberties == 2:  # threats: it must keep its two liberties
+            moves_that_matter(board, sets, n_sets, footprints[k], mover, tried[k])
+            for word in range(CELL_WORDS):
+                tried[k, word] &= ~own_liberties[word]
+        elif not is_movers and liberties == 3:  # threats: it must lose one
+            tried[k] = own_liberties
+        for word in range(CELL_WORDS):
+            all_tried[word] |= tried[k, word]
 
 
 @kernel
-def _mark_moves(work, trying, mover, is_own, ko, chains, first, image, marks, n):
+def _after_move(work, ko, weak, tried, word, bit):
+    """After a move that stands at this bit: (does a chain of the mover's escape, is one of the enemy's threatened)."""
+    heads, falls, _, n = weak
+    board = work.board
+    escapes = threatens = False
+    for k in range(n):
+        if tried[k, word] & bit == 0:
+            continue
+        stone = np.uint64(heads[k])
+        if falls[k]:
+            escapes = escapes or not _falls(work, stone, ko)
+        elif not threatens and board[LIBERTIES + board[HEAD + stone]] == 2:
+            threatens = _falls(work, stone, NOWHERE)
+    return escapes, threatens
+
+
+@kernel
+def _mark_moves(work, trying, mover, is_own, ko, weak, sets, n_sets, tried, first, image, marks, n):
     """Appends the marks of the moves of one side, each played and taken back."""
-    heads, falls, was_three, footprints, n_chains = chains
     board = work.board
     caught, threat = (first[CAUGHT], first[THREAT]) if is_own else (first[OPPONENT_CAUGHT], first[OPPONENT_THREAT])
-    for point in range(POINTS):
-        p = PADDED_POINT[point]
-        if not is_legal(board, p, mover, ko):
-            continue
-        target = image[point]
-        top, ko_after, captured = play(board, trying.undo, BOTTOM, p, mover)
-        work.changed[:] = 0
-        note_move(trying, p, mover, captured)
-        if _falls(work, p, ko_after):
-            marks[n] = caught + target
-            n += 1
-        if is_own and _escapes(work, mover, ko_after, heads, falls, footprints, n_chains):
-            marks[n] = first[ESCAPE] + target
-            n += 1
-        if _threatens(work, mover, was_three, heads, falls, footprints, n_chains):
-            marks[n] = threat + target
-            n += 1
-        take_back(board, trying.undo, top)
+    into, all_tried = np.empty(CELL_WORDS, np.uint64), np.empty(CELL_WORDS, np.uint64)
+    _choose_moves(work, mover, is_own, weak, sets, n_sets, into, tried, all_tried)
+    for word in range(CELL_WORDS):
+        left = all_tried[word]
+        while left != 0:
+            p = np.uint64(word * 64 + lowest_bit(left))
+            bit = left & (~left + _ONE)
+            left ^= bit
+            if not is_legal(board, p, mover, ko):
+                continue
+            target = image[FROM_PADDED[p]]
+            top, ko_after, _ = play(board, trying.undo, BOTTOM, p, mover)
+            if into[word] & bit != 0 and _falls(work, p, ko_after):
+                marks[n] = caught + target
+                n += 1
+            escapes, threatens = _after_move(work, ko_after, weak, tried, word, bit)
+            if escapes:
+                marks[n] = first[ESCAPE] + target
+                n += 1
+            if threatens:
+                marks[n] = threat + target
+                n += 1
+            take_back(board, trying.undo, top)
     return n
 
 
@@ -198,8 +218,9 @@ def mark_ladders(source, rows, symmetries, first, work, trying, marks, counts):
     A chain without a liberty, which no store has, is not there for this purpose. `work` and `trying` are from
     `make_workspaces`.
     """
-    heads, falls, was_three = np.empty(POINTS, np.int64), np.empty(POINTS, np.bool_), np.empty(POINTS, np.bool_)
-    footprints, stones = np.empty((POINTS, CELL_WORDS), np.uint64), np.empty(2 * WORDS, np.uint64)
+    heads, falls, stones = np.empty(POINTS, np.int64), np.empty(POINTS, np.bool_), np.empty(2 * WORDS, np.uint64)
+    footprints, tried = np.empty((POINTS, CELL_WORDS), np.uint64), np.empty((POINTS, CELL_WORDS), np.uint64)
+    sets = make_chain_sets()
     board = work.board
     for j in range(len(rows)):
         row, image, n = rows[j], SYMMETRY[symmetries[j]], counts[j]
@@ -210,11 +231,11 @@ def mark_ladders(source, rows, symmetries, first, work, trying, marks, counts):
         banned = np.int64(source.moves[row, KO])
         ko = PADDED_POINT[banned] if banned >= 0 else NOWHERE
         n_chains = _find_weak_chains(work, heads, falls, footprints)
-        for k in range(n_chains):
-            was_three[k] = board[LIBERTIES + np.uint64(heads[k])] == 3
-        chains = (heads, falls, was_three, footprints, n_chains)
+        weak, n_sets = (heads, falls, footprints, n_chains), find_chain_sets(board, sets)
         n = _mark_stones(board, source.ladders[row], first, image, marks[j], n)
         n = _mark_captures(work, own, ko, heads, falls, n_chains, first, image, marks[j], n)
-        n = _mark_moves(work, trying, own, True, ko, chains, first, image, marks[j], n)
-        n = _mark_moves(work, trying, np.uint64(3) - own, False, NOWHERE, chains, first, image, marks[j], n)
+        for side, banned_point in ((own, ko), (np.uint64(3) - own, NOWHERE)):
+            n = _mark_moves(
+                work, trying, side, side == own, banned_point, weak, sets, n_sets, tried, first, image, marks[j], n
+            )
         counts[j] = n

@@ -15,6 +15,7 @@ from gonn_core.features.marks import ROOM, Tables, make_tables, mark_rows, write
 from gonn_core.features.past_boards import add_past_boards
 from gonn_core.features.sets import computed_planes
 from gonn_core.features.source import PlaneSource
+from gonn_core.features.stored_ladders import StoredMarks, look_up_marks
 from gonn_core.go import jit
 from gonn_core.go.points import POINTS, SIZE, SYMMETRY
 from gonn_core.settings.features import FeatureConfig
@@ -25,20 +26,33 @@ def packed_bytes(features: FeatureConfig) -> int:
     return (len(computed_planes(features)) * POINTS + 7) // 8
 
 
-def is_compiled(features: FeatureConfig, packed: bool) -> bool:
+def is_compiled(features: FeatureConfig, packed: bool, stored: bool = False) -> bool:
     """Whether `make_planes`, or `pack_planes`, of these features would run without compiling first, which takes
-    seconds."""
+    seconds. stored: with the ladder marks of a store at hand."""
     if features.set == "gonn":
         return gonn.is_compiled(packed)
-    return jit.is_compiled(mark_ladders if features.ladders else mark_rows)
+    if features.ladders and not jit.is_compiled(look_up_marks if stored else mark_ladders):
+        return False
+    return jit.is_compiled(mark_rows)
 
 
-def make_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, out, targets) -> None:
+def make_planes(
+    features: FeatureConfig,
+    source: PlaneSource,
+    rows,
+    symmetries,
+    keep,
+    out,
+    targets,
+    stored: StoredMarks | None = None,
+) -> None:
     """Fill `out` with the planes of the positions at `rows`, and `targets` with the moves played there.
 
     rows (B,), symmetries (B,), keep (B,)       which rows; symmetry of each, 0..7; earlier moves that are shown, 0..5
     out (B, P, 19, 19) or (B, P, 361)           float32 or uint8, C-contiguous: ones and zeros of the P planes made
     targets (B,) int64                          the move under the symmetry, -1 for a pass or none
+    stored                                      the ladder marks of all rows of the source, where they were made; else
+                                                the ladders of these rows are searched, with the same result
 
     Raises SettingError for a set that is not known, ValueError for arrays of another shape or type and numbers out of
     range.
@@ -58,11 +72,20 @@ def make_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, 
         raise ValueError(f"out: {out.dtype} {out.shape}, must be float32 or uint8 ({count}, {planes}, {SIZE}, {SIZE})")
     if not out.flags.c_contiguous:
         raise ValueError("out: must be C-contiguous")
-    marks, counts, _ = _marks(features, source, rows, symmetries, keep, targets)
+    marks, counts, _ = _marks(features, source, rows, symmetries, keep, targets, stored)
     write_numbers(marks, counts, out.reshape(count, planes * POINTS))
 
 
-def pack_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, out, targets) -> None:
+def pack_planes(
+    features: FeatureConfig,
+    source: PlaneSource,
+    rows,
+    symmetries,
+    keep,
+    out,
+    targets,
+    stored: StoredMarks | None = None,
+) -> None:
     """As `make_planes`, with `out` (B, packed_bytes(features)) uint8: what numpy.packbits makes of the planes."""
     if features.set == "gonn":
         packed_planes(
@@ -82,12 +105,12 @@ def pack_planes(features: FeatureConfig, source: PlaneSource, rows, symmetries, 
     size = packed_bytes(features)
     if out.dtype != np.uint8 or out.shape != (len(rows), size) or not out.flags.c_contiguous:
         raise ValueError(f"out: {out.dtype} {out.shape}, must be uint8 ({len(rows)}, {size}), C-contiguous")
-    marks, counts, tables = _marks(features, source, rows, symmetries, keep, targets)
+    marks, counts, tables = _marks(features, source, rows, symmetries, keep, targets, stored)
     write_bits(marks, counts, tables.end, out)
 
 
 def _marks(
-    features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, targets
+    features: FeatureConfig, source: PlaneSource, rows, symmetries, keep, targets, stored: StoredMarks | None
 ) -> tuple[np.ndarray, np.ndarray, Tables]:
     """Marks and their numbers; the kernels themselves test no bounds. Raises ValueError."""
     count = len(rows)
@@ -106,7 +129,11 @@ def _marks(
     tables = _tables(computed_planes(features), features.set == "go_nn")
     marks, counts = np.empty((count, ROOM), np.uint16), np.empty(count, np.int64)
     mark_rows(source, *batch, tables, marks, counts, targets)
-    if features.ladders:
+    if features.ladders and stored is not None:
+        if len(stored.first) != len(source.stones) + 1:
+            raise ValueError(f"stored marks of {len(stored.first) - 1} rows for {len(source.stones)}")
+        look_up_marks(*stored, *batch[:2], tables.ladders, marks, counts)
+    elif features.ladders:
         mark_ladders(source, *batch[:2], tables.ladders, *make_workspaces(), marks, counts)
     return marks, counts, tables
 

@@ -17,9 +17,11 @@ from gonn_core.config import FeatureConfig, TrialConfig
 from gonn_core.features.planes import is_compiled, make_planes, pack_planes, packed_bytes
 from gonn_core.features.sets import computed_planes, plane_indices
 from gonn_core.features.source import plane_source
+from gonn_core.features.stored_ladders import has_ladders, open_marks
 from gonn_core.features.targets.make import Targets
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.records.sampler import Sampler
+from gonn_core.records.store import Store
 
 
 class Batch(NamedTuple):
@@ -93,11 +95,12 @@ class PlaneMaker:
         )
         self._shifts = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
         self._extras = Targets(store, extras) if extras else None
+        self._stored = open_marks(store) if has_ladders(features) and isinstance(store, Store) else None
 
     @property
     def is_compiled(self) -> bool:
         """Whether `on_host` would run without compiling its first kernel, which calls most of the others."""
-        return is_compiled(self._features, packed=self._device.type != "cpu")
+        return is_compiled(self._features, self._device.type != "cpu", self._stored is not None)
 
     def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
         """rows (N,) int64 of the store, symmetries and keep (N,) uint8; called from threads. Raises ValueError for a
@@ -105,7 +108,7 @@ class PlaneMaker:
         targets = np.empty(len(rows), np.int64)
         if self._device.type == "cpu":
             numbers = np.empty((len(rows), self._computed, SIZE, SIZE), np.float32)
-            make_planes(self._features, self._source, rows, symmetries, keep, numbers, targets)
+            make_planes(self._features, self._source, rows, symmetries, keep, numbers, targets, self._stored)
             planes = torch.from_numpy(numbers)
             if self._selected is not None:
                 planes = planes[:, self._selected]
@@ -113,7 +116,8 @@ class PlaneMaker:
         else:
             shape = len(rows), packed_bytes(self._features)
             planes = torch.empty(shape, dtype=torch.uint8, pin_memory=self._pinned)
-            pack_planes(self._features, self._source, rows, symmetries, keep, planes.numpy(), targets)
+            packed = planes.numpy()
+            pack_planes(self._features, self._source, rows, symmetries, keep, packed, targets, self._stored)
         if targets.min() < 0:
             raise ValueError(f"row {rows[targets.argmin()]} of the store has no move to predict")
         extras = self._extras.make(rows, symmetries) if self._extras else {}

@@ -17,6 +17,7 @@ from gonn_core.trial.events import (
     Finished,
     Mended,
     Point,
+    Preparing,
     Started,
     Tick,
     Waiting,
@@ -106,6 +107,8 @@ def describe(event: Event) -> str:
     start = f"{event.trial}  {event.samples:,}/{event.total:,} samples"
     if isinstance(event, Started):
         return f"{start}  {'goes on' if event.resumed else 'starts'} on {event.device}"
+    if isinstance(event, Preparing):
+        return f"{start}  storing the ladder planes of the data set: {event.positions:,}/{event.of:,} positions"
     if isinstance(event, Evaluating):
         done = f"{event.positions:,}/{event.of:,} positions"
         return f"{start}  evaluating {event.split} ({event.history}): {done}"

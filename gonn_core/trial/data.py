@@ -1,10 +1,16 @@
 """A position store and its views, found again by the digests that a job names."""
 
+import time
 from pathlib import Path
 
-from gonn_core.errors import Damaged, InputError
+from gonn_core.errors import Damaged, InputError, UserError
+from gonn_core.features.stored_ladders import make_marks, wants_marks
 from gonn_core.records.store import open_store
 from gonn_core.records.views import View, open_view, read_digests, subset
+from gonn_core.trial.events import Changed, OnProgress, PauseAsked, Preparing
+from gonn_core.trial.job import Job
+
+_TICK_SECONDS = 1.0
 
 
 class TrialData:
@@ -43,3 +49,26 @@ class TrialData:
         if damages:
             raise Damaged(damages[0].path, f"{damages[0].problem}; prepare the data again")
         raise InputError(self._views_folder, f"no view {digest}; prepare the data of this trial first")
+
+
+def prepare_planes(job: Job, data: TrialData, device: str, threads: int, on_progress: OnProgress) -> None:
+    """Have planes made and stored for the whole data set that would keep a device of this type waiting if each batch
+    searched for them; where its folder takes no files they are searched for, and that is told. Raises PauseAsked when
+    asked to."""
+    samples, due = job.config.training.samples, time.monotonic()
+    if not wants_marks(job.config.features, device, samples, len(data.store)):
+        return
+
+    def report(positions: int, of: int) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + _TICK_SECONDS
+            if on_progress(Preparing(job.id, 0, samples, positions=positions, of=of)) is False:
+                raise PauseAsked
+
+    try:
+        report(0, len(data.store))
+        make_marks(data.store, threads, report)
+    except UserError as error:
+        line = f"ladder planes are not stored but searched for, batch by batch: {str(error).splitlines()[0]}"
+        on_progress(Changed(job.id, 0, samples, message=line))

@@ -1,8 +1,8 @@
 """What is told of a trial while it runs: one frozen dataclass per kind of event, picklable, so that it crosses
 processes and machines as it is.
 
-A trial tells Waiting, Mended, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs many of
-them tells Begun, Retried, Failed and Paused too.
+A trial tells Waiting, Mended, Preparing, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs
+many of them tells Begun, Retried, Failed and Paused too.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,6 +55,15 @@ class Mended(Event):
 @dataclass(frozen=True, kw_only=True)
 class Changed(Mended):
     """Nothing is damaged, but the trial goes on otherwise than it would have; shown as `Mended` is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparing(Event):
+    """About once a second while planes of the whole data set are made and stored, for this trial and all later ones."""
+
+    positions: int
+    """How many are done."""
+    of: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +157,7 @@ checkpoint."""
 
 def is_passing(event: Event) -> bool:
     """Whether an event says no more than how far a trial is now: the next one will say it better."""
-    return isinstance(event, Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
+    return isinstance(event, Preparing | Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
 
 
 def steps_done(step: float) -> str:

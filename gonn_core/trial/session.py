@@ -37,7 +37,7 @@ from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 from gonn_core.training.speed import synchronize
 from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
-from gonn_core.trial.data import TrialData
+from gonn_core.trial.data import TrialData, prepare_planes
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Changed, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
@@ -84,6 +84,7 @@ class Session:
         extras = extras_of(job.config)
         if self._reading.legal_only and "illegal" not in extras:
             extras = ("illegal", *extras)
+        prepare_planes(job, data, self.device.type, self.loader_threads, on_progress)
         self.maker = PlaneMaker(
             data.store, job.config.features, self.device, MEMORY_FORMATS[settings.memory_format], extras
         )

@@ -9,7 +9,18 @@ from typing import TextIO
 
 from gonn_core.errors import printable
 from gonn_core.metrics import watched
-from gonn_core.trial.events import Begun, Evaluating, Event, Failed, Mended, Retried, Tick, Waiting, steps_done
+from gonn_core.trial.events import (
+    Begun,
+    Evaluating,
+    Event,
+    Failed,
+    Mended,
+    Preparing,
+    Retried,
+    Tick,
+    Waiting,
+    steps_done,
+)
 from orchestration.progress import Bar, Display, display, duration
 
 ALL = "all trials"
@@ -132,6 +143,8 @@ def _note(event: Event) -> str:
             return "starting"
         case Waiting():
             return "trained by another command, waiting for its result"
+        case Preparing():
+            return f"storing the ladder planes of the data set {event.positions:,}/{event.of:,}"
         case Evaluating():
             return f"evaluating {event.split} {event.positions:,}/{event.of:,}"
         case Failed() | Retried() | Mended():
