@@ -1,7 +1,6 @@
 """Input planes from the position store: positions a second, in the way that training asks for them.
 
-First GoNN's 26, ladders included, then the other sets with all their planes; Cazenave's also without ladders, whose
-planes are searched for anew (only GoNN's are in the store).
+First GoNN's 26, ladders included, then every set and every target beside the move, one thread (`plane_sets`).
 
     python -m benchmarks.planes GAMES... [--stores stores] [--batch 256] [--positions 200000] [--rounds 3]
 
@@ -24,32 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core.config import FeatureConfig
+from benchmarks.plane_sets import print_sets
 from gonn_core.features.gonn import PACKED_BYTES, PLANES, gonn_planes, packed_planes
-from gonn_core.features.planes import make_planes
-from gonn_core.features.sets import plane_names
-from gonn_core.features.source import plane_source
 from gonn_core.go.jit import kernel
 from gonn_core.go.layout import FIRST, FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import PADDED, POINTS, STRIDE, SYMMETRY, TO_PADDED, WORDS
 from gonn_core.records.build import GameSource, prepare_store
 
 EDGE = 3
-
-_CAZENAVE = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
-OTHER_SETS = (
-    ("go_nn", FeatureConfig(set="go_nn", liberties_after=0, history=4, ladders=False, captures=True), 2),
-    (
-        "clark",
-        FeatureConfig(
-            set="clark", liberties=3, liberties_after=0, history=0, ladders=False, ones=False, edge="channel"
-        ),
-        2,
-    ),
-    ("cazenave, no ladders", _CAZENAVE.model_copy(update={"ladders": False}), 4),
-    ("cazenave", _CAZENAVE, 50),
-)
-"""Name, planes, and by how much fewer positions are timed."""
 
 
 @kernel
@@ -213,24 +194,7 @@ def main():
         print(f"{name:<24} {threads:>7} {cpu:>10,.0f} {wall:>10,.0f} {cpu / medians[0][0]:>10.1f}")
     (cpu_1, wall_1), (cpu_2, wall_2) = medians[1], medians[-1]
     print(f"two threads: {wall_2 / wall_1:.2f} x the wall rate and {cpu_2 / cpu_1:.2f} x the CPU rate of one")
-    print_other_sets(store, options)
-
-
-def print_other_sets(store, options):
-    """The table of the sets beside GoNN's, float32, one thread."""
-    source = plane_source(store)
-    print(f"\n{'set':<24} {'planes':>7} {'pos/CPU-s':>10} {'pos/s wall':>10}")
-    for name, features, fewer in OTHER_SETS:
-
-        def fill(stones, ladders, moves, *batch, features=features):
-            make_planes(features, source, *batch)
-
-        shape = len(plane_names(features)), POINTS
-        job = Job(fill, store, shape, np.float32, options, max(options.batch, options.positions // fewer), 0)
-        timed([job])
-        measured = [timed([job]) for _ in range(options.rounds)]
-        cpu, wall = (statistics.median(values) for values in zip(*measured, strict=True))
-        print(f"{name:<24} {shape[0]:>7} {cpu:>10,.0f} {wall:>10,.0f}")
+    print_sets(store, options)
 
 
 if __name__ == "__main__":
