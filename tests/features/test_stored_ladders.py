@@ -29,7 +29,7 @@ def store(tmp_path, monkeypatch):
     for seed in range(2):
         points = np.random.default_rng(seed).permutation(7 * 19)[:50]
         moves = "".join(f";{'BW'[k % 2]}[{chr(97 + p % 7)}{chr(97 + p // 7)}]" for k, p in enumerate(points))
-        (tmp_path / "games" / f"{seed}.sgf").write_text(f"(;GM[1]SZ[19]{moves})")
+        (tmp_path / "games" / f"{seed}.sgf").write_text(f"(;GM[1]SZ[19]PB[a]PW[b]{moves})")
     return prepare_store([GameSource(tmp_path / "games")], tmp_path / "stores")
 
 
