@@ -231,7 +231,7 @@ def main():
         module = ["pytest"] + rest
     else:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
-        module = ["scripts.gpu_queue"] if verb == "queue" else ["orchestration.cli"] + arguments
+        module = ["scripts.gpu_queue"] + rest if verb == "queue" else ["orchestration.cli"] + arguments
     sys.stdout.flush()
     os.execv(PYTHON, [PYTHON, "-m"] + module)
 

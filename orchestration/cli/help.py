@@ -44,7 +44,11 @@ EXAMPLES = {
         'gonn new-card point_head --system gonn --title "1x1 last convolution" \\\n'
         "      --setting net.head.kernel --off 5 --on 1",
     ),
-    "plan": ("gonn plan parametric_relu --budget smoke", "gonn plan elu,momentum --seeds 8"),
+    "plan": (
+        "gonn plan parametric_relu --budget smoke",
+        "gonn plan elu,momentum --seeds 8",
+        "gonn plan elu --budget gpu --gpu a100",
+    ),
     "play": ("gonn play parametric_relu-gonn-b5 --games 20",),
     "probe": ("gonn probe ladder_input-gonn-b5", "gonn probe 8629c8 --data kgs"),
     "rate": ("gonn rate --colour",),

@@ -86,11 +86,12 @@ def new_card(**settings):
 @click.command()
 @name_argument
 @study_options
-def plan(**settings):
+@click.option("--gpu", metavar="NAME", help="the device to tell the time for: h100, a100, rtx4090, …  [default: h100]")
+def plan(gpu, **settings):
     """What a study would train, and the smallest effect it could show."""
     from orchestration.study import plan_view
 
-    plan_view.print_plan(_request(settings))
+    plan_view.print_plan(_request(settings), gpu or None)
 
 
 @click.command()

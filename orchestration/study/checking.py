@@ -63,6 +63,8 @@ class Request:
     """Whether a small study comes before one that takes long (no: none does)."""
     is_first_look: bool = False
     """Whether this is such a small study: see `orchestration.study.first_look`."""
+    is_only_planned: bool = False
+    """Whether nothing will be trained here, so that the device need not be here either."""
 
 
 def at_each_number(request: Request) -> tuple[Request, ...]:
@@ -190,8 +192,9 @@ def check(request: Request) -> Checked:
     config = filled(config, cards, own_games(dataset.declaration.filter))
     _check_filters(request, config, cards)
     arms, contrasts = design_arms(request.design, base.id, config, cards)
-    check_device(request.device)
-    check_compiled(request.compile, request.device)
+    if not (request.is_only_planned and request.device == "cuda"):
+        check_device(request.device)
+        check_compiled(request.compile, request.device)
     return Checked(request, registry, cards, budget, base.id, config, arms, contrasts, asked, dataset, rate, arm_rates)
 
 
@@ -209,8 +212,9 @@ def _check_screen(request: Request, registry: Registry) -> Checked:
         seeds=lambda default: parse_seeds(request.seeds, default),
         precision=request.precision,
     )
-    check_device(request.device)
-    check_compiled(request.compile, request.device)
+    if not (request.is_only_planned and request.device == "cuda"):
+        check_device(request.device)
+        check_compiled(request.compile, request.device)
     found = screen(asked, registry, budget, own_games(dataset.declaration.filter), Workspace.here())
     place, config, cards, design = found.place, found.choice.flips.base, found.choice.cards, found.design
     return Checked(

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.table import Table
 
 from ablations.designs import DesignCell, ImpossibleDesign
 from ablations.study import Study, TrialRef, seeded
+from gonn_core.step_model.devices import find_device
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
@@ -18,6 +20,7 @@ from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look
+from orchestration.study.gpu_time import gpu_line, is_only_there
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.screens.view import screen_parts
 from reports.results.decisions import is_sequential
@@ -28,24 +31,29 @@ from reports.workspace import Workspace
 SEEDS_SHOWN = 4
 
 
-def print_plan(request: Request) -> None:
+def print_plan(request: Request, gpu: str | None = None) -> None:
     """Check the request, prepare its data, and print the plan, of each number of samples if it asks for several.
+
+    gpu: the device for which time is estimated; None: this machine's, or the standard one where it has none.
 
     Raises UserError, for arms that cannot be after a table of all of them.
     """
+    if gpu:
+        find_device(gpu)
     try:
-        each = [check(one) for one in at_each_number(request)]
+        each = [check(one) for one in at_each_number(replace(request, is_only_planned=True))]
     except ImpossibleDesign as error:
         output().print(_cells(error.cells))
         raise
     arms = [arm.config for checked in each for arm in checked.arms]
-    if line := warning(arms, request.device, Workspace.here()):
+    here = not is_only_there(request.device, gpu)
+    if here and (line := warning(arms, request.device, Workspace.here())):
         notes().print(line)
     for checked in each:
-        _print(checked)
+        _print(checked, gpu)
 
 
-def _print(checked: Checked) -> None:
+def _print(checked: Checked, gpu: str | None) -> None:
     request = checked.request
     notes().print(checked.line)
     workspace, console = Workspace.here(), output()
@@ -66,9 +74,9 @@ def _print(checked: Checked) -> None:
             console.print(part)
     else:
         console.print(_trials(study, workspace))
-    if line := _first_look(plan, workspace):
+    if not is_only_there(plan.checked.request.device, gpu) and (line := _first_look(plan, workspace)):
         console.print(line)
-    for line in _facts(plan, prior, workspace):
+    for line in _facts(plan, prior, workspace, gpu):
         console.print(line)
 
 
@@ -120,7 +128,7 @@ def _trials(study: Study, workspace: Workspace) -> Table:
     return table
 
 
-def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
+def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None):
     from gonn_core.nets.pairs import equal_start_share
 
     study = plan.study
@@ -129,7 +137,10 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     in_all = len(left) * training.samples
     number = f"at most {len(left)}" if is_sequential(study) else len(left)
     yield f"to train: {number} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
-    yield _time(plan, left, workspace)
+    if not is_only_there(plan.checked.request.device, gpu):
+        yield _time(plan, left, workspace)
+    if line := gpu_line(plan, left, workspace, gpu):
+        yield line
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
     if plan.checked.screen is not None:

@@ -8,6 +8,8 @@ import pytest
 
 from ablations.registry import load_registry
 from gonn_core.errors import InputError, SettingError
+from gonn_core.step_model.devices import STANDARD
+from orchestration.speeds.counted import counted
 from orchestration.upkeep.cleaning import committed_jobs
 from reports.workspace import Workspace
 from scripts import gpu_queue
@@ -19,7 +21,8 @@ def spoilt(tmp_path) -> Path:
     """A copy of the queue and its jobs, to be spoilt."""
     (tmp_path / "gpu").mkdir()
     shutil.copytree(FOLDER / "jobs", tmp_path / "gpu" / "jobs")
-    shutil.copy(FOLDER / "queue.yaml", tmp_path / "gpu")
+    for name in ("queue.yaml", "steps.json"):
+        shutil.copy(FOLDER / name, tmp_path / "gpu")
     return tmp_path / "gpu"
 
 
@@ -63,7 +66,7 @@ def test_a_claim_is_queued_with_both_arms():
     [
         ("net.activation: relu", "net.activation: crelu", "crelu"),
         ("samples: 5_000_000", "samples: 6_000_000", "minutes"),
-        ("minutes: 7", "minutes: 70", "7 min"),
+        ("minutes: 3,", "minutes: 70,", "3 min"),
         ("parametric_relu.early_loss", "parametric_relu.late_loss", "no such claim of parametric_relu"),
         ("parametric_relu.early_loss", "ladder_input.loss", "the job is no arm of ladder_input"),
         ("base: gonn-b5,", "base: gonn-b6,", "gonn-b6"),
@@ -87,10 +90,48 @@ def test_a_job_is_queued_once(spoilt):
         read_queue(spoilt)
 
 
-def test_minutes_grow_with_operations():
+def test_minutes_by_the_model_of_a_step():
+    """By hand: 39,600 samples/s of gonn-b5 and 11,300 of cazenave-14x256 on an H100, 5M samples, evaluations of 400,000
+    positions in half a minute to one, and in 2.5 to 5."""
     entries = {entry.queued.job: entry for entry in read_queue()}
-    minutes = {name: estimated_minutes(entries[name].job.config) for name in ("clark-s1", "b5-s1", "cazenave-s1")}
+    minutes = {name: estimated_minutes(entries[name]) for name in ("clark-s1", "b5-s1", "cazenave-s1")}
     assert minutes["clark-s1"] < minutes["b5-s1"] < minutes["cazenave-s1"]
+    found = {name: entries[name].on(STANDARD, {}) for name in minutes}
+    assert found["b5-s1"].samples_per_s == pytest.approx(39_600, rel=0.2)
+    assert found["cazenave-s1"].samples_per_s == pytest.approx(11_300, rel=0.2)
+    assert 30 < 400_000 / found["b5-s1"].positions_per_s < 60
+    assert 120 < 400_000 / found["cazenave-s1"].positions_per_s < 300
+    assert not any(one.measured for one in found.values())
+
+
+@pytest.mark.system
+def test_committed_counts_are_those_of_the_jobs():
+    """As far as versions of torch agree."""
+    entries = read_queue()
+    counts = counted({entry.queued.job: entry.job.config for entry in entries}, None, lambda _: None)
+    for entry in entries:
+        told, found = entry.counts.step, counts[entry.queued.job].step
+        assert found.bf16 == pytest.approx(told.bf16, rel=0.02), entry.queued.job
+        assert found.bytes == pytest.approx(told.bytes, rel=0.1) and found.kernels == pytest.approx(
+            told.kernels, rel=0.1
+        )
+
+
+def test_another_device_and_what_was_measured_on_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("GONN_HOME", str(tmp_path))
+    print_queue("l4")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "min of one L4, one at a time: an estimate, from a model of the step" in said
+    first = read_queue()[0]
+    folder = tmp_path / "runs" / "0123456789abcdef"
+    folder.mkdir(parents=True)
+    shutil.copy(FOLDER / "jobs" / "b5-s2.json", folder / "config.json")
+    (folder / "result.json").write_text(json.dumps({"device": "NVIDIA L4", "samples_per_s": 1000.0}))
+    print_queue("l4")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 of 17 measured on such a device, for others an estimate" in said and first.queued.job == "b5-s1"
+    with pytest.raises(SettingError, match="GPU=h999"):
+        print_queue("h999")
 
 
 def test_what_is_done_is_seen_here_or_beside_the_queue(tmp_path, monkeypatch, capsys):

@@ -51,6 +51,7 @@ def _counts(config) -> Counts:
     return counts_of(found)
 
 
+@pytest.mark.system
 def test_gonn_b5_as_estimated_by_hand():
     """33,500 samples/s with the project's PReLU, 39,600 with torch's own, which a GPU takes now; 1.55 TFLOP a step."""
     counts = _counts(configuration("gonn-b5"))
