@@ -16,6 +16,7 @@ from benchmarks.gpu.loading import loaded
 from benchmarks.gpu.machine import peaks
 from benchmarks.gpu.predicting import beside_measured, counted
 from benchmarks.gpu.steps import measured_steps, repeated_bits
+from gonn_core.compiling.body import Compile
 from gonn_core.config import with_values
 
 SECTIONS = ("steps", "model", "loader", "evaluation", "repeats", "beside")
@@ -72,16 +73,7 @@ def measure(plan: Plan, say: Say, found: Found) -> None:
         configs[base] = configuration(base, plan.size)
     if "steps" in plan.only:
         for base, config in configs.items():
-            for precision in (config.training.precision, *(("fp32",) if plan.size == "gpu" else ())):
-                row = base if precision == config.training.precision else f"{base}, {precision}"
-                varied = with_values(config, {"training.precision": precision})
-                _into(
-                    found,
-                    "steps",
-                    row,
-                    say,
-                    lambda c=varied: measured_steps(c, plan.device, plan.seconds, plan.threads, peak),
-                )
+            _steps(plan, base, config, peak, say, found)
     if "model" in plan.only:
         _model(configs, peak, say, found)
     games = _games(plan, say, found)
@@ -109,6 +101,21 @@ def _peaks(plan: Plan, say: Say, found: Found) -> dict[str, float]:
     say("matrix products and copies")
     found.results["peaks"] = peaks(plan.device, plan.size, plan.seconds)
     return found.results["peaks"]
+
+
+def _steps(plan: Plan, base: str, config, peak, say: Say, found: Found) -> None:
+    """As a trial makes them; at the full size also in fp32, with a compiled body, and on a GPU as CUDA graphs."""
+    ways: list[tuple[str, dict, Compile]] = [(base, {}, "none")]
+    if plan.size == "gpu":
+        ways += [(f"{base}, fp32", {"training.precision": "fp32"}, "none"), (f"{base}, compiled", {}, "body")]
+        ways += [(f"{base}, graphs", {}, "graphs")] if plan.device.type == "cuda" else []
+    for name, changed, compile in ways:
+        varied = with_values(config, changed) if changed else config
+
+        def work(varied=varied, compile=compile) -> dict:
+            return measured_steps(varied, plan.device, plan.seconds, plan.threads, peak, compile)
+
+        _into(found, "steps", name, say, work)
 
 
 def _model(configs, peak, say: Say, found: Found) -> None:

@@ -6,6 +6,7 @@ import torch
 
 from benchmarks.gpu.profiled import profiled
 from benchmarks.gpu.timing import host_seconds, seconds_each
+from gonn_core.compiling.body import Compile, check_compile
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import training_flops_per_sample
@@ -15,19 +16,25 @@ from gonn_core.training.speed import random_batches
 from gonn_core.trial.memory import forget_peak, peak_memory
 
 
-def prepared(config: TrialConfig, device: torch.device, threads: int) -> tuple[Trainer, Callable[[], object]]:
+def prepared(
+    config: TrialConfig, device: torch.device, threads: int, compile: Compile = "none"
+) -> tuple[Trainer, Callable[[], object]]:
     """A trainer in the state in which a trial begins, and a call that makes one step."""
     reset_torch(threads)
-    trainer = Trainer(config, rows=1000, device=device, memory_format="channels_last")
+    trainer = Trainer(config, rows=1000, device=device, memory_format="channels_last", compile=compile)
     batch = next(random_batches(config, device, "channels_last"))
     return trainer, lambda: trainer.step(batch)
 
 
-def measured_steps(config: TrialConfig, device: torch.device, seconds: float, threads: int, peaks: dict) -> dict:
+def measured_steps(
+    config: TrialConfig, device: torch.device, seconds: float, threads: int, peaks: dict, compile: Compile = "none"
+) -> dict:
     """Of a step: seconds (wall, the device waited for), samples_per_s, the host's seconds to ask for it (on a GPU),
     share of the measured matrix rate of the trial's precision, kernels and time by kind, peak memory."""
     forget_peak(device)
-    trainer, step = prepared(config, device, threads)
+    if compile != "none":
+        check_compile(compile, device.type)
+    trainer, step = prepared(config, device, threads, compile)
     each = seconds_each(step, device, seconds)
     memory = peak_memory(device)
     size = config.training.batch_size
