@@ -28,7 +28,7 @@ DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF fil
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
     "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
-    "--control-seeds, --first-look, --no-first-look, --precision, --device, --lr, --claim"
+    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim"
 )
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 TOPICS_VALID = "valid: input, block, head, loss, optimiser, data, schedule"
@@ -67,6 +67,8 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
     (["--design", "all"], f"DESIGN=all: not a known design; {DESIGNS_VALID}"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
+    (["--compile", "fast"], "COMPILE=fast: no such compile; valid: none, body, graphs"),
+    (["--compile", "graphs", "--device", "cpu"], "COMPILE=graphs: there are no CUDA graphs on cpu; valid: none, body"),
     (["--data", "nowhere"], f"DATA=nowhere: not a known data set, and no such file or folder; {DATA_VALID}"),
     (["--nosuch"], f"--nosuch: no such option; {OPTIONS_VALID}"),
     (["\x1b[2J"], "Got unexpected extra argument (\\x1b[2J)"),

@@ -1,0 +1,46 @@
+"""`python -m benchmarks.training`: what it says of a machine, its table, and a short run of all of it."""
+
+import pytest
+
+from benchmarks import training
+from benchmarks.training import COMPILED, PLAIN, machine_lines, main, print_steps, ratio_text
+
+
+def test_machine_and_its_flags(tmp_path):
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("model name\t: Some CPU\nflags\t\t: fpu avx2 avx512f avx512_bf16 amx_tile\n")
+    named, flags = machine_lines(cpuinfo)
+    assert named == "Some CPU, AVX-512, AVX-512 bf16, AMX"
+    assert flags.startswith("flags: avx2 yes, avx512f yes, avx512_bf16 yes, amx_bf16 no; torch ")
+    assert machine_lines(tmp_path / "none")[1].startswith("flags: not told; torch ")
+
+
+def test_ratios_are_of_the_same_round():
+    assert ratio_text([2.0, 30.0, 4.0], [1.0, 10.0, 4.0]) == "2.00 [1.00..3.00]"
+
+
+def test_when_compiling_has_paid(capsys):
+    """Twice as fast at 100 samples/s saves 5 ms a sample: 10 s are paid for by 2,000 samples. What is slower never
+    pays."""
+    rates = {PLAIN[0]: [100.0], COMPILED[0]: [200.0], PLAIN[1]: [150.0], COMPILED[1]: [140.0]}
+    print_steps(rates, {COMPILED[0]: (10.0, 1.0), COMPILED[1]: (10.0, 1.0)})
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    assert lines[2][0] == "fp32, compiled" and lines[2][-1] == "10.0, 1.0; 2,000, 200 samples"
+    assert lines[4][-1] == "10.0, 1.0; never, never samples"
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("compiler", [True, False])
+def test_a_short_run(compiler, monkeypatch, capsys):
+    if not compiler:
+        monkeypatch.setenv("CXX", "no-such-compiler")
+    main(["--short"])
+    out = capsys.readouterr().out
+    assert ("fp32, compiled" in out and "bf16, compiled" in out) == compiler
+    assert ("compiler: none (" in out) == (not compiler)
+    assert {line.split()[0] for line in out.partition("trials")[2].splitlines()[1:3]} == {"fp32", "bf16"}
+
+
+def test_names_of_variants():
+    names = [variant.name for variant in (*PLAIN, *COMPILED)]
+    assert len(set(names)) == len(names) and training.Variant("bf16", compile="body").name == "bf16, compiled"
