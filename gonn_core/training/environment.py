@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -99,7 +100,7 @@ def reset_torch(threads: int, device: torch.device | None = None) -> None:
 def _reset_precision() -> None:
     """fp32 at every level at which torch keeps it: all devices, a library, a library's operation; last by the older
     names, which torch compares with the newer ones."""
-    backends = torch.backends
+    backends: Any = torch.backends
     for whole in (backends, backends.cudnn, backends.mkldnn):
         whole.fp32_precision = "none"
     for operation in (backends.mkldnn.matmul, backends.mkldnn.conv, backends.mkldnn.rnn):

@@ -151,8 +151,12 @@ class Session:
         }
         self.directory.write_json("config.json", tree, self.lease)
         self.directory.remove("failure.json", self.lease)
-        goes_on = recorded is not None and self.trainer.samples and self.job.config.net.conv.dropout
-        if goes_on and (changed := other_masks(recorded["sessions"][-1], session)):
+        if (
+            recorded is not None
+            and self.trainer.samples
+            and self.job.config.net.conv.dropout
+            and (changed := other_masks(recorded["sessions"][-1], session))
+        ):
             self._emit(Changed, message=changed)
 
     def train(self) -> bool:
