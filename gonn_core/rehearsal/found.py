@@ -62,6 +62,8 @@ class Rehearsal(BaseModel):
     """Waits of the host for the device in step and evaluation, by `<phase> <operation>`."""
     copies: dict[str, int]
     """Copies between host and device in step and evaluation, by `<phase> <operation>`."""
+    unordered: dict[str, int]
+    """Operations that may give other bits each time on a GPU (gonn_core.training.determinism), likewise."""
     memory: MemoryNeed
 
     def kernels(self, phases: Iterable[Phase] = STEP) -> int:

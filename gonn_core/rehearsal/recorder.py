@@ -18,6 +18,7 @@ from torch.utils.flop_counter import flop_registry
 
 from gonn_core.rehearsal.found import Operation, Phase
 from gonn_core.rehearsal.storages import Storages
+from gonn_core.training.determinism import unordered
 
 TENSORS_A_LAUNCH = 48
 """Of a multi-tensor operation (`_foreach_…`), with two or three lists; torch's limit lies between 30 and 110."""
@@ -47,6 +48,7 @@ class Recorder(TorchDispatchMode):
         self.operations: Counter[Operation] = Counter()
         self.syncs: Counter[tuple[Phase, str]] = Counter()
         self.copies: Counter[tuple[Phase, str]] = Counter()
+        self.unordered: Counter[tuple[Phase, str]] = Counter()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -69,6 +71,8 @@ class Recorder(TorchDispatchMode):
             self.storages.see(tensor)
         if on_device or any(tensor.device.type == self.device.type for tensor in tensors):
             self.operations[_operation(phase, name, func, args, kwargs, out, tensors, made)] += 1
+            if unordered(func, args, kwargs):
+                self.unordered[phase, name] += 1
         return out
 
     def _without_numbers(self, tensor: torch.Tensor) -> FakeTensor:

@@ -19,7 +19,7 @@ from gonn_core.evaluation.evaluate import BATCH, score
 from gonn_core.features.planes import packed_bytes
 from gonn_core.nets import PolicyNet, trial_net
 from gonn_core.nets.init import ShapesOnly
-from gonn_core.rehearsal.device import pretended_device
+from gonn_core.rehearsal.device import NAME, pretended_device
 from gonn_core.rehearsal.found import MemoryNeed, Rehearsal
 from gonn_core.rehearsal.recorder import Recorder
 from gonn_core.training.batches import Batch, PlaneMaker
@@ -62,6 +62,7 @@ def rehearse(
         operations=tuple(recorder.operations.items()),
         syncs=_named(recorder.syncs),
         copies=_named(recorder.copies),
+        unordered=_named(recorder.unordered),
         memory=need,
     )
 
@@ -75,8 +76,8 @@ def _changed(config: TrialConfig, batch_size: int | None, precision: str | None)
 
 
 def _steps(config: TrialConfig, recorder: Recorder, memory_format: str, evaluation_batch: int) -> MemoryNeed:
-    reset_torch(1)
     device, storages = recorder.device, recorder.storages
+    reset_torch(1, device)
     net = trial_net(config, ShapesOnly())
     _move(net, device, MEMORY_FORMATS[memory_format])
     weights = storages.now
@@ -172,6 +173,8 @@ def _told(problem: Exception) -> str:
     frames = [frame for frame in traceback.extract_tb(problem.__traceback__) if "gonn_core" in frame.filename]
     frames = [frame for frame in frames if "rehearsal" not in frame.filename] or frames
     where = f" ({frames[-1].filename.rpartition('gonn_core/')[2]}:{frames[-1].lineno})" if frames else ""
+    if f"from the '{NAME}' backend" in str(problem):
+        return f"numbers of the host, such as a list of indices, are copied to the device{where}"
     return f"{type(problem).__name__}: {str(problem).strip().splitlines()[0] if str(problem) else ''}{where}"
 
 
