@@ -45,7 +45,9 @@ def of_cards(registry: Registry, cards: Iterable[str]) -> list[Named]:
         arms = resolve(registry, card, BUDGET)
         for state, config in (("off", arms.off), ("on", arms.on)):
             config = _shallow(effective(config))
-            found.setdefault(_computed(config), Named(f"{card} {state}", Part(config=config, batch_size=_batch(config))))
+            found.setdefault(
+                _computed(config), Named(f"{card} {state}", Part(config=config, batch_size=_batch(config)))
+            )
     return list(found.values())
 
 

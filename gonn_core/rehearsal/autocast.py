@@ -101,9 +101,10 @@ def _float32(operation, arguments, named):
 
 
 def _float32_result(operation, arguments, named):
-    if _is_eligible(arguments[0]) and named.get("dtype") is None:
-        named = {**named, "dtype": torch.float32}
-    return operation(*arguments, **named)
+    values = dict(zip((argument.name for argument in operation._schema.arguments), arguments, strict=False)) | named
+    if _is_eligible(arguments[0]) and values.get("dtype") is None:
+        values["dtype"] = torch.float32
+    return operation(**values)
 
 
 def _widest(operation, arguments, named):
