@@ -1,7 +1,7 @@
 """A device that pretends: a training step and an evaluation run on it, and what is wrong for a GPU is found.
 
-All of it in processes of their own: such a device takes real ones from its process. A sample here, in `make test`; every
-base, every card's arms and all defects in `make test-system`.
+All of it in processes of their own: such a device takes real ones from its process. `make test` has a sample,
+`make test-system` every base, every card's arms and all defects.
 """
 
 import json
@@ -69,7 +69,8 @@ def test_a_step_and_an_evaluation_of_every_family_pass_without_a_wait_or_a_copy(
 def test_all_phases_are_told_apart(quick):
     found = quick["nets"]["bf16"]
     assert all(found.kernels([phase]) for phase in ("input", "forward", "backward", "update", "evaluation"))
-    assert found.flops(["backward"]) == pytest.approx(2 * found.flops(["forward"]), rel=0.2)
+    forward, backward = found.flops(["forward"]), found.flops(["backward"])
+    assert forward < backward < 2 * forward  # twice, but for the gradient of the planes
     assert found.flops(["update"]) == 0
 
 
