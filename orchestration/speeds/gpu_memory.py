@@ -4,16 +4,17 @@ Predicted on a device that pretends (`gonn_core.rehearsal`): its tensors are cou
 beside them are allowances.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ablations.schema import Budget
-from ablations.study import Study
 from gonn_core.config import TrialConfig
-from gonn_core.rehearsal.found import Rehearsal
+from gonn_core.step_model.counts import Counts
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, HEADROOM
+from orchestration.runners.gpus import memory_sizes, visible_gpus
+from orchestration.speeds.counted import counted
 from orchestration.speeds.kept import net_key
-from orchestration.speeds.rehearsed import rehearsed
+from orchestration.speeds.measure import Say
 from reports.results.costs import net_cost
 from reports.workspace import Workspace
 
@@ -42,18 +43,19 @@ def is_asked(device: str, budget: Budget) -> bool:
     """Whether a plan is one for a GPU: it is asked for, it is here, or the budget is one of published nets."""
     if device == "cpu":
         return False
-    return device == "cuda" or budget.base_from == "claim" or bool(_gpus_here())
+    return device == "cuda" or budget.base_from == "claim" or bool(visible_gpus().titles)
 
 
-def memory_lines(study: Study, workspace: Workspace) -> list[str]:
-    """What a plan says of memory. Raises `gonn_core.rehearsal.process.Cannot`, InputError."""
-    nets = _largest({arm.label: arm.config for arm in study.arms})
-    needs = {label: need_of(found) for label, found in rehearsed(workspace, nets).items()}
+def memory_lines(arms: Mapping[str, TrialConfig], workspace: Workspace, say: Say) -> list[str]:
+    """What a plan says of the memory of its arms, by label. Raises `gonn_core.rehearsal.process.Cannot`, ValueError for
+    a net whose step fails."""
+    nets = _largest(arms)
+    needs = {label: need_of(found) for label, found in counted(nets, workspace, say).items()}
     gpus = _gpus_here() or [Gpu(f"{size} GB", size * _GIGA) for size in SIZES]
     beside = (CONTEXT_BYTES + WORKSPACE_BYTES) / _GIGA
     most = max(needs.values())
     told = ", ".join(f"{label} {need / _GIGA:.1f} GB" for label, need in needs.items())
-    of = "" if len(nets) == len({net_key(arm.config) for arm in study.arms}) else " (the largest nets)"
+    of = "" if len(nets) == len(set(map(net_key, arms.values()))) else " (the largest nets)"
     fit = ", ".join(f"{gpu.fits(most)} in {gpu.name}" for gpu in gpus)
     return [
         f"GPU memory of one trial{of}, predicted without a GPU: {told}; of each, {beside:.1f} GB are an allowance for "
@@ -62,9 +64,9 @@ def memory_lines(study: Study, workspace: Workspace) -> list[str]:
     ]
 
 
-def need_of(found: Rehearsal) -> int:
+def need_of(found: Counts) -> int:
     """Bytes that a trial takes of a GPU's memory: its tensors at their peak, and the allowances."""
-    return found.memory.peak + CONTEXT_BYTES + WORKSPACE_BYTES
+    return found.memory + CONTEXT_BYTES + WORKSPACE_BYTES
 
 
 def _largest(configs: Mapping[str, TrialConfig]) -> dict[str, TrialConfig]:
@@ -80,10 +82,7 @@ def _largest(configs: Mapping[str, TrialConfig]) -> dict[str, TrialConfig]:
     return {label: config for label, config in nets.items() if label in kept}
 
 
-def _gpus_here() -> Sequence[Gpu]:
-    import torch
-
-    if not torch.cuda.is_available():
-        return []
-    found = [torch.cuda.get_device_properties(index) for index in range(torch.cuda.device_count())]
-    return list(dict.fromkeys(Gpu(one.name, one.total_memory) for one in found))
+def _gpus_here() -> list[Gpu]:
+    """One of each kind."""
+    titles = visible_gpus().titles
+    return list(dict.fromkeys(map(Gpu, titles, memory_sizes()))) if titles else []

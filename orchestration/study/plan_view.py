@@ -9,6 +9,7 @@ from rich.table import Table
 
 from ablations.designs import DesignCell, ImpossibleDesign
 from ablations.study import Study, TrialRef, seeded
+from gonn_core.rehearsal.process import Cannot
 from gonn_core.step_model.devices import find_device
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
@@ -16,6 +17,7 @@ from orchestration.data.prepare import prepare_shown
 from orchestration.looks.plan import looks_lines
 from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.speeds.estimate import estimate, smallest_line
+from orchestration.speeds.gpu_memory import is_asked, memory_lines
 from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.checking import Checked, Request, at_each_number, check
@@ -141,6 +143,7 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
         yield _time(plan, left, workspace)
     if line := gpu_line(plan, left, workspace, gpu):
         yield line
+    yield from _memory(plan, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
     if plan.checked.screen is not None:
@@ -152,6 +155,16 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))
         yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
+
+
+def _memory(plan: Plan, workspace: Workspace) -> list[str]:
+    """How much of a GPU's memory trials take, where one would train them."""
+    if not is_asked(plan.checked.request.device, plan.checked.budget):
+        return []
+    try:
+        return memory_lines({arm.label: arm.config for arm in plan.study.arms}, workspace, notes().print)
+    except (Cannot, ValueError) as error:
+        return [f"GPU memory of one trial: unknown ({error})"]
 
 
 def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
