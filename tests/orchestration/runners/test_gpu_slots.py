@@ -8,8 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gonn_core.trial.memory import Memory
-from orchestration.runners import gpu_slots
+from orchestration.runners import base, gpu_slots, mps
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, GpuSlots
+from orchestration.runners.gpus import Gpus
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.queue import JobQueue, load_of
 from orchestration.runners.ray_runner import RayRunner
@@ -183,7 +184,9 @@ def test_a_load_is_the_same_whatever_the_seed(tmp_path):
 
 @pytest.fixture
 def one_gpu(monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    """A machine on which torch counts one GPU; its trials only play theirs, so nothing is started to share it."""
+    monkeypatch.setattr(base, "visible_gpus", lambda: Gpus(("0",), ("NVIDIA H100",)))
+    monkeypatch.setenv(mps.SETTING, "no")
 
 
 def gpu_jobs(folder, behaviours):
