@@ -78,7 +78,7 @@ def loss_table(fp32: StudyResults, bf16: StudyResults) -> Table:
         Column("fp32", "fp32, nats"),
         Column("bf16", "bf16, nats"),
         Column("delta", "bf16 − fp32"),
-        Column("interval", "95 % interval"),
+        Column("interval", "95 % interval", parts=("low", "high")),
         Column("bound", "90 %: smaller than"),
         Column("pairs", "pairs"),
     ]
@@ -107,7 +107,7 @@ def effects_table(fp32: StudyResults, bf16: StudyResults) -> Table:
         Column("fp32", "effect under fp32"),
         Column("bf16", "effect under bf16"),
         Column("delta", "difference"),
-        Column("interval", "95 % interval"),
+        Column("interval", "95 % interval", parts=("low", "high")),
         Column("p", "p"),
     ]
     for contrast in fp32.study.contrasts:

@@ -1,5 +1,7 @@
 """`python -m benchmarks.training`: what it says of a machine, its table, and a short run of all of it."""
 
+import re
+
 import pytest
 
 from benchmarks import training
@@ -24,7 +26,7 @@ def test_when_compiling_has_paid(capsys):
     pays."""
     rates = {PLAIN[0]: [100.0], COMPILED[0]: [200.0], PLAIN[1]: [150.0], COMPILED[1]: [140.0]}
     print_steps(rates, {COMPILED[0]: (10.0, 1.0), COMPILED[1]: (10.0, 1.0)})
-    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    lines = [re.split(r"  +", line) for line in capsys.readouterr().out.splitlines()]
     assert lines[2][0] == "fp32, compiled" and lines[2][-1] == "10.0, 1.0; 2,000, 200 samples"
     assert lines[4][-1] == "10.0, 1.0; never, never samples"
 

@@ -28,7 +28,7 @@ DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF fil
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
     "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
-    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim"
+    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim, --gpu"
 )
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 TOPICS_VALID = "valid: input, block, head, loss, optimiser, data, schedule"
@@ -172,7 +172,7 @@ def test_tracking_uris_that_mlflow_cannot_use(gonn, tmp_path, monkeypatch, argum
 
 def test_a_device_that_is_not_there_stops_before_any_work(gonn, tmp_path, monkeypatch):
     monkeypatch.setattr(gpus, "visible_gpus", lambda: gpus.Gpus(()))
-    for command in (["ablate", "parametric_relu"], ["plan", "parametric_relu"], ["train", "gonn-b5"]):
+    for command in (["ablate", "parametric_relu"], ["train", "gonn-b5"]):  # a plan tells of one that is not here
         assert gonn(*command, "--device", "cuda") == (
             2,
             "",
