@@ -68,7 +68,8 @@ def overload(name: str) -> torch._ops.OpOverload:
 
 
 def _without_autocast(wrapped: Callable, operation: torch._ops.OpOverload) -> Callable:
-    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
+    key = torch._C.DispatchKey.AutocastPrivateUse1  # type: ignore[attr-defined]  # torch's types lack the key
+    keys = torch._C.DispatchKeySet(key)
 
     def call(*arguments, **named):
         with torch._C._ExcludeDispatchKeyGuard(keys):

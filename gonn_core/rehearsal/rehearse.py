@@ -105,14 +105,18 @@ def _steps(config: TrialConfig, recorder: Recorder, memory_format: str, evaluati
 def _move(net: PolicyNet, device: torch.device, layout: torch.memory_format) -> None:
     """What `net.to(device, memory_format)` does: torch cannot swap a tensor for one without numbers."""
     for module in net.modules():
-        for held in (module._parameters, module._buffers):
-            for name, value in held.items():
-                if value is None:
-                    continue
-                moved = value.detach().to(device)
-                if value.dim() == 4:
-                    moved = moved.contiguous(memory_format=layout)
-                held[name] = torch.nn.Parameter(moved, value.requires_grad) if held is module._parameters else moved
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                moved = _moved(parameter, device, layout)
+                module._parameters[name] = torch.nn.Parameter(moved, parameter.requires_grad)
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                module._buffers[name] = _moved(buffer, device, layout)
+
+
+def _moved(value: torch.Tensor, device: torch.device, layout: torch.memory_format) -> torch.Tensor:
+    moved = value.detach().to(device)
+    return moved.contiguous(memory_format=layout) if value.dim() == 4 else moved
 
 
 def _host_batch(config: TrialConfig, size: int) -> Batch:

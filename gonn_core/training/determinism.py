@@ -140,7 +140,8 @@ def make_deterministic(kind: str) -> None:
     import torch
 
     torch.use_deterministic_algorithms(True, warn_only=False)  # a warning alone leaves attention as it is
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads what it has not written
+    # Nothing reads what it has not written. Torch adds this setting to its module as it runs: its types lack it.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if kind == "cuda":
         _check_environment(torch.cuda.is_initialized())
 
