@@ -350,6 +350,9 @@ class Budget(Strict):
     progress_every: Annotated[int, Field(ge=1)] | None = None
     """Samples between the points of a curve, which tell the means of training since the last one; null: a twelfth of
     all."""
+    look_every: Annotated[int, Field(ge=1)] = 1
+    """In a study each so manieth point, counted from the last one, looks at validation games; the others tell of
+    training alone."""
     first_look: FirstLook | None = None
     """null: none."""
     precision: Precision | None = None

@@ -3,6 +3,7 @@
 The settings are recorded in the trial's directory and are no part of its id.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -57,11 +58,19 @@ class RunSettings(Strict):
     """Validation view that every progress point looks at; None: the lines hold training figures only."""
     progress_positions: Annotated[int, Field(ge=1)] = 2048
     progress_seed: Seed = 0
+    look_every: Annotated[int, Field(ge=1)] = 1
+    """Of the lines of metrics, counted from the last one, so many make one that looks at the view; the others hold
+    training figures only."""
     evaluations: tuple[EvaluationRequest, ...] = ()
     snapshots: tuple[Annotated[int, Field(ge=1)], ...] = ()
     """Sample counts at which weights are kept, beside a 1-2-5 grid from 10,000 on and the end."""
     commit: str = "unknown"
     dirty: bool = False
+
+    @property
+    def looks(self) -> int:
+        """How many times a trial of at least so many batches looks at its validation view."""
+        return -(-self.progress_points // self.look_every) if self.progress_view else 0
 
 
 class Job(Strict):
@@ -92,6 +101,11 @@ def read_job(path: Path) -> Job:
     return job
 
 
+def last_look(lines: Sequence[Mapping]) -> float | None:
+    """Validation nats of the last of a trial's lines of metrics that looked, None before the first."""
+    return next((line["nats"] for line in reversed(lines) if "nats" in line), None)
+
+
 KEPT_ON_RESUMING = (
     "threads",
     "memory_format",
@@ -100,6 +114,7 @@ KEPT_ON_RESUMING = (
     "progress_view",
     "progress_positions",
     "progress_seed",
+    "look_every",
 )
 """Settings of a trial's first session that later ones go on with: they decide rounding, or what a line of metrics
 means."""

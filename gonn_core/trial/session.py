@@ -60,7 +60,8 @@ class Session:
         for count in requested:
             if count > training.samples:
                 raise SettingError("snapshots", count, "beyond the last sample", f"up to {training.samples}")
-        self._points = set(progress_points(training.samples, training.batch_size, settings.progress_points))
+        points = progress_points(training.samples, training.batch_size, settings.progress_points)
+        self._points, self._looks = set(points), set(points[:: -settings.look_every])
         self._snapshots = set(snapshot_points(training.samples, training.batch_size, requested))
         self.device = choose_device(settings.device)
         check_compile(settings.compile, self.device.type)
@@ -247,7 +248,7 @@ class Session:
         line |= {f"train_{name}": mean for name, mean in trainer.train_means().items()}
         with self.clock.aside():
             evaluations = self._lines[-1]["looks"] if self._lines else 0
-            if self._progress_rows is not None:
+            if self._progress_rows is not None and trainer.samples in self._looks:
                 line |= self._look(self._progress_rows)
                 evaluations += 1
             line |= {"learning_rate": trainer.rate, "looks": evaluations}

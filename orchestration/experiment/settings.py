@@ -45,7 +45,8 @@ def run_settings(
     compile: Compile = "none",
 ) -> RunSettings:
     """Where and how trials run; one CPU thread each. snapshots: sample counts at which weights are kept. samples: of
-    each trial, where the budget's distance between points of the curve counts."""
+    each trial, where the budget's distance between points of the curve, and between looks, counts: a search prunes by
+    every point."""
     commit, dirty = commit_and_dirty()
     points = DEFAULT_POINTS
     if samples and budget.progress_every:
@@ -58,6 +59,7 @@ def run_settings(
         progress_view=prepared.views["validation"].digest,
         progress_positions=budget.progress_positions,
         progress_points=points,
+        look_every=budget.look_every if samples else 1,
         evaluations=tuple(evaluations),
         snapshots=tuple(snapshots),
         commit=commit,

@@ -125,7 +125,7 @@ def _rates(
 
 def _trial_seconds(config: TrialConfig, samples_per_s: float, gain: float, told: Told, settings: RunSettings) -> float:
     """Of one trial: training, the points of its curve, and its evaluations, which are in fp32 whatever it trains in."""
-    looked_at = settings.progress_points * settings.progress_positions if settings.progress_view else 0
+    looked_at = settings.looks * settings.progress_positions
     evaluated = sum(request.minimum_positions for request in settings.evaluations)
     positions_per_s = samples_per_s * told.positions_per_s / told.samples_per_s
     return config.training.samples / samples_per_s + (looked_at + gain * evaluated) / positions_per_s

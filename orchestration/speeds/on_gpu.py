@@ -76,7 +76,7 @@ def evaluated_positions(settings: RunSettings) -> int:
         request.minimum_positions * (SYMMETRIES if request.symmetry_averaging else 1)
         for request in settings.evaluations
     )
-    return evaluated + (settings.progress_points * settings.progress_positions if settings.progress_view else 0)
+    return evaluated + settings.looks * settings.progress_positions
 
 
 def measured_speeds(workspace: Workspace, device: Device, more: Sequence[Path] = ()) -> dict[str, float]:

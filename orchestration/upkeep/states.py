@@ -15,6 +15,7 @@ from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
 from gonn_core.trial.directory import State, TrialDirectory
+from gonn_core.trial.job import last_look
 from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
 from orchestration.search.folder import search_folder, tried_rates
@@ -163,7 +164,7 @@ class Reader:
         rate, age = last.get("samples_per_s"), max(0.0, self._clock() - _written(directory.path / "metrics.jsonl"))
         samples = min(total, last["samples"] + round((rate or 0.0) * age))
         doing = "evaluating" if last["samples"] >= total else "training"
-        return TrialState(directory.path.name, label, "running", total, samples, rate, last.get("nats"), where, doing)
+        return TrialState(directory.path.name, label, "running", total, samples, rate, last_look(lines), where, doing)
 
 
 def _check(directory: TrialDirectory) -> None:
