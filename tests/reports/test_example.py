@@ -103,7 +103,7 @@ def rebuild(folder: Path, monkeypatch) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "out" / "report").iterdir() if path.suffix != ".svg"}
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_the_example_is_rebuilt_from_its_trials(tmp_path, monkeypatch):
     """Text, numbers and pictures, as tests/reports/same_text.py compares them: the same on any processor."""
     made = rebuild(tmp_path, monkeypatch)
