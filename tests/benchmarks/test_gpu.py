@@ -126,11 +126,12 @@ def test_the_whole_command_needs_nothing_but_the_core(tmp_path):
     """All sections, every base, the bundled games; and none of the libraries that a bare machine lacks."""
     code = (
         "import sys\n"
+        "lacking = ['ray', 'mlflow', 'pandas', 'yaml', 'rich', 'click', 'scipy', 'optuna', 'matplotlib', 'ablations',"
+        " 'reports', 'orchestration']\n"
+        "sys.modules.update(dict.fromkeys(lacking))\n"  # importing one of them is an error
         "from benchmarks.gpu.__main__ import main\n"
         f"code = main(['--size', 'small', '--device', 'cpu', '--seconds', '0.05', '--out', {str(tmp_path)!r}])\n"
-        "others = {'ray', 'mlflow', 'pandas', 'yaml', 'rich', 'click', 'scipy', 'optuna', 'matplotlib', 'ablations',"
-        " 'reports', 'orchestration'} & set(sys.modules)\n"
-        "assert code == 0 and not others, (code, others)\n"
+        "assert code == 0, code\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
