@@ -38,7 +38,8 @@ def main() -> None:
     workspace = Workspace.here() if options.workspace is None else Workspace(options.workspace)
     results = [read(workspace, name) for name in options.studies]
     check(*(each.study for each in results))
-    tables = {"loss": loss_table(*results), "effects": effects_table(*results), "time": time_table(*results)}
+    sums, study = of_both(*results), results[0].study
+    tables = {"loss": loss_table(sums, study), "effects": effects_table(sums, study), "time": time_table(*results)}
     text = "\n".join(f"{markdown_table(table)}\n" for table in tables.values())
     print(text)
     if options.out is not None:
@@ -67,12 +68,11 @@ def check(fp32: Study, bf16: Study) -> None:
         raise SettingError("STUDY", bf16.id, f"arms or seeds are not those of {fp32.id}")
 
 
-def loss_table(fp32: StudyResults, bf16: StudyResults) -> Table:
-    """Loss of bf16 less that of fp32, of each arm and of all."""
-    arms = [arm.id for arm in fp32.study.arms]
+def loss_table(sums: Mapping, study: Study) -> Table:
+    """Loss of bf16 less that of fp32, of each arm and of all. sums: see `of_both`."""
+    arms = [arm.id for arm in study.arms]
     comparisons = {arm: Comparison([f"bf16 {arm}"], [f"fp32 {arm}"]) for arm in arms}
     comparisons[OVER_ALL] = Comparison([f"bf16 {arm}" for arm in arms], [f"fp32 {arm}" for arm in arms])
-    sums = of_both(fp32, bf16)
     columns = [
         Column("arm", "arm", "left"),
         Column("fp32", "fp32, nats"),
@@ -82,7 +82,7 @@ def loss_table(fp32: StudyResults, bf16: StudyResults) -> Table:
         Column("bound", "90 %: smaller than"),
         Column("pairs", "pairs"),
     ]
-    effects = analysed(sums, comparisons, fp32.study)
+    effects = analysed(sums, comparisons, study)
     means = {key: result.sums.sum(1) / result.counts.sum() for key, result in sums.items()}
     rows = []
     for name, effect in effects.items():
@@ -99,9 +99,9 @@ def loss_table(fp32: StudyResults, bf16: StudyResults) -> Table:
     return Table("loss", "Loss", tuple(columns), tuple(rows))
 
 
-def effects_table(fp32: StudyResults, bf16: StudyResults) -> Table:
-    """Each enhancement's effect under both precisions, and the difference."""
-    sums, rows = of_both(fp32, bf16), []
+def effects_table(sums: Mapping, study: Study) -> Table:
+    """Each enhancement's effect under both precisions, and the difference. sums: see `of_both`."""
+    rows = []
     columns = [
         Column("card", "enhancement", "left"),
         Column("fp32", "effect under fp32"),
@@ -110,7 +110,7 @@ def effects_table(fp32: StudyResults, bf16: StudyResults) -> Table:
         Column("interval", "95 % interval", parts=("low", "high")),
         Column("p", "p"),
     ]
-    for contrast in fp32.study.contrasts:
+    for contrast in study.contrasts:
         sides = contrast.with_it, contrast.without
         comparisons = {
             precision: Comparison(*([f"{precision} {arm}" for arm in side] for side in sides)) for precision in BOTH
@@ -120,7 +120,7 @@ def effects_table(fp32: StudyResults, bf16: StudyResults) -> Table:
             [f"bf16 {arm}" for arm in contrast.with_it] + [f"fp32 {arm}" for arm in contrast.without],
             [f"bf16 {arm}" for arm in contrast.without] + [f"fp32 {arm}" for arm in contrast.with_it],
         )
-        effects = analysed(sums, comparisons, fp32.study)
+        effects = analysed(sums, comparisons, study)
         half = effects["half"]
         ends = half.interval95
         twice = None if ends is None else type(ends)(2 * ends.low, 2 * ends.high)
