@@ -111,9 +111,11 @@ def effects_table(sums: Mapping, study: Study) -> Table:
         Column("p", "p"),
     ]
     for contrast in study.contrasts:
-        sides = contrast.with_it, contrast.without
         comparisons = {
-            precision: Comparison(*([f"{precision} {arm}" for arm in side] for side in sides)) for precision in BOTH
+            precision: Comparison(
+                [f"{precision} {arm}" for arm in contrast.with_it], [f"{precision} {arm}" for arm in contrast.without]
+            )
+            for precision in BOTH
         }
         # (bf16 with - bf16 without) - (fp32 with - fp32 without), halved by the means of the two sides
         comparisons["half"] = Comparison(
@@ -173,7 +175,7 @@ def of_both(fp32: StudyResults, bf16: StudyResults) -> dict:
 def analysed(sums: Mapping, comparisons: Mapping[str, Comparison], study: Study) -> dict[str, Effect]:
     """Each comparison's effect, each with its own noise alone: no pool stands behind a difference of precisions."""
     thresholds = study_thresholds(study)
-    effects = {}
+    effects: dict[str, Effect] = {}
     for name, each in comparisons.items():
         effects |= analyse_comparisons(sums, {name: each}, thresholds, "lower").effects
     return effects
