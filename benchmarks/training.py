@@ -33,7 +33,7 @@ from gonn_core.records.sampler import Sampler
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.training.environment import describe_processor, reset_torch
 from gonn_core.training.loop import Trainer
-from gonn_core.training.speed import random_batches
+from gonn_core.training.speed import random_batches, timed_steps
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.run import run_trial
@@ -86,20 +86,17 @@ def step_rates(config: TrialConfig, variants: Sequence[Variant], rounds: int, se
     trainers = {}
     for variant in variants:
         own = with_values(config, {"training.precision": variant.precision, "net.activation": variant.activation})
-        batch = next(random_batches(own, CPU, "channels_last"))
+        batches = random_batches(own, CPU, "channels_last")
         trainer = Trainer(own, 1000, CPU, "channels_last", compile=variant.compile)
-        trainer.warm_up(batch)
-        trainers[variant] = trainer, batch
+        trainer.warm_up(next(batches))
+        trainers[variant] = trainer, batches
     rates: dict[Variant, list[float]] = {variant: [] for variant in variants}
     for _ in range(rounds):
-        for variant, (trainer, batch) in trainers.items():
+        for variant, (trainer, batches) in trainers.items():
             with _torchs_prelu(variant.torchs_prelu):
-                trainer.step(batch)
-                began, steps = time.process_time(), 0
-                while steps == 0 or time.process_time() - began < seconds:
-                    trainer.step(batch)
-                    steps += 1
-                rates[variant].append(steps * len(batch.targets) / (time.process_time() - began))
+                trainer.step(next(batches))
+                _, rate = timed_steps(trainer, batches, CPU, seconds, of_cpu_time=True).rates
+                rates[variant].append(rate)
     return rates
 
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -84,23 +83,18 @@ def one_trial(config: TrialConfig, device_name: str, seconds: float) -> float:
     import torch
 
     from benchmarks.gpu.steps import prepared
-    from gonn_core.training.speed import synchronize
+    from gonn_core.training.speed import random_batches, synchronize, timed_steps
 
     device = torch.device(device_name)
-    _, step = prepared(config, device, 1)
+    trainer, step = prepared(config, device, 1)
+    batches = random_batches(config, device, "channels_last")
     for _ in range(3):
         step()
     synchronize(device)
     print(READY, flush=True)
     sys.stdin.readline()
-    began, steps = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        step()
-        steps += 1
-        if steps % 8 == 0:
-            synchronize(device)
-    synchronize(device)
-    return steps * config.training.batch_size / (time.perf_counter() - began)
+    rate, _ = timed_steps(trainer, batches, device, seconds).rates
+    return rate
 
 
 if __name__ == "__main__":

@@ -14,12 +14,15 @@ import platform
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
+from gonn_core.files.locks import locked
 
 Compile = Literal["none", "body", "graphs"]
 """none: step by step, as written. body: the net's body compiled. graphs: its kernels recorded as CUDA graphs besides,
@@ -79,6 +82,17 @@ def compiled_folder(device: str) -> Path:
     return cache_root() / f"compiled-{hashlib.sha256(repr(own).encode()).hexdigest()[:16]}"
 
 
+@contextmanager
+def compiling_alone(config: TrialConfig, device: str) -> Iterator[None]:
+    """While this is entered, no other process compiles the same net for steps of the same kind: trials that start
+    together wait for the first, and find what it made. Raises UserError."""
+    step = {"batch_size": True, "batch_splits": True, "precision": True}
+    net = config.model_dump_json(include={"net": True, "features": True, "training": step})
+    name = hashlib.sha256(net.encode()).hexdigest()[:16]
+    with locked(compiled_folder(device) / f".{name}.lock"):
+        yield
+
+
 def told_device(device: str, kind: str) -> str:
     """A device as it is told to people, with what is compiled on it."""
     words = {"none": "", "body": ", body compiled", "graphs": ", body compiled, CUDA graphs"}
@@ -109,8 +123,7 @@ def compiled_body(body: Callable[..., Any], kind: Compile, device: str) -> Calla
 
     if device == "cpu":
         generating.compile_threads = 1
-    else:
-        generating.deterministic = True  # no kernel is chosen by its time, which would choose its bits
+    generating.deterministic = True  # no kernel is chosen by its time, which would choose its bits
     tracing.recompile_limit = MOST_VERSIONS
     tracing.fail_on_recompile_limit_hit = True
     if kind == "body":

@@ -47,7 +47,9 @@ class AdamW(Optimiser):
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
 
-    def _update(self) -> None:
+    def _update(self, rate: float) -> None:
+        for group in self._torch.param_groups:
+            group["lr"] = rate
         before = [parameter.clone() for parameter, _ in self._scaled]
         self._torch.step()
         for (parameter, factor), old in zip(self._scaled, before, strict=True):

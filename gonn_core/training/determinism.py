@@ -139,7 +139,9 @@ def make_deterministic(kind: str) -> None:
     """
     import torch
 
-    torch.use_deterministic_algorithms(True, warn_only=False)  # a warning alone leaves attention as it is
+    # "error": a warning alone leaves attention as it is. use_deterministic_algorithms would set the same, and import
+    # torch's compiler (over a second) for its setting there, which `compiled_body` makes.
+    torch.set_deterministic_debug_mode("error")
     # Nothing reads what it has not written. Torch adds this setting to its module as it runs: its types lack it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if kind == "cuda":

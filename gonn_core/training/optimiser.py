@@ -23,9 +23,6 @@ class Optimiser:
     that is missing has 1.
     """
 
-    _torch: torch.optim.Optimizer
-    """Set by who inherits."""
-
     def __init__(
         self,
         parameters: Mapping[str, torch.nn.Parameter],
@@ -41,7 +38,8 @@ class Optimiser:
 
     def zero_grad(self) -> None:
         """Forget the gradients of the last step."""
-        self._torch.zero_grad(set_to_none=True)
+        for parameter in self._parameters.values():
+            parameter.grad = None
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
@@ -53,12 +51,10 @@ class Optimiser:
         """
         if self._clip_norm:
             torch.nn.utils.clip_grad_norm_(self._parameters.values(), self._clip_norm)
-        for group in self._torch.param_groups:
-            group["lr"] = rate
-        self._update()
+        self._update(rate)
 
-    def _update(self) -> None:
-        """The step itself, clipped and with its rate set."""
+    def _update(self, rate: float) -> None:
+        """The step itself, of gradients that were clipped."""
         raise NotImplementedError
 
     def state(self) -> dict[str, torch.Tensor]:

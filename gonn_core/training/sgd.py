@@ -4,18 +4,21 @@ g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate
 Nesterov's momentum, or rate * g without any. With all factors 1 this is `torch.optim.SGD`; for this optimiser a factor
 on g equals a factor on the rate. Clipping limits the gradient of the mean loss, before decay and factors, as the lczero
 fork clips it (spec: other systems 3.2).
+
+Torch's functional form is used: its class imports torch's compiler, over a second of every process that trains.
 """
 
 from collections.abc import Collection, Mapping
 
 import torch
+from torch.optim.sgd import sgd
 
 from gonn_core.config import OptimiserConfig
 from gonn_core.training.optimiser import Optimiser
 
 
 class Sgd(Optimiser):
-    """torch.optim.SGD, with factors on the gradients."""
+    """The method of torch.optim.SGD, with factors on the gradients."""
 
     def __init__(
         self,
@@ -38,27 +41,26 @@ class Sgd(Optimiser):
                     factor = factor.to(parameter.device, parameter.dtype)
                 self._scaled.append((parameter, factor, own_decay))
                 groups[0.0].append(parameter)
-        self._torch = torch.optim.SGD(
-            [{"params": members, "weight_decay": coefficient} for coefficient, members in groups.items() if members],
-            lr=0.0,
-            momentum=config.momentum,
-            nesterov=config.nesterov,
-        )
+        self._groups = [(coefficient, members) for coefficient, members in groups.items() if members]
+        self._settings = {"momentum": config.momentum, "dampening": 0.0, "nesterov": config.nesterov, "maximize": False}
         self._momentum: dict[str, torch.Tensor] = {}
         if config.momentum:
-            # torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
+            # Torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
             # buffers are laid out alike in a new and in a resumed run: a condition of equal bits.
-            for name, parameter in self._parameters.items():
-                self._momentum[name] = self._torch.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+            self._momentum = {name: torch.zeros_like(parameter) for name, parameter in self._parameters.items()}
+        self._buffers = {self._parameters[name]: buffer for name, buffer in self._momentum.items()}
 
-    def _update(self) -> None:
+    def _update(self, rate: float) -> None:
         for parameter, factor, decay in self._scaled:
             if parameter.grad is None:
                 continue
             if decay:
                 parameter.grad.add_(parameter, alpha=decay)
             parameter.grad.mul_(factor)
-        self._torch.step()
+        for coefficient, members in self._groups:
+            updated = {parameter: parameter.grad for parameter in members if parameter.grad is not None}
+            buffers = [self._buffers[parameter] for parameter in updated] if self._buffers else []
+            sgd([*updated], [*updated.values()], buffers, weight_decay=coefficient, lr=rate, **self._settings)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Momentum by parameter name (the tensors themselves)."""

@@ -4,6 +4,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -51,23 +52,48 @@ def measure_speed(
     batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
     for _ in range(_WARM_UP_STEPS):
         trainer.step(next(batches))
-    size, steps = config.training.batch_size, 0
-    wall_rates, cpu_rates = [], []
-    for _ in range(windows):
-        synchronize(device)
-        wall, cpu, done = time.perf_counter(), time.process_time(), 0
-        while done == 0 or time.perf_counter() - wall < seconds / windows:
-            trainer.step(next(batches))
-            done += 1
-            if done % 8 == 0:
-                synchronize(device)  # or the host would queue steps far ahead of the clock
-        synchronize(device)
-        wall_rates.append(size * done / (time.perf_counter() - wall))
-        cpu_rates.append(size * done / max(time.process_time() - cpu, 1e-9))
-        steps += done
+    measured = [timed_steps(trainer, batches, device, seconds / windows) for _ in range(windows)]
     if device.type == "cuda":
         torch.cuda.empty_cache()  # whoever measures may live on, beside the trials that need the memory
-    return Speed(statistics.median(wall_rates), statistics.median(cpu_rates), steps, describe_device(device))
+    wall, cpu = (statistics.median(rates) for rates in zip(*(window.rates for window in measured), strict=True))
+    return Speed(wall, cpu, sum(window.steps for window in measured), describe_device(device))
+
+
+class Window(NamedTuple):
+    """Steps that were timed: their samples, and seconds of wall time and of this process's CPU time."""
+
+    steps: int
+    samples: int
+    wall: float
+    cpu: float
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Samples per second of wall time, and of CPU time."""
+        return self.samples / max(self.wall, 1e-9), self.samples / max(self.cpu, 1e-9)
+
+
+def timed_steps(
+    trainer: Trainer,
+    batches: Iterator[Batch],
+    device: torch.device,
+    seconds: float,
+    of_cpu_time: bool = False,
+    least: int = 1,
+) -> Window:
+    """Take whole steps until `seconds` have passed, of wall time or of CPU time, in which other work on the machine
+    does not count; at least so many."""
+    clock = time.process_time if of_cpu_time else time.perf_counter
+    synchronize(device)
+    wall, cpu, began, steps, samples = time.perf_counter(), time.process_time(), clock(), 0, 0
+    while steps < least or clock() - began < seconds:
+        batch = next(batches)
+        trainer.step(batch)
+        steps, samples = steps + 1, samples + len(batch.targets)
+        if steps % 8 == 0:
+            synchronize(device)  # or the host would queue steps far ahead of the clock
+    synchronize(device)
+    return Window(steps, samples, time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def random_batches(config: TrialConfig, device: torch.device, memory_format: str) -> Iterator[Batch]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from gonn_core.errors import UserError, printable
 from gonn_core.metrics import watched
 from gonn_core.trial.events import (
+    Compiling,
     Evaluating,
     Event,
     Finished,
@@ -112,6 +113,8 @@ def describe(event: Event) -> str:
     if isinstance(event, Evaluating):
         done = f"{event.positions:,}/{event.of:,} positions"
         return f"{start}  evaluating {event.split} ({event.history}): {done}"
+    if isinstance(event, Compiling):
+        return f"{start}  compiling the net"
     parts = [start]
     if isinstance(event, Tick) and event.step is not None:
         parts.append(f"step {steps_done(event.step)}/{event.steps:,}")

@@ -1,8 +1,8 @@
 """What is told of a trial while it runs: one frozen dataclass per kind of event, picklable, so that it crosses
 processes and machines as it is.
 
-A trial tells Waiting, Mended, Preparing, Started, Tick, Point, Evaluating and Finished to whoever started it; who runs
-many of them tells Begun, Retried, Failed and Paused too.
+A trial tells Waiting, Mended, Preparing, Started, Compiling, Tick, Point, Evaluating and Finished to whoever started
+it; who runs many of them tells Begun, Retried, Failed and Paused too.
 """
 
 from collections.abc import Callable, Mapping
@@ -77,6 +77,12 @@ class Started(Event):
     """That these took."""
     free_bytes: int | None = None
     """Of the GPU's memory; None on a CPU."""
+
+
+@dataclass(frozen=True)
+class Compiling(Event):
+    """The net is being compiled, as the job asks, or another process is waited for that compiles the same one: half a
+    minute without a word, once for each net, and a moment where it was compiled before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +163,7 @@ checkpoint."""
 
 def is_passing(event: Event) -> bool:
     """Whether an event says no more than how far a trial is now: the next one will say it better."""
-    return isinstance(event, Preparing | Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
+    return isinstance(event, Preparing | Compiling | Tick | Evaluating) or (isinstance(event, Waiting) and event.again)
 
 
 def steps_done(step: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from gonn_core import numerics
-from gonn_core.compiling.body import check_compile, describe_compiler, forget_compiled, told_device
+from gonn_core.compiling.body import check_compile, compiling_alone, describe_compiler, forget_compiled, told_device
 from gonn_core.config import canonical
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import thresholded
@@ -23,7 +23,7 @@ from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.settings.data import GamesConfig
-from gonn_core.training.batches import PlaneMaker, extras_of, training_batches
+from gonn_core.training.batches import Batch, PlaneMaker, extras_of, training_batches
 from gonn_core.training.cores import loader_threads
 from gonn_core.training.environment import (
     choose_device,
@@ -39,7 +39,7 @@ from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
 from gonn_core.trial.data import TrialData, prepare_planes
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Changed, Event, OnProgress, Point, Started, Tick
+from gonn_core.trial.events import Changed, Compiling, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
 from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
@@ -179,7 +179,7 @@ class Session:
         try:
             for batch in batches:
                 if not warm:
-                    trainer.warm_up(batch)
+                    self._compile(batch)
                     warm = True
                 self.clock.start_training()  # at the first batch: kernels may have been compiled for it
                 self._go_on = True
@@ -205,6 +205,13 @@ class Session:
         self._checkpoint()
         self.clock.stop_training()
         return True
+
+    def _compile(self, batch: Batch) -> None:
+        """Compile what the job asks to compile, before the first step."""
+        if self.settings.compile != "none":
+            self._emit(Compiling)
+            with compiling_alone(self.job.config, self.device.type):
+                self.trainer.warm_up(batch)
 
     def result(self, digest: str) -> dict:
         """What result.json says of the finished trial: `digest` of its weights, its last line of metrics, times."""

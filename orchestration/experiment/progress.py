@@ -11,6 +11,7 @@ from gonn_core.errors import printable
 from gonn_core.metrics import watched
 from gonn_core.trial.events import (
     Begun,
+    Compiling,
     Evaluating,
     Event,
     Failed,
@@ -145,6 +146,8 @@ def _note(event: Event) -> str:
             return "trained by another command, waiting for its result"
         case Preparing():
             return f"storing the ladder planes of the data set {event.positions:,}/{event.of:,}"
+        case Compiling():
+            return "compiling the net"
         case Evaluating():
             return f"evaluating {event.split} {event.positions:,}/{event.of:,}"
         case Failed() | Retried() | Mended():

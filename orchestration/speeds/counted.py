@@ -10,6 +10,9 @@ from orchestration.speeds.measure import Say
 from reports.cache import code, keep, read
 from reports.workspace import Workspace
 
+MOST_NETS = 12
+"""Nets of one study that a plan counts; which ones, its parts choose by what they tell."""
+
 
 def counted(configs: Mapping[str, TrialConfig], workspace: Workspace | None, say: Say) -> dict[str, Counts]:
     """Name -> counts, each net counted once: two seconds for the first, under one for another. workspace: where they

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from ablations.schema import Budget
 from gonn_core.config import TrialConfig
 from gonn_core.step_model.counts import Counts
+from gonn_core.step_model.devices import find_device
 from orchestration.runners.gpu_slots import CONTEXT_BYTES, HEADROOM
 from orchestration.runners.gpus import memory_sizes, visible_gpus
-from orchestration.speeds.counted import counted
+from orchestration.speeds.counted import MOST_NETS, counted
 from orchestration.speeds.kept import net_key
 from orchestration.speeds.measure import Say
 from reports.results.costs import net_cost
@@ -22,8 +23,6 @@ WORKSPACE_BYTES = 256 * 2**20
 """Working memory of cuDNN and cuBLAS, and what the allocator cannot use of its blocks; ours, an assumption."""
 SIZES = (24, 80)
 """Gigabytes of the GPUs that are told of where none is here."""
-MOST_NETS = 8
-"""Nets that are rehearsed of one study; of more the largest by operations."""
 _GIGA = 10**9
 
 
@@ -39,19 +38,25 @@ class Gpu:
         return int(self.size * HEADROOM // need)
 
 
-def is_asked(device: str, budget: Budget) -> bool:
-    """Whether a plan is one for a GPU: it is asked for, it is here, or the budget is one of published nets."""
+def is_asked(device: str, budget: Budget, gpu: str | None = None) -> bool:
+    """Whether a plan is one for a GPU: one is named, it is asked for, it is here, or the budget is one of published
+    nets."""
+    if gpu:
+        return True
     if device == "cpu":
         return False
     return device == "cuda" or budget.base_from == "claim" or bool(visible_gpus().titles)
 
 
-def memory_lines(arms: Mapping[str, TrialConfig], workspace: Workspace, say: Say) -> list[str]:
-    """What a plan says of the memory of its arms, by label. Raises `gonn_core.rehearsal.process.Cannot`, ValueError for
-    a net whose step fails."""
+def memory_lines(arms: Mapping[str, TrialConfig], workspace: Workspace, say: Say, gpu: str | None = None) -> list[str]:
+    """What a plan says of the memory of its arms, by label. gpu: the device that was named; None: those that are here,
+    else common sizes. Of many nets those of most operations are told.
+
+    Raises `gonn_core.rehearsal.process.Cannot`, ValueError for a net whose step fails, SettingError (GPU).
+    """
     nets = _largest(arms)
     needs = {label: need_of(found) for label, found in counted(nets, workspace, say).items()}
-    gpus = _gpus_here() or [Gpu(f"{size} GB", size * _GIGA) for size in SIZES]
+    gpus = _gpus(gpu)
     beside = (CONTEXT_BYTES + WORKSPACE_BYTES) / _GIGA
     most = max(needs.values())
     told = ", ".join(f"{label} {need / _GIGA:.1f} GB" for label, need in needs.items())
@@ -82,7 +87,11 @@ def _largest(configs: Mapping[str, TrialConfig]) -> dict[str, TrialConfig]:
     return {label: config for label, config in nets.items() if label in kept}
 
 
-def _gpus_here() -> list[Gpu]:
-    """One of each kind."""
+def _gpus(named: str | None) -> list[Gpu]:
+    """The one that was named; else one of each kind that is here; else of common sizes."""
+    if named:
+        device = find_device(named)
+        return [Gpu(device.title, int(device.size))]
     titles = visible_gpus().titles
-    return list(dict.fromkeys(map(Gpu, titles, memory_sizes()))) if titles else []
+    here = list(dict.fromkeys(map(Gpu, titles, memory_sizes()))) if titles else []
+    return here or [Gpu(f"{size} GB", size * _GIGA) for size in SIZES]

@@ -27,7 +27,6 @@ class OnGpu:
     seconds: float
     samples_per_s: float
     positions_per_s: float
-    memory: int
     measured: bool
     limit: str
 
@@ -67,7 +66,7 @@ def on_gpu(
     loader = loader_positions_per_s * LOADER_THREADS
     seconds = trial_seconds(config.training.samples, evaluated_positions(settings), training, evaluation, loader)
     limit = step_time(counts.step, device).limit if training <= loader else "the loader"
-    return OnGpu(seconds, training, evaluation, counts.memory, known is not None, limit)
+    return OnGpu(seconds, training, evaluation, known is not None, limit)
 
 
 def evaluated_positions(settings: RunSettings) -> int:

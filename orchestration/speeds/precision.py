@@ -8,7 +8,6 @@ both nets had a window.
 """
 
 import os
-import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -154,19 +153,11 @@ def in_turns(config: TrialConfig, device) -> dict[str, list[float]]:
 
 def _rate(trainer, batches, device, seconds: float) -> float:
     """Samples/s of a window, of three steps at least."""
-    from gonn_core.training.speed import synchronize
+    from gonn_core.training.speed import timed_steps
 
-    clock = time.process_time if device.type == "cpu" else time.perf_counter
-    synchronize(device)
-    began, steps, samples = clock(), 0, 0
-    while steps < 3 or clock() - began < seconds:
-        batch = next(batches)
-        trainer.step(batch)
-        steps, samples = steps + 1, samples + len(batch.targets)
-        if steps % 8 == 0:
-            synchronize(device)  # or the host would queue steps far ahead of the clock
-    synchronize(device)
-    return samples / max(clock() - began, 1e-9)
+    of_cpu_time = device.type == "cpu"
+    wall, cpu = timed_steps(trainer, batches, device, seconds, of_cpu_time, least=3).rates
+    return cpu if of_cpu_time else wall
 
 
 class _Measuring:

@@ -6,7 +6,7 @@ from statistics import mean
 from ablations.study import TrialRef
 from gonn_core.step_model.devices import Device
 from orchestration.console import notes
-from orchestration.speeds.counted import counted
+from orchestration.speeds.counted import MOST_NETS, counted
 from orchestration.speeds.kept import net_key
 from orchestration.speeds.loading import loader_rate
 from orchestration.speeds.on_gpu import OnGpu, is_here, measured_speeds, on_gpu, told_source, wanted_gpu
@@ -15,8 +15,6 @@ from reports.workspace import Workspace
 
 GPU_BUDGETS = ("gpu", "paper")
 """Whose nets nobody trains on a CPU: they are always told with a GPU's time."""
-MOST_NETS = 12
-"""Nets that are counted, spread over the arms; others take as long as these do on the average."""
 
 
 def is_only_there(device: str, gpu: str | None) -> bool:
@@ -40,12 +38,13 @@ def gpu_line(plan: Plan, left: Sequence[TrialRef], workspace: Workspace, gpu: st
     return (
         f"time on a GPU: {_duration(seconds)} on one {device.title}, one trial at a time, evaluation included; "
         f"{told_source(len(found), measured)}: {_range([one.samples_per_s for one in found.values()])} samples/s, "
-        f"limited by {found[arms[0]].limit}; {max(one.memory for one in found.values()) / 2**30:.1f} GiB of tensors"
+        f"limited by {found[arms[0]].limit}"
     )
 
 
 def _of_arms(plan: Plan, arms: Sequence[str], device: Device, workspace: Workspace) -> dict[str, OnGpu]:
-    """Of the arms whose nets are counted, the first among them."""
+    """Of the arms whose nets are counted: of many those spread over the arms, the first among them; others take as long
+    as these do on the average."""
     configs = {arm: plan.study.arm(arm).config for arm in arms}
     nets = list(dict.fromkeys(net_key(config) for config in configs.values()))
     chosen = set(nets[:: -(-len(nets) // MOST_NETS)])

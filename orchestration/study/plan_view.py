@@ -143,7 +143,7 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
         yield _time(plan, left, workspace)
     if line := gpu_line(plan, left, workspace, gpu):
         yield line
-    yield from _memory(plan, workspace)
+    yield from _memory(plan, workspace, gpu)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
     if plan.checked.screen is not None:
@@ -157,12 +157,12 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
         yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
 
 
-def _memory(plan: Plan, workspace: Workspace) -> list[str]:
+def _memory(plan: Plan, workspace: Workspace, gpu: str | None) -> list[str]:
     """How much of a GPU's memory trials take, where one would train them."""
-    if not is_asked(plan.checked.request.device, plan.checked.budget):
+    if not is_asked(plan.checked.request.device, plan.checked.budget, gpu):
         return []
     try:
-        return memory_lines({arm.label: arm.config for arm in plan.study.arms}, workspace, notes().print)
+        return memory_lines({arm.label: arm.config for arm in plan.study.arms}, workspace, notes().print, gpu)
     except (Cannot, ValueError) as error:
         return [f"GPU memory of one trial: unknown ({error})"]
 

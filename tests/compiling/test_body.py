@@ -4,9 +4,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock, Timeout
 
 from gonn_core.compiling import body
-from gonn_core.compiling.body import check_compile, compiled_body, compiled_folder, describe_compiler, told_device
+from gonn_core.compiling.body import (
+    check_compile,
+    compiled_body,
+    compiled_folder,
+    compiling_alone,
+    describe_compiler,
+    told_device,
+)
 from gonn_core.compiling.graphs import HOST_WORK, check_graphs
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError
@@ -62,6 +70,28 @@ def test_a_compiler_is_told_by_its_first_line(monkeypatch, tmp_path):
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     assert describe_compiler("cpu") == "our compiler 1.2"
+
+
+def test_one_process_at_a_time_compiles_a_net(monkeypatch, tmp_path):
+    """Whatever else the trials differ in; another net need not wait."""
+    monkeypatch.setenv("GONN_CACHE", str(tmp_path))
+    config = TrialConfig()
+    seeded = with_values(config, {"training.init_seed": 7, "training.optimiser.learning_rate": 0.5})
+    with compiling_alone(config, "cpu"):
+        held = {path for path in compiled_folder("cpu").iterdir() if _is_held(path)}
+        with compiling_alone(with_values(config, {"net.trunk.blocks": 1}), "cpu"):
+            assert len([path for path in compiled_folder("cpu").iterdir() if _is_held(path)]) == 2
+    assert len(held) == 1 and not _is_held(*held)
+    with compiling_alone(seeded, "cpu"):
+        assert _is_held(*held)
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        with FileLock(path, blocking=False):
+            return False
+    except Timeout:
+        return True
 
 
 def test_device_in_words():

@@ -7,7 +7,8 @@ from gonn_core.config import TrialConfig, with_values
 from gonn_core.rehearsal.found import MemoryNeed, Operation, Rehearsal
 from orchestration.runners.gpus import Gpus
 from orchestration.speeds import counted, gpu_memory
-from orchestration.speeds.gpu_memory import MOST_NETS, is_asked, memory_lines
+from orchestration.speeds.counted import MOST_NETS
+from orchestration.speeds.gpu_memory import is_asked, memory_lines
 from reports.workspace import Workspace
 
 BASE = TrialConfig()
@@ -62,8 +63,8 @@ def test_the_gpus_that_are_here_are_told_of(asked, tmp_path, monkeypatch):
 
 
 def test_of_many_nets_the_largest_are_rehearsed(asked, tmp_path):
-    lines = memory_lines({f"{blocks} blocks": wide(blocks) for blocks in range(1, 12)}, Workspace(tmp_path), print)
-    assert [part.config.net.trunk.blocks for part in asked] == list(range(12 - MOST_NETS, 12))
+    lines = memory_lines({f"{blocks} blocks": wide(blocks) for blocks in range(1, 16)}, Workspace(tmp_path), print)
+    assert [part.config.net.trunk.blocks for part in asked] == list(range(16 - MOST_NETS, 16))
     assert lines[0].startswith("GPU memory of one trial (the largest nets), predicted")
 
 
@@ -71,5 +72,6 @@ def test_a_plan_is_for_a_gpu_where_one_is_asked_for_or_here_or_the_budget_is_lar
     budgets = load_registry().budgets
     assert [is_asked("auto", budgets[name]) for name in ("cpu", "smoke", "gpu", "paper")] == [False, False, True, True]
     assert is_asked("cuda", budgets["cpu"]) and not is_asked("cpu", budgets["gpu"])
+    assert is_asked("cpu", budgets["cpu"], gpu="h100")
     monkeypatch.setattr(gpu_memory, "visible_gpus", lambda: Gpus(("0",), ("NVIDIA A",)))
     assert is_asked("auto", budgets["cpu"])

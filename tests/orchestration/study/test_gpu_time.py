@@ -1,6 +1,7 @@
 """`gonn plan` for a GPU that is not here: whose time is told, and whence it is known."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gonn_core.step_model.counts import Counts, Work
 from gonn_core.step_model.devices import STANDARD, find_device
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.cli import command as cli
+from orchestration.speeds import gpu_memory
 from orchestration.speeds.kept import net_key
 from orchestration.speeds.on_gpu import evaluated_positions, measured_speeds, on_gpu
 from orchestration.study import gpu_time
@@ -26,7 +28,8 @@ def plan(tmp_path, monkeypatch, capsys):
     """Runs `gonn plan` with counts of a net that nobody has; its output, lines that were broken put together."""
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
-    monkeypatch.setattr(gpu_time, "counted", lambda configs, *_: dict.fromkeys(configs, COUNTS))
+    for module in (gpu_time, gpu_memory):
+        monkeypatch.setattr(module, "counted", lambda configs, *_: dict.fromkeys(configs, COUNTS))
     monkeypatch.setattr(gpu_time, "loader_rate", lambda *_: 1e6)
 
     def run(*arguments):
@@ -44,8 +47,9 @@ def test_a_device_that_is_not_here(plan):
         "time on a GPU: about 11 min on one H100 SXM, one trial at a time, evaluation included; an estimate, from"
         in out
     )
-    assert "a model of the step: 100,016 samples/s, limited by memory traffic; 1.0 GiB of tensors" in out
-    assert "on one L4, " in plan("--budget", "smoke", "--gpu", "l4")[1]
+    assert "a model of the step: 100,016 samples/s, limited by memory traffic" in out and "fit beside each other" in out
+    named = plan("--budget", "smoke", "--gpu", "l4")[1]
+    assert "on one L4, " in named and re.search(r"trials that fit beside each other: \d+ in L4 ", named)
 
 
 def test_a_device_that_nobody_knows_is_one_line(plan):

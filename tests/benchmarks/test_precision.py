@@ -1,0 +1,80 @@
+"""Two studies that differ in precision alone, with made-up results: losses and effects are compared pair by pair."""
+
+import pytest
+
+from benchmarks.precision import OVER_ALL, check, effects_table, loss_table, main, of_both, read, time_table
+from gonn_core.errors import SettingError
+from reports.workspace import Workspace
+from tests.reports.made_studies import plan_study, train
+
+WITHOUT = "without-parametric_relu"
+LOSS = {"control": 0.02, WITHOUT: 0.05}
+"""Of bf16 less that of fp32: in both precisions a trial of an arm and seed has the same noise."""
+EFFECT = 0.03
+"""Loss without the enhancement less that with it, in fp32."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("precisions")
+    fp32, bf16 = (
+        plan_study(folder, "parametric_relu", reading={"training.precision": precision})
+        for precision in ("fp32", "bf16")
+    )
+    train(fp32, {WITHOUT: EFFECT})
+    train(bf16, {"control": LOSS["control"], WITHOUT: EFFECT + LOSS[WITHOUT]})
+    return folder, fp32.study, bf16.study
+
+
+@pytest.fixture(scope="module")
+def results(made):
+    folder, *studies = made
+    return [read(Workspace(folder), study.id) for study in studies]
+
+
+def values(table) -> dict:
+    """Row -> column -> value."""
+    return {row.key: {name: cell.value for name, cell in row.cells.items()} for row in table.rows}
+
+
+def test_loss_of_each_arm_and_of_all(made, results):
+    rows = values(loss_table(of_both(*results), made[1]))
+    for arm, loss in LOSS.items():
+        assert rows[arm]["delta"] == pytest.approx(loss, abs=1e-6) and rows[arm]["pairs"] == 4
+        assert rows[arm]["bf16"] - rows[arm]["fp32"] == pytest.approx(loss, abs=1e-6)
+    assert rows[OVER_ALL]["delta"] == pytest.approx(sum(LOSS.values()) / 2, abs=1e-6) and rows[OVER_ALL]["pairs"] == 8
+
+
+def test_effects_and_their_difference(made, results):
+    (row,) = values(effects_table(of_both(*results), made[1])).values()
+    assert row["card"] == "parametric_relu"
+    assert row["bf16"] - row["fp32"] == pytest.approx(row["delta"], abs=1e-6)
+    assert row["delta"] == pytest.approx(LOSS["control"] - LOSS[WITHOUT], abs=1e-6)  # with it less without it
+    low, high = row["interval"]
+    assert low <= row["delta"] <= high
+
+
+def test_time_is_the_trials_own(results):
+    assert {row["ratio"] for row in values(time_table(*results)).values()} == {1.0}
+
+
+def test_only_studies_that_differ_in_precision_alone_are_compared(made, results, tmp_path):
+    _, fp32, bf16 = made
+    check(fp32, bf16)
+    with pytest.raises(SettingError, match="not every arm is trained in fp32"):
+        check(bf16, fp32)
+    other = plan_study(tmp_path, "parametric_relu", reading={"training.precision": "bf16"}, seeds=(1, 2)).study
+    with pytest.raises(SettingError, match="arms or seeds are not those of"):
+        check(fp32, other)
+    untrained = read(Workspace(tmp_path), other.id)
+    with pytest.raises(SettingError, match="4 of its trials are not finished"):
+        of_both(results[0], untrained)
+
+
+def test_the_command_prints_and_writes_its_tables(made, tmp_path, monkeypatch, capsys):
+    folder, fp32, bf16 = made
+    arguments = ["precision", fp32.id, bf16.id, "--workspace", str(folder), "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", arguments)
+    main()
+    assert (tmp_path / "tables.md").read_text() == capsys.readouterr().out.rstrip("\n") + "\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["effects.csv", "loss.csv", "tables.md", "time.csv"]
