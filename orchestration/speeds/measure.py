@@ -23,7 +23,9 @@ from reports.workspace import Workspace
 
 TURNS = 5
 TURN_SECONDS, LEAST_SECONDS = 0.5, 0.1
-"""Of one net in a turn; the least where there are many."""
+"""Of one net in a turn; the least where there are many, or trials are short."""
+MOST_SHARE = 0.02
+"""Of the time in which a trial trains, that a turn takes, where the least allows it."""
 MOST_SECONDS = 40.0
 """Of all nets and turns together, warming up not counted, where the least allows it."""
 
@@ -75,7 +77,7 @@ def measure(
     with display(shown, transient=True) as bars, _measuring_on(name) as speed_of:
         for _ in range(TURNS):
             for key in keys:
-                rates[key].append(speed_of(nets[key], seconds, compile))
+                rates[key].append(speed_of(nets[key], _turn_seconds(nets[key], rates[key], seconds), compile))
                 shown.done += 1
                 bars.refresh()
     common = {
@@ -88,6 +90,12 @@ def measure(
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return {key: _entry(key, rates[key], name == "cpu", common) for key in keys}
+
+
+def _turn_seconds(config: TrialConfig, rates: Sequence[tuple[float, float]], most: float) -> float:
+    """How long the next turn of a net takes; rates: of its turns so far."""
+    training = config.training.samples / rates[-1][0] if rates else 0.0
+    return min(most, max(LEAST_SECONDS, MOST_SHARE * training))
 
 
 def _entry(key: str, rates: Sequence[tuple[float, float]], of_cpu_time: bool, common: Mapping) -> dict:

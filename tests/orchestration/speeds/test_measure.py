@@ -60,6 +60,23 @@ def test_nets_take_turns_and_are_measured_once_a_day(tmp_path, machine):
     assert len(machine.measured) == 2 * TURNS
 
 
+def test_turns_are_short_where_trials_are(tmp_path, monkeypatch):
+    """Trials of 8 and of 30 seconds, and of hours; the first turn knows nothing yet."""
+    turns: dict[int, list[float]] = {}
+
+    def one_speed(config, device, seconds, compile):
+        turns.setdefault(config.training.samples, []).append(seconds)
+        return 100.0, 100.0
+
+    monkeypatch.setattr(measure, "one_speed", one_speed)
+    for samples in (800, 1600, 10**6):
+        config = with_values(NET, {"training.samples": samples, "net.trunk.width": 8 * len(turns) + 8})
+        speeds_of(Workspace(tmp_path), {"control": config}, "cpu", say)
+    assert turns == {
+        samples: [0.1, *[later] * (TURNS - 1)] for samples, later in ((800, 0.16), (1600, 0.32), (10**6, 0.5))
+    }
+
+
 def test_a_pair_has_one_factor_however_slow_the_machine_has_become(tmp_path, machine):
     """The net that is known is measured again beside the new one, and keeps its speed."""
     workspace = Workspace(tmp_path)
