@@ -161,7 +161,8 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
     with moving("writing the report"):
         report = experiment.report()
     if tracker:
-        tracker.finish(info, report.tracked)
+        with moving("telling MLflow"):
+            tracker.finish(info, report.tracked)
     if show:
         report.show(output())
     if accounted.spent is not None and accounted.spent.slots:
