@@ -60,7 +60,7 @@ def positions_per_s(counts: Counts, device: Device) -> float:
 
 
 def trial_seconds(
-    samples: int, evaluated: int, samples_per_s: float, positions_per_s: float, loader_positions_per_s: float
+    samples: int, evaluated: float, samples_per_s: float, positions_per_s: float, loader_positions_per_s: float
 ) -> float:
     """Of a trial that trains on `samples` and evaluates `evaluated` positions: loader and device work side by side, the
     slower one decides."""

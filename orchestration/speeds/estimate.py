@@ -15,6 +15,7 @@ from orchestration.runners.base import places
 from orchestration.runners.gpus import device_title
 from orchestration.speeds.kept import latest_speeds, net_key
 from orchestration.speeds.measure import Say, speeds_of
+from orchestration.speeds.passes import evaluation_passes, look_passes
 from orchestration.speeds.precision import BF16, gain
 from orchestration.speeds.reference import reference_config
 from reports.results.compare import study_thresholds
@@ -125,8 +126,7 @@ def _rates(
 
 def _trial_seconds(config: TrialConfig, samples_per_s: float, gain: float, told: Told, settings: RunSettings) -> float:
     """Of one trial: training, the points of its curve, and its evaluations, which are in fp32 whatever it trains in."""
-    looked_at = settings.looks * settings.progress_positions
-    evaluated = sum(request.minimum_positions for request in settings.evaluations)
+    looked_at, evaluated = look_passes(settings), evaluation_passes(settings, config.features)
     positions_per_s = samples_per_s * told.positions_per_s / told.samples_per_s
     return config.training.samples / samples_per_s + (looked_at + gain * evaluated) / positions_per_s
 

@@ -14,9 +14,8 @@ from gonn_core.step_model.devices import STANDARD, Device, device_called, find_d
 from gonn_core.step_model.model import LOADER_THREADS, positions_per_s, samples_per_s, step_time, trial_seconds
 from gonn_core.trial.job import RunSettings, read_job
 from orchestration.speeds.kept import kept_speeds, net_key
+from orchestration.speeds.passes import evaluation_passes, look_passes
 from reports.workspace import Workspace
-
-SYMMETRIES = 8
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,10 @@ def on_gpu(
     training = known or samples_per_s(counts, device)
     evaluation = positions_per_s(counts, device)
     loader = loader_positions_per_s * LOADER_THREADS
-    seconds = trial_seconds(config.training.samples, evaluated_positions(settings), training, evaluation, loader)
+    evaluated = evaluation_passes(settings, config.features) + look_passes(settings)
+    seconds = trial_seconds(config.training.samples, evaluated, training, evaluation, loader)
     limit = step_time(counts.step, device).limit if training <= loader else "the loader"
     return OnGpu(seconds, training, evaluation, known is not None, limit)
-
-
-def evaluated_positions(settings: RunSettings) -> int:
-    """Forward passes of a trial's evaluations and of the points of its curve."""
-    evaluated = sum(
-        request.minimum_positions * (SYMMETRIES if request.symmetry_averaging else 1)
-        for request in settings.evaluations
-    )
-    return evaluated + settings.looks * settings.progress_positions
 
 
 def measured_speeds(workspace: Workspace, device: Device, more: Sequence[Path] = ()) -> dict[str, float]:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError, UserError
 from orchestration.runners import gpus
 from orchestration.runners.base import Places, places
@@ -158,7 +159,7 @@ def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
             return type("Future", (), {"result": lambda self: (5.0, 4.0)})()
 
     monkeypatch.setattr(measure, "ProcessPoolExecutor", Pool)
-    found = measure.measure(["net"], {"net": None}, H100, lambda line: None)
+    found = measure.measure(["net"], {"net": TrialConfig()}, H100, lambda line: None)
     assert found["net"]["samples_per_s"] == 5.0 and found["net"]["device"] == H100
     assert asked[-1] == "ended" and {(function, given[1]) for function, given in asked[:-1]} == {
         (measure.one_speed, "cuda")

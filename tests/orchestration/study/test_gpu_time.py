@@ -5,15 +5,19 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
+from gonn_core.settings.features import FeatureConfig
 from gonn_core.step_model.counts import Counts, Work
 from gonn_core.step_model.devices import STANDARD, find_device
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.cli import command as cli
 from orchestration.speeds import gpu_memory
 from orchestration.speeds.kept import net_key
-from orchestration.speeds.on_gpu import evaluated_positions, measured_speeds, on_gpu
+from orchestration.speeds.on_gpu import measured_speeds, on_gpu
+from orchestration.speeds.passes import evaluation_passes, look_passes
 from orchestration.study import gpu_time
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data, tiny_job
@@ -89,4 +93,17 @@ def test_averaging_over_symmetries_is_eight_times_the_work():
     request = EvaluationRequest(split="test", view="0" * 20, minimum_positions=100)
     averaged = request.model_copy(update={"symmetry_averaging": True})
     asked = job.run.model_copy(update={"progress_view": None, "evaluations": (request, averaged)})
-    assert evaluated_positions(asked) == 900
+    assert evaluation_passes(asked, job.config.features) == 900 and look_passes(asked) == 0
+
+
+def test_what_is_the_same_under_full_history_is_not_computed_twice():
+    """GoNN's rule keeps all of five moves in most positions; without planes of moves nothing differs."""
+    job = tiny_job(Path("runs"))
+    full = EvaluationRequest(split="test", view="0" * 20, minimum_positions=1000)
+    published = full.model_copy(update={"history": "as_published"})
+    both, alone = (job.run.model_copy(update={"evaluations": asked}) for asked in ((published, full), (published,)))
+    with_moves, without = (FeatureConfig(history=moves) for moves in (5, 0))
+    again = evaluation_passes(both, with_moves) - 1000
+    kept = keep_for_rows(np.arange(10**5), 1, GONN_KEEP)  # any rows: a rule of chance
+    assert again == pytest.approx(1000 * np.mean(kept < 5), abs=10) and 100 < again < 500
+    assert evaluation_passes(both, without) == 1000 and evaluation_passes(alone, with_moves) == 1000
