@@ -42,7 +42,7 @@ class Sgd(Optimiser):
                 self._scaled.append((parameter, factor, own_decay))
                 groups[0.0].append(parameter)
         self._groups = [(coefficient, members) for coefficient, members in groups.items() if members]
-        self._settings = {"momentum": config.momentum, "dampening": 0.0, "nesterov": config.nesterov, "maximize": False}
+        self._decay_of_momentum, self._nesterov = config.momentum, config.nesterov
         self._momentum: dict[str, torch.Tensor] = {}
         if config.momentum:
             # Torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
@@ -59,8 +59,17 @@ class Sgd(Optimiser):
             parameter.grad.mul_(factor)
         for coefficient, members in self._groups:
             updated = {parameter: parameter.grad for parameter in members if parameter.grad is not None}
-            buffers = [self._buffers[parameter] for parameter in updated] if self._buffers else []
-            sgd([*updated], [*updated.values()], buffers, weight_decay=coefficient, lr=rate, **self._settings)
+            sgd(
+                [*updated],
+                [*updated.values()],
+                [self._buffers[parameter] for parameter in updated] if self._buffers else [],
+                weight_decay=coefficient,
+                momentum=self._decay_of_momentum,
+                lr=rate,
+                dampening=0.0,
+                nesterov=self._nesterov,
+                maximize=False,
+            )
 
     def state(self) -> dict[str, torch.Tensor]:
         """Momentum by parameter name (the tensors themselves)."""

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from gonn_core.evaluation.history import shown_in_full
+from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.settings.features import FeatureConfig
 from gonn_core.trial.job import RunSettings
 
@@ -31,7 +32,7 @@ def look_passes(settings: RunSettings) -> int:
 
 
 @cache
-def share_computed(features: FeatureConfig, history: str) -> float:
+def share_computed(features: FeatureConfig, history: HistoryMode) -> float:
     """Of the positions of an evaluation, beside one under full history."""
     if history == "full":
         return 1.0

@@ -1,6 +1,7 @@
 """Pictures of the documents' positions with a net's policy as a heat map."""
 
 import io
+from collections.abc import Sequence
 
 import matplotlib
 import numpy as np
@@ -82,9 +83,9 @@ def _heat(axes, policy: np.ndarray) -> None:
         )
 
 
-def _add(axes, patches: list[Patch], zorder: int) -> None:
+def _add(axes, patches: Sequence[Patch], zorder: int) -> None:
     """Many patches at once: one by one they take several times as long."""
-    axes.add_collection(PatchCollection(patches, match_original=True, zorder=zorder), autolim=False)
+    axes.add_collection(PatchCollection(list(patches), match_original=True, zorder=zorder), autolim=False)
 
 
 def _stones(axes, each: PublishedPosition) -> None:
