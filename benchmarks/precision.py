@@ -1,20 +1,32 @@
 """Does the precision change what is found? Two studies that differ in `training.precision` alone, pair by pair.
 
-    python -m benchmarks.precision STUDY_FP32 STUDY_BF16 [--workspace FOLDER] [--out results/precision]
+    python -m benchmarks.precision STUDY_FP32 STUDY_BF16 [--workspace FOLDER] [--evaluated 4000] [--out FOLDER]
 
 Both are studies of one workspace (`gonn ablate … --precision …`), with the same arms and seeds. Printed, and written
 with --out: the loss of bf16 less that of fp32, arm by arm and over all arms; each enhancement's effect under both, and
 the difference of the two; CPU seconds of the trials. Test nats of the first evaluation, pairs by seed, intervals as in
 any report (docs/STATISTICS.md), but from these pairs' own noise alone.
+
+--evaluated: each trained net whose weights are there is evaluated once more on so many of the test positions, in both
+precisions: what of the difference comes from evaluating in fp32 what was trained in bf16?
 """
 
 import argparse
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import torch
 
 from ablations.study import Study, read_study
 from gonn_core.errors import SettingError
+from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.training.batches import PlaneMaker
+from gonn_core.training.environment import reset_torch
+from gonn_core.trial.data import TrialData
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.job import read_job
+from gonn_core.trial.weights import snapshot_net
 from reports.results.compare import MAIN, study_thresholds
 from reports.results.study_results import StudyResults, load_results
 from reports.stats.analysis import Comparison, analyse_comparisons
@@ -33,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("studies", nargs=2, help="ids of the studies, fp32 first")
     parser.add_argument("--workspace", type=Path, default=None)
+    parser.add_argument("--evaluated", type=int, default=0, metavar="POSITIONS")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     workspace = Workspace.here() if options.workspace is None else Workspace(options.workspace)
@@ -40,6 +53,8 @@ def main() -> None:
     check(*(each.study for each in results))
     sums, study = of_both(*results), results[0].study
     tables = {"loss": loss_table(sums, study), "effects": effects_table(sums, study), "time": time_table(*results)}
+    if options.evaluated:
+        tables["evaluated"] = evaluated_table(workspace, results, options.evaluated)
     text = "\n".join(f"{markdown_table(table)}\n" for table in tables.values())
     print(text)
     if options.out is not None:
@@ -159,6 +174,48 @@ def time_table(fp32: StudyResults, bf16: StudyResults) -> Table:
         }
         rows.append(Row(arm.id, cells))
     return Table("time", "Time", tuple(columns), tuple(rows))
+
+
+def evaluated_table(workspace: Workspace, results: Sequence[StudyResults], positions: int) -> Table:
+    """Nets trained in each precision, evaluated in both: mean nats, and the largest difference of one net."""
+    columns = [
+        Column("trained", "trained in", "left"),
+        Column("nets", "nets"),
+        *(Column(p, f"evaluated in {p}, nats") for p in BOTH),
+        Column("delta", "bf16 − fp32"),
+        Column("most", "largest of one net"),
+    ]
+    rows = []
+    for precision, each in zip(BOTH, results, strict=True):
+        folders = [TrialDirectory(workspace.runs / trial.trial) for trial in each.study.trials]
+        nats = [evaluated(workspace, folder, positions) for folder in folders if folder.snapshots()]
+        if not nats:
+            raise SettingError("STUDY", each.study.id, "no trial of it has its weights here")
+        means = {p: statistics.mean(pair[p] for pair in nats) for p in BOTH}
+        most = max((pair["bf16"] - pair["fp32"] for pair in nats), key=abs)
+        cells = {
+            "trained": Cell(precision, precision),
+            "nets": Cell(str(len(nats)), len(nats)),
+            **{p: Cell(f"{value:.5f}", value) for p, value in means.items()},
+            "delta": Cell(f"{means['bf16'] - means['fp32']:+.5f}", means["bf16"] - means["fp32"]),
+            "most": Cell(f"{most:+.5f}", most),
+        }
+        rows.append(Row(precision, cells))
+    return Table("evaluated", "Evaluated in both precisions", tuple(columns), tuple(rows))
+
+
+def evaluated(workspace: Workspace, directory: TrialDirectory, positions: int) -> dict[str, float]:
+    """Test nats of a trial's last weights in both precisions, under full history, on positions spread over those of its
+    first evaluation."""
+    job, cpu = read_job(directory.path / "config.json"), torch.device("cpu")
+    request, data = job.run.evaluations[0], TrialData(str(workspace.stores / Path(job.run.store).name))
+    reset_torch(1, cpu)
+    net, _ = snapshot_net(directory, job.config, job.id, max(directory.snapshots()))
+    maker = PlaneMaker(data.store, job.config.features, cpu, torch.channels_last, ())
+    rows = data.subset(request.view, request.minimum_positions, request.subset_seed).rows
+    spread = rows[:: max(1, len(rows) // positions)]
+    net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's types lack the keyword
+    return {p: evaluate(net, maker, spread, "full", precision=p).means()["nats"] for p in BOTH}
 
 
 def of_both(fp32: StudyResults, bf16: StudyResults) -> dict:

@@ -1,11 +1,29 @@
 """Two studies that differ in precision alone, with made-up results: losses and effects are compared pair by pair."""
 
+import json
+from types import SimpleNamespace
+
 import pytest
 
-from benchmarks.precision import OVER_ALL, check, effects_table, loss_table, main, of_both, read, time_table
+from benchmarks.precision import (
+    BOTH,
+    OVER_ALL,
+    check,
+    effects_table,
+    evaluated,
+    evaluated_table,
+    loss_table,
+    main,
+    of_both,
+    read,
+    time_table,
+)
 from gonn_core.errors import SettingError
+from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.run import run_trial
 from reports.workspace import Workspace
 from tests.reports.made_studies import plan_study, train
+from tests.trial.helpers import starter_data, tiny_config, tiny_job
 
 WITHOUT = "without-parametric_relu"
 LOSS = {"control": 0.02, WITHOUT: 0.05}
@@ -52,6 +70,26 @@ def test_effects_and_their_difference(made, results):
     assert row["delta"] == pytest.approx(LOSS["control"] - LOSS[WITHOUT], abs=1e-6)  # with it less without it
     low, high = row["interval"]
     assert low <= row["delta"] <= high
+
+
+def test_nets_are_evaluated_in_both_precisions(tmp_path):
+    (tmp_path / "stores").symlink_to(starter_data().store.folder.parent)
+    jobs = [tiny_job(tmp_path / "runs", tiny_config(training__precision=each, training__samples=16)) for each in BOTH]
+    for job in jobs:
+        run_trial(job)
+    studies = [
+        SimpleNamespace(study=SimpleNamespace(id=job.id, trials=(SimpleNamespace(trial=job.id),))) for job in jobs
+    ]
+    rows = values(evaluated_table(Workspace(tmp_path), studies, 100))
+    (fp32, _) = (TrialDirectory(tmp_path / "runs" / job.id) for job in jobs)
+    whole = evaluated(Workspace(tmp_path), fp32, 10**6)
+    (summary,) = (json.loads(path.read_text()) for path in fp32.path.glob("eval/*.json"))
+    assert whole["fp32"] == pytest.approx(summary["nats"])
+    for row in rows.values():
+        assert row["nets"] == 1 and 0 < abs(row["delta"]) < 0.05 and row["most"] == pytest.approx(row["delta"])
+    (tmp_path / "runs" / jobs[0].id / "snapshots" / "16.safetensors").unlink()
+    with pytest.raises(SettingError, match="no trial of it has its weights here"):
+        evaluated_table(Workspace(tmp_path), studies, 100)
 
 
 def test_time_is_the_trials_own(results):
