@@ -4,6 +4,7 @@
 from collections.abc import Collection, Mapping
 
 import torch
+from torch.optim.adamw import adamw
 
 from gonn_core.config import OptimiserConfig
 from gonn_core.training.optimiser import Optimiser
@@ -13,7 +14,7 @@ EPSILON = 1e-8
 
 
 class AdamW(Optimiser):
-    """torch.optim.AdamW, with factors on the steps.
+    """The method of torch.optim.AdamW, with factors on the steps; in torch's functional form, as `Sgd` is.
 
     Adam takes the size out of a gradient, so a factor is applied to the step, decay included: as a factor of the rate,
     which it is for `Sgd` too. Decay is decoupled: w -= rate * c * w.
@@ -32,33 +33,43 @@ class AdamW(Optimiser):
             (parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device))
             for name, factor in factors.items()
         ]
-        groups = [
-            {"params": [value for name, value in parameters.items() if name in decayed], "weight_decay": decay},
-            {"params": [value for name, value in parameters.items() if name not in decayed], "weight_decay": 0.0},
+        self._groups = [
+            (decay, [name for name in self._parameters if name in decayed]),
+            (0.0, [name for name in self._parameters if name not in decayed]),
         ]
-        self._torch = torch.optim.AdamW(
-            [group for group in groups if group["params"]], lr=0.0, betas=BETAS, eps=EPSILON
-        )
-        for parameter in self._parameters.values():
-            # Made here, not by the first step: laid out alike in a new and in a resumed run.
-            self._torch.state[parameter] = {
+        # Made here, not by the first step: laid out alike in a new and in a resumed run.
+        self._moments = {
+            name: {
                 "step": torch.zeros((), dtype=torch.float32),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
+            for name, parameter in self._parameters.items()
+        }
 
     def _update(self, rate: float) -> None:
-        for group in self._torch.param_groups:
-            group["lr"] = rate
         before = [parameter.clone() for parameter, _ in self._scaled]
-        self._torch.step()
+        for coefficient, members in self._groups:
+            updated = [name for name in members if self._parameters[name].grad is not None]
+            moments = [self._moments[name] for name in updated]
+            adamw(
+                [self._parameters[name] for name in updated],
+                [gradient for name in updated if (gradient := self._parameters[name].grad) is not None],
+                [each["exp_avg"] for each in moments],
+                [each["exp_avg_sq"] for each in moments],
+                [],
+                [each["step"] for each in moments],
+                amsgrad=False,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                lr=rate,
+                weight_decay=coefficient,
+                eps=EPSILON,
+                maximize=False,
+            )
         for (parameter, factor), old in zip(self._scaled, before, strict=True):
             parameter.copy_(old + factor * (parameter - old))
 
     def state(self) -> dict[str, torch.Tensor]:
         """`step.*`, `exp_avg.*` and `exp_avg_sq.*` by parameter name (the tensors themselves)."""
-        return {
-            f"{part}.{name}": tensor
-            for name, value in self._parameters.items()
-            for part, tensor in self._torch.state[value].items()
-        }
+        return {f"{part}.{name}": tensor for name, moments in self._moments.items() for part, tensor in moments.items()}
