@@ -1,6 +1,7 @@
-"""What a study takes beside its training: four small trials in a new workspace, and again when all is there.
+"""What a study takes beside its training: four small trials in a new workspace, four more of the same nets, and nothing
+to do when all is there.
 
-    python -m benchmarks.small_study [--rounds 3] [--runner ray] [--seeds 2]
+    python -m benchmarks.small_study [--rounds 3] [--runner ray]
 
 The command runs in a pseudo-terminal: seconds to its end, to the first thing drawn, and the longest time in which
 nothing was drawn. Baseline in the same run: the trials' own CPU time, shared by the slots. Then the same trials once
@@ -73,10 +74,10 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def study(home: Path, runner: str, seeds: int) -> Watched:
-    """The study in a workspace."""
+def study(home: Path, runner: str, seeds: str) -> Watched:
+    """The study of these seeds in a workspace: two trials of each."""
     command = [sys.executable, "-m", "orchestration.cli", *STUDY]
-    command += ["--seeds", str(seeds), "--runner", runner, "--slots", str(SLOTS)]
+    command += ["--seeds", seeds, "--runner", runner, "--slots", str(SLOTS)]
     usual = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
     path = os.pathsep.join(filter(None, [str(ROOT), usual.get("PYTHONPATH")]))
     return on_terminal(command, {**usual, "GONN_HOME": str(home), "PYTHONPATH": path})
@@ -112,19 +113,21 @@ def trained_seconds(workspace: Workspace) -> float:
     return sum(read_json(path)["cpu_seconds"] for path in workspace.runs.glob("*/result.json"))
 
 
-def measure(runner: str, seeds: int) -> dict[str, float]:
+def measure(runner: str) -> dict[str, float]:
     """One round, by what is measured."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         workspace = Workspace(home)
-        new = study(home, runner, seeds)
-        again = study(home, runner, seeds)
+        new, again = study(home, runner, "1,2"), study(home, runner, "1,2")
+        trained = trained_seconds(workspace)
+        more = study(home, runner, "3,4")
         first, later = ways_to_the_first_step(jobs_of(workspace, home / "again"), runner)
         return {
-            "all of it": new.seconds,
-            "trials' CPU time / slots": trained_seconds(workspace) / SLOTS,
+            "four trials, new workspace": new.seconds,
+            "four more of the same nets": more.seconds,
+            "trials' CPU time / slots": trained / SLOTS,
             "until something is drawn": new.first,
-            "longest without": new.longest,
+            "longest without": max(new.longest, more.longest),
             "when all is there": again.seconds,
             "to the first step, new worker": median(first),
             "to the first step, used worker": median(later),
@@ -146,16 +149,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--runner", choices=RUNNERS, action="append", help="default: both")
-    parser.add_argument("--seeds", type=int, default=2, help="two trials of each")
     options = parser.parse_args(arguments)
-    if options.seeds < SLOTS:
-        parser.error(f"--seeds: {SLOTS} or more, or no worker has a second trial")
     print(f"{describe_processor()}, {os.cpu_count()} cores, {SLOTS} slots; load at the start {os.getloadavg()[0]:.1f}")
     runners = options.runner or RUNNERS
     measured: dict[str, list[dict[str, float]]] = {runner: [] for runner in runners}
     for _ in range(options.rounds):
         for runner in runners:
-            measured[runner].append(measure(runner, options.seeds))
+            measured[runner].append(measure(runner))
     print_table(measured)
 
 
