@@ -41,6 +41,8 @@ class Estimate:
     slots: int
     factor: float | None
     gain: float = 1.0
+    compiled: bool = False
+    """Whether the nets are to be compiled, which the table knows nothing of."""
 
     @property
     def minutes(self) -> str:
@@ -57,7 +59,8 @@ class Estimate:
         if self.factor is None:
             return "by speeds measured here"
         in_bf16 = f" in fp32, bf16 {self.gain:.2f} times as fast here" if self.gain != 1 else ""
-        return f"an estimate: the table that ships, for a machine {self.factor:.2f} times as fast{in_bf16}"
+        plain = "; by nets that are not compiled" if self.compiled else ""
+        return f"an estimate: the table that ships, for a machine {self.factor:.2f} times as fast{in_bf16}{plain}"
 
 
 def _minutes(seconds: float) -> str:
@@ -80,7 +83,8 @@ def estimate(
     if factor is None:
         return Estimate(seconds, seconds, seconds, slots, None)
     low, high = seconds / table.spread.high, seconds / table.spread.low
-    return Estimate(seconds, low, high, slots, factor, max(gains.values(), key=lambda one: abs(one - 1)))
+    most = max(gains.values(), key=lambda one: abs(one - 1))
+    return Estimate(seconds, low, high, slots, factor, most, settings.compile != "none")
 
 
 def _gains(arms: Mapping[str, TrialConfig], device: str, workspace: Workspace, say: Say) -> dict[str, float]:

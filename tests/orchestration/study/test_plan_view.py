@@ -127,3 +127,10 @@ def test_in_another_precision(plan, monkeypatch):
     assert "in fp32, bf16 2.00 times as fast here" in asked and "bf16" not in usual
     assert re.search(r"a rough estimate from the table that ships \([^)]*, not in bf16\)", asked)
     assert "study last_move_input-gonn-b5-cpu-bf16-" in asked
+
+
+def test_compiled_nets_are_told_by_those_that_are_not(plan, monkeypatch):
+    monkeypatch.setattr("gonn_core.compiling.body._missing", lambda device: None)
+    said = "; by nets that are not compiled"
+    compiled, usual = (plan("parametric_relu", "--budget", "smoke", *more) for more in (("--compile", "body"), ()))
+    assert said in " ".join(compiled.split()) and said not in " ".join(usual.split())
