@@ -50,11 +50,11 @@ class AdamW(Optimiser):
     def _update(self, rate: float) -> None:
         before = [parameter.clone() for parameter, _ in self._scaled]
         for coefficient, members in self._groups:
-            updated = [name for name in members if self._parameters[name].grad is not None]
-            moments = [self._moments[name] for name in updated]
+            gradients = self._gradients(members)
+            moments = [self._moments[name] for name in gradients]
             adamw(
-                [self._parameters[name] for name in updated],
-                [gradient for name in updated if (gradient := self._parameters[name].grad) is not None],
+                [self._parameters[name] for name in gradients],
+                [*gradients.values()],
                 [each["exp_avg"] for each in moments],
                 [each["exp_avg_sq"] for each in moments],
                 [],

@@ -1,6 +1,6 @@
 """What every optimiser of a net's named parameters has; `sgd` and `adamw` are those there are."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import torch
 
@@ -52,6 +52,10 @@ class Optimiser:
         if self._clip_norm:
             torch.nn.utils.clip_grad_norm_(self._parameters.values(), self._clip_norm)
         self._update(rate)
+
+    def _gradients(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
+        """Of those parameters that have one."""
+        return {name: gradient for name in names if (gradient := self._parameters[name].grad) is not None}
 
     def _update(self, rate: float) -> None:
         """The step itself, of gradients that were clipped."""

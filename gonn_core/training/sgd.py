@@ -30,17 +30,17 @@ class Sgd(Optimiser):
     ):
         super().__init__(parameters, config, decayed, factors)
         self._scaled: list[tuple[torch.nn.Parameter, float | torch.Tensor, float]] = []
-        groups: dict[float, list[torch.nn.Parameter]] = {decay: [], 0.0: []}
+        groups: dict[float, list[str]] = {decay: [], 0.0: []}
         for name, parameter in self._parameters.items():
             factor = factors.get(name, 1.0)
             own_decay = decay if name in decayed else 0.0
             if _is_one(factor):
-                groups[own_decay].append(parameter)
+                groups[own_decay].append(name)
             else:
                 if isinstance(factor, torch.Tensor):
                     factor = factor.to(parameter.device, parameter.dtype)
                 self._scaled.append((parameter, factor, own_decay))
-                groups[0.0].append(parameter)
+                groups[0.0].append(name)
         self._groups = [(coefficient, members) for coefficient, members in groups.items() if members]
         self._decay_of_momentum, self._nesterov = config.momentum, config.nesterov
         self._momentum: dict[str, torch.Tensor] = {}
@@ -48,7 +48,6 @@ class Sgd(Optimiser):
             # Torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
             # buffers are laid out alike in a new and in a resumed run: a condition of equal bits.
             self._momentum = {name: torch.zeros_like(parameter) for name, parameter in self._parameters.items()}
-        self._buffers = {self._parameters[name]: buffer for name, buffer in self._momentum.items()}
 
     def _update(self, rate: float) -> None:
         for parameter, factor, decay in self._scaled:
@@ -58,11 +57,11 @@ class Sgd(Optimiser):
                 parameter.grad.add_(parameter, alpha=decay)
             parameter.grad.mul_(factor)
         for coefficient, members in self._groups:
-            updated = {parameter: parameter.grad for parameter in members if parameter.grad is not None}
+            gradients = self._gradients(members)
             sgd(
-                [*updated],
-                [*updated.values()],
-                [self._buffers[parameter] for parameter in updated] if self._buffers else [],
+                [self._parameters[name] for name in gradients],
+                [*gradients.values()],
+                [self._momentum[name] for name in gradients] if self._momentum else [],
                 weight_decay=coefficient,
                 momentum=self._decay_of_momentum,
                 lr=rate,
