@@ -5,6 +5,7 @@ is the control, so that one control serves all cards of a base.
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -70,7 +71,7 @@ def base_and_samples(
 
     `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's; one
     that is the claim's own comes with the claim's conditions. Of a claim without samples, training goes to the end of
-    the base's published run. Raises SettingError (BASE, CLAIM).
+    the base's published run, of an early one to the end of its early part. Raises SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
@@ -88,7 +89,8 @@ def base_and_samples(
     chosen = _as_claimed(registry.base(base), budget, source)
     samples = budget.samples
     if samples == "claim":
-        samples = (source.samples if source is not None else None) or chosen.schedule_end
+        most = source.span(chosen.schedule_end)[1] if source is not None else math.inf
+        samples = chosen.schedule_end if most == math.inf else int(most)
     return chosen, samples, source
 
 

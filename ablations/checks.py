@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from ablations.claimed import conditions_of, opposed, within
 from ablations.conditions import card_state, unmet
+from ablations.data.declared import dataset_names
 from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.designs import budget_config, why_equal
 from ablations.published_results import Published
@@ -55,10 +56,21 @@ def check_card(declared: Declarations, card: Enhancement) -> None:
 
 
 def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
-    """That each claim's conditions can be, that what it leaves open is there, and that no two claims exclude each
-    other."""
+    """That each claim's conditions can be, that its data sets and what it leaves open are there, that a net is called
+    finished where its end is published, and that no two claims exclude each other."""
     for claim in card.claims:
-        conditions_of(declared, card, claim)
+        conditions = conditions_of(declared, card, claim)
+        for name in () if isinstance(claim.games, str) else claim.games:
+            if name not in dataset_names():
+                raise SettingError(f"{file}.claims.{claim.id}.games", name, "no such data set", dataset_names())
+        if conditions and claim.stage == "finished" and "training.samples" in conditions.not_told:
+            problem = f"where the run of {claim.base} ended is not published"
+            raise SettingError(f"{file}.claims.{claim.id}.stage", "finished", problem, "unknown, any, early")
+        if claim.probe and claim.probe.head == "ladders" and claim.quantity == "difference":
+            nets = (conditions.off, conditions.on) if conditions else ()
+            if not nets or any(not config.training.auxiliary.ladders for config in nets):
+                problem = "a difference of ladder heads where an arm has none"
+                raise SettingError(f"{file}.claims.{claim.id}.quantity", "difference", problem, "on, off")
         if shared := sorted(set(claim.conditions) & set(card.toggles)):
             raise SettingError(f"{file}.claims.{claim.id}.conditions", shared[0], "toggled by the card", "no condition")
         _check_open(claim.not_told, f"{file}.claims.{claim.id}.not_told")

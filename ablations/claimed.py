@@ -1,35 +1,36 @@
 """Under what a claim was measured, and in what a comparison made here differs from it.
 
 A claim is judged only where everything agrees that its document tells: planes, net, loss, sampling, optimiser, schedule
-and rate, the games, and how far the nets were trained. What neither document nor code tells (`not_told` of base and
-claim) is our choice and no condition. Precision, device and batch splits are none either: they are to leave the method
-as it is.
+and rate, the data set (its years, filter and split) with the filters of both arms, how far the nets were trained, and
+over how many samples a training loss was averaged. What neither document nor code tells (`not_told` of base and claim)
+is our choice and no condition, nor is a setting that makes no difference in either net. Precision, device and batch
+splits are none either: they leave the method as it is.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ablations.data.declared import collection, years_lacking
+from ablations.data.declared import judges_claims, years_lacking
 from ablations.declarations import Declarations
-from ablations.schema import Base, Claim, Enhancement
+from ablations.schema import EARLY, Base, Claim, Enhancement
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
+from gonn_core.effective.whole import effective
 from gonn_core.settings.features import FeatureConfig
 
 _NO_CONDITIONS = (
-    "data.view",
-    "data.games",  # a study has them in the digest of its view
+    "data.view",  # its filters are compared as data.games
     "training.samples",  # compared as samples or stage
     "training.init_seed",
     "training.data_seed",
     "training.precision",
     "training.batch_splits",
 )
-_GAMES = {"kgs": "KGS", "gogod": "GoGoD"}
 _KINDS = {
     "features.": "the planes",
     "net.": "the net",
-    "data.": "sampling",
+    "data.": "games and sampling",
     "training.": "training",
     "evaluation.": "reading",
 }
@@ -58,11 +59,6 @@ class Conditions:
         return not any(within(path, each) for each in (*_NO_CONDITIONS, *self.not_told))
 
     @property
-    def samples(self) -> int | None:
-        """Samples that the nets had been trained on; None: any number."""
-        return self.base.schedule_end if self.claim.stage == "finished" else self.claim.samples
-
-    @property
     def planes(self) -> int:
         """Input planes of the net with the enhancement."""
         return self.claim.planes or _planes(self.on.features)
@@ -70,7 +66,8 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms of a study: a card's toggles, as they were used, and the configurations without and with it."""
+    """Two arms of a study: a card's toggles, as they were used, and the configurations without and with it, with the
+    filters of the games that are not the data set's own."""
 
     card: Enhancement
     off: TrialConfig
@@ -79,6 +76,8 @@ class Comparison:
     """The study's data set."""
     coverage: str = ""
     """What of it was there, as the study says."""
+    window: int | None = None
+    """Samples that the last training loss is the mean of; None: not known."""
 
 
 def conditions_of(declared: Declarations, card: Enhancement, claim: Claim) -> Conditions | None:
@@ -101,10 +100,13 @@ def differences(declared: Declarations, comparison: Comparison, claim: Claim) ->
     games = list(_games_apart(comparison, claim))
     if conditions is None:
         return ("the net (the document's is none of the bases)", *unmatched, *games)
-    missing = [f"the missing {part}" for part in conditions.base.missing]
+    missing = [f"the missing {part}" for part in conditions.base.missing] if claim.missing_matters else []
     formed = declared.cards[comparison.card.id].on_base(conditions.base.id)
     if comparison.card.toggles != formed.toggles:
         missing.append(f"the enhancement's form (here not as on {conditions.base.id})")
+    if claim.window and abs((comparison.window or 0) - claim.window) >= comparison.off.training.batch_size:
+        here = "not known" if comparison.window is None else f"{comparison.window:,}"
+        games.append(f"the window ({here} instead of the last {claim.window:,} samples)")
     samples, settings = _samples_apart(comparison, conditions), _settings_apart(comparison, conditions, formed)
     return (*unmatched, *samples, *games, *missing, *settings)
 
@@ -125,28 +127,26 @@ def opposed(declared: Declarations, card: Enhancement, one: Claim, other: Claim)
     same = ("metric", "quantity", "statistic", "probe", "history", "base", "conditions", "unmatched")
     if one.direction == other.direction or any(getattr(one, name) != getattr(other, name) for name in same):
         return False
-    if one.base is None or (one.games != other.games and "any" not in (one.games, other.games)):
+    if one.base is None or ("any" not in (one.games, other.games) and not set(one.games) & set(other.games)):
         return False
-    first, second = (conditions_of(declared, card, claim) for claim in (one, other))
-    assert first is not None and second is not None  # they have a base
-    if first.samples is None or second.samples is None:
-        return True
-    return abs(first.samples - second.samples) < first.off.training.batch_size
+    base = declared.bases[one.base]
+    spans = [claim.span(base.schedule_end) for claim in (one, other)]
+    low, high = max(low for low, _ in spans), min(high for _, high in spans)
+    return low - high < base.config.training.batch_size
 
 
 def _games_apart(comparison: Comparison, claim: Claim) -> Iterator[str]:
-    here = collection(comparison.data)
-    told = _GAMES.get(claim.games, claim.data)
-    if here == "none":
+    if not judges_claims(comparison.data):
         yield f"the games ({comparison.data}, which judges no claim)"
-    elif claim.games != "any" and claim.games != here:
-        yield f"the games ({comparison.data} instead of {told})"
+    elif claim.games != "any" and comparison.data not in claim.games:
+        yield f"the games ({comparison.data} instead of {claim.data})"
     elif claim.games != "any" and (lacking := years_lacking(comparison.coverage)):
-        yield f"the games ({lacking} of {told})"
+        yield f"the games ({lacking} of {claim.data})"
 
 
 def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enhancement) -> Iterator[str]:
     arms = ((comparison.off, conditions.off), (comparison.on, conditions.on))
+    computed = [tuple(map(effective, pair)) for pair in arms]
     others = [
         path
         for path in _DECIDING
@@ -157,7 +157,8 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
             continue
         if path not in others and any(within(path, other.rpartition(".")[0]) for other in others):
             continue
-        pairs = {(get_path(here, path), get_path(there, path)) for here, there in arms}
+        apart = [pair for pair, same in zip(arms, computed, strict=True) if len({get_path(c, path) for c in same}) > 1]
+        pairs = {(get_path(here, path), get_path(there, path)) for here, there in apart}
         for here, there in sorted(pairs, key=str):
             if here != there:
                 yield f"{path} ({setting_text(here)} instead of {setting_text(there)})"
@@ -167,16 +168,19 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
 
 
 def _samples_apart(comparison: Comparison, conditions: Conditions) -> Iterator[str]:
-    training, end = comparison.off.training, conditions.base.schedule_end
-    batch, samples, wanted = training.batch_size, training.samples, conditions.samples
-    if conditions.claim.stage == "finished":
-        if samples <= end - batch:
-            yield f"samples ({samples:,}; claimed of nets trained to their end, here {end:,})"
-    elif wanted is not None and abs(wanted - samples) >= batch:
-        yield f"samples ({samples:,} instead of {wanted:,})"
+    training, claim, end = comparison.off.training, conditions.claim, conditions.base.schedule_end
+    batch, samples, (low, high) = training.batch_size, training.samples, claim.span(end)
+    if not low - batch < samples < high + batch:
+        claimed = {
+            "finished": f"; claimed of nets trained to their end, here {end:,}",
+            "any": f"; claimed from {claim.samples_from or 0:,} on",
+            "early": f"; claimed of the first {EARLY:.0%} of {end:,}",
+            "unknown": "; after how many it was measured is not known",
+        }
+        yield f"samples ({samples:,}{claimed.get(claim.stage or '', f' instead of {claim.samples or 0:,}')})"
     schedule = training.schedule
     runs_through = schedule.kind in _RELATIVE or schedule.final_drop != 1
-    of_a_part = wanted is not None and wanted != end and abs(samples - end) >= batch
+    of_a_part = low != end and high != math.inf and abs(samples - end) >= batch
     same = schedule.kind == conditions.off.training.schedule.kind
     if same and runs_through and of_a_part and conditions.tells("training.schedule.kind"):
         yield f"the schedule (run through in {samples:,} instead of {end:,} samples)"

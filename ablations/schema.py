@@ -26,11 +26,15 @@ System = Literal["gonn", "clark_storkey", "go_nn", "cazenave", "lczero"]
 Evidence = Literal["stated", "read_from_picture", "read_from_code", "derived", "unverified_memory"]
 """stated: words or numbers of the document's text; read_from_picture: read off one of its figures; read_from_code: of
 its code or history; derived: our own arithmetic or conclusion from these; unverified_memory: compared, never judged."""
-Stage = Literal["finished", "any"]
-"""finished: of a net trained to its end; any: whatever the number of samples."""
-Games = Literal["kgs", "gogod", "any", "other"]
-"""The collection that a claim was measured on; any: not told, or without influence; other: none that we have a data set
-of."""
+Stage = Literal["finished", "any", "early", "unknown"]
+"""finished: at or beyond the end of the base's published run; any: whatever the number of samples, or from
+`samples_from` on; early: within the first EARLY of that run, for what sped training up; unknown: the document does not
+say, so the claim is never judged."""
+EARLY = 0.1
+"""Share of a published run that counts as early."""
+Games = Annotated[tuple[Id, ...], Field(min_length=1)] | Literal["any", "other"]
+"""The data sets with the years, filter and split that a claim was measured on; any: not told, or without influence;
+other: none of ours."""
 
 if TYPE_CHECKING:
     Metric = str
@@ -131,6 +135,10 @@ class Claim(Strict):
     samples: Annotated[int, Field(ge=1)] | None = None
     """Samples trained when it was measured; where none are told, `stage` says of which nets it is claimed."""
     stage: Stage | None = None
+    samples_from: Annotated[int, Field(ge=1)] | None = None
+    """The fewest samples that a claim at any number of samples is about."""
+    window: Annotated[int, Field(ge=1)] | None = None
+    """Samples at the end of training over which the document averaged a training loss."""
     base: Id | None
     """The base it was measured on; null: the document's net is not known or is none of ours."""
     conditions: dict[str, Any] = {}
@@ -139,6 +147,8 @@ class Claim(Strict):
     """Config paths, or their beginnings, that the document leaves open for this claim, beside those of the base."""
     unmatched: Text | None = None
     """In what the document's own comparison differs from every study that can be made here."""
+    missing_matters: bool = True
+    """False: what the base's published net had and ours has not makes no difference to it."""
     planes: Annotated[int, Field(ge=1)] | None = None
     """Input planes of the net that has the enhancement, as its author had them."""
     history: HistoryMode = "full"
@@ -162,10 +172,22 @@ class Claim(Strict):
         low, high = self.range
         return -math.inf if low is None else low, math.inf if high is None else high
 
+    def span(self, end: int) -> tuple[float, float]:
+        """Fewest and most samples at which it is judged, on a base whose published run ended at `end`; both infinite
+        for an unknown stage."""
+        if self.samples is not None:
+            return self.samples, self.samples
+        spans = {"finished": (end, math.inf), "any": (self.samples_from or 0, math.inf), "early": (0, EARLY * end)}
+        return spans.get(self.stage or "", (math.inf, math.inf))
+
     @model_validator(mode="after")
     def _measured_somewhere(self):
         if (self.samples is None) == (self.stage is None):
-            raise ValueError("give the samples, or else the stage (finished, any)")
+            raise ValueError("give the samples, or else the stage (finished, any, early, unknown)")
+        if self.samples_from is not None and self.stage != "any":
+            raise ValueError("samples_from belongs to the stage any")
+        if self.window is not None and METRICS[self.metric].source != "curve":
+            raise ValueError("window belongs to a metric of training")
         if self.base is None and (self.conditions or self.not_told):
             raise ValueError("conditions and not_told are set against a base: give one")
         return self
@@ -178,10 +200,6 @@ class Claim(Strict):
             raise ValueError("statistic belongs to the metric weight_statistic, and it needs one")
         if (self.metric == "probe") != (self.probe is not None):
             raise ValueError("probe belongs to the metric probe, and it needs one")
-        if self.probe is not None and self.probe.head != "policy" and self.quantity == "difference":
-            raise ValueError(
-                "only one arm has a ladder head: what it says can only be claimed as a level (quantity on or off)"
-            )
         if self.probe is not None and self.probe.minus is not None and self.quantity == "difference":
             raise ValueError("what one net answers in two positions is a level of one arm (quantity on or off)")
         source = METRICS[self.metric].source
@@ -283,7 +301,7 @@ class Base(Strict):
     parameters: Annotated[int, Field(ge=1)] | None = None
     """As published; null where no count was."""
     schedule_end: Annotated[int, Field(ge=1)]
-    """Samples at which the published run ended."""
+    """Samples at which the published run ended; `training.samples` among `not_told`: our choice."""
     document: Document
     section: Text
     evidence: Evidence

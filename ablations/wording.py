@@ -34,7 +34,11 @@ def conditions_text(claim: Claim) -> str:
         f"{claim.planes} planes" if claim.planes else "",
         {"any": "", "not told": "games not told"}.get(claim.data, claim.data),
         f"{claim.samples / 1e6:g}M samples" if claim.samples else "",
-        "a finished net" if claim.stage == "finished" else "",
+        f"from {claim.samples_from / 1e6:g}M samples on" if claim.samples_from else "",
+        f"mean of the last {claim.window:,} samples" if claim.window else "",
+        {"finished": "a finished net", "early": "early in training", "unknown": "samples not told"}.get(
+            claim.stage or ""
+        ),
     ]
     return ", ".join(filter(None, parts))
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ablations.data.schema import Collection, DatasetDeclaration
+from ablations.data.schema import DatasetDeclaration
 from ablations.strict_yaml import read_yaml
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
@@ -34,11 +34,10 @@ def read_declarations() -> dict[str, DatasetDeclaration]:
 
 
 @cache
-def collection(data: str) -> Collection | None:
-    """The collection whose claims the games of a study's data set judge; None: of games of the user's own, which judge
-    those that name no collection."""
+def judges_claims(data: str) -> bool:
+    """Whether a claim can be judged on a study's data set; one of the user's own judges those that name no games."""
     path = DECLARATIONS / f"{data}.yaml"
-    return read_declaration(path).collection if data != TEMPLATE and path.is_file() else None
+    return data == TEMPLATE or not path.is_file() or read_declaration(path).judges_claims
 
 
 def years_lacking(coverage: str) -> str:

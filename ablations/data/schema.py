@@ -6,8 +6,6 @@ from pydantic import Field, model_validator
 
 from gonn_core.config import Strict
 
-Collection = Literal["kgs", "gogod", "none"]
-"""Whose claims a data set's games judge: those measured on KGS's, on GoGoD's; none: no claim at all."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Year = Annotated[int, Field(ge=1000, le=2099)]
 
@@ -49,26 +47,35 @@ class FilterDeclaration(Strict):
 
 
 class SplitDeclaration(Strict):
-    """Games of one split: by year, first to last inclusive, by share of hashed games, or both."""
+    """One split: games by year, first to last inclusive, a share of hashed games, a share of hashed positions of its
+    games."""
 
     years: tuple[Year, Year] | None = None
     hashed: tuple[Share, Share] | None = None
+    positions: tuple[Share, Share] | None = None
 
     @model_validator(mode="after")
     def _not_empty(self):
-        if self.years is None and self.hashed is None:
-            raise ValueError("needs years or hashed")
-        if (self.years and self.years[0] > self.years[1]) or (self.hashed and self.hashed[0] >= self.hashed[1]):
+        shares = [share for share in (self.hashed, self.positions) if share is not None]
+        if self.years is None and not shares:
+            raise ValueError("needs years, hashed or positions")
+        if (self.years and self.years[0] > self.years[1]) or any(low >= high for low, high in shares):
             raise ValueError("a range from low to high")
         return self
 
 
 class SplitsDeclaration(Strict):
-    """A game that fits several splits is in the last of them."""
+    """A game that fits several splits is in the last of them; one that is split by positions is in all of them."""
 
     train: SplitDeclaration
     validation: SplitDeclaration
     test: SplitDeclaration
+
+    @model_validator(mode="after")
+    def _by_games_or_by_positions(self):
+        if len({split.positions is None for split in (self.train, self.validation, self.test)}) > 1:
+            raise ValueError("positions: in each of the splits or in none")
+        return self
 
 
 class DatasetDeclaration(Strict):
@@ -77,8 +84,8 @@ class DatasetDeclaration(Strict):
     name: str
     title: str
     document: str
-    collection: Collection | None = None
-    """None: games that judge the claims which name no collection."""
+    judges_claims: bool = True
+    """False: no claim is judged on these games, not even one that holds on any."""
     sources: Annotated[tuple[SourceDeclaration, ...], Field(min_length=1)]
     filter: FilterDeclaration = FilterDeclaration()
     splits: SplitsDeclaration

@@ -1,7 +1,7 @@
 """Views: which rows of a store are the training, validation and test positions of a data set.
 
-A game belongs to at most one split. Splits are drawn by year or by the hash of the game, which no added game can
-change. Equal games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation
+A game belongs to at most one split, unless positions are split. Splits are drawn by year or by the hash of the game or
+of the position in it, which no added game can change. Equal games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation
 before training, so nothing trained on is tested; within a split the first one stays.
 """
 
@@ -60,10 +60,15 @@ class RowFilter:
 @dataclass(frozen=True)
 class SplitRule:
     """Games of a split: years first..last inclusive (games without a year are in none), and a share low <= u < high of
-    hashed games."""
+    hashed games; positions: the share of hashed positions, where all splits have the same games."""
 
     years: tuple[int, int] | None = None
     hashed: tuple[float, float] | None = None
+    positions: tuple[float, float] | None = None
+
+
+_WHOLE_GAMES = SplitRule()
+_POSITION = stream_key("position of a split")
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def make_views(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule], s
 
     def choose():
         assigned = assign_games(store, rows, splits)
-        return ((split, select_rows(store, rows, assigned, split)) for split in splits)
+        return ((split, select_rows(store, rows, assigned, split, rule)) for split, rule in splits.items())
 
     return _cached_views(store, stores, _views_key(store, splits, rows), choose)
 
@@ -106,15 +111,16 @@ def make_training_view(
     """The training view of a data set with `rows` in place of its `own` filter; made once, like `make_views`.
 
     Validation and test stay the data set's own: a game that is in them under either filter, or an equal one, is not
-    trained on. With the data set's own filter it is the training view that `make_views` makes.
+    trained on; of positions that are split, the hash alone keeps them apart. With the data set's own filter it is the training view that `make_views` makes.
     """
 
     def choose():
         assigned = assign_games(store, rows, splits)
-        held_out = assign_games(store, own, splits) > SPLITS.index("train")
-        _, group = np.unique(store.games["canonical"], axis=0, return_inverse=True)
-        assigned[np.isin(group, group[held_out])] = -1
-        return [("train", select_rows(store, rows, assigned, "train"))]
+        if not splits["train"].positions:
+            held_out = assign_games(store, own, splits) > SPLITS.index("train")
+            _, group = np.unique(store.games["canonical"], axis=0, return_inverse=True)
+            assigned[np.isin(group, group[held_out])] = -1
+        return [("train", select_rows(store, rows, assigned, "train", splits["train"]))]
 
     return _cached_views(store, stores, _views_key(store, splits, rows, own), choose)["train"]
 
@@ -220,9 +226,12 @@ def assign_games(store: Store, rows: RowFilter, splits: Mapping[str, SplitRule])
     return assigned
 
 
-def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str) -> np.ndarray:
-    """Sorted uint32 numbers of the rows that are samples in the games assigned to `split`."""
-    inside = assigned == SPLITS.index(split)
+def select_rows(
+    store: Store, rows: RowFilter, assigned: np.ndarray, split: str, rule: SplitRule = _WHOLE_GAMES
+) -> np.ndarray:
+    """Sorted uint32 numbers of the rows that are samples in the games assigned to `split`; where `rule` splits
+    positions, its share of those in all games assigned."""
+    inside = assigned >= 0 if rule.positions else assigned == SPLITS.index(split)
     movers = (_movers(store, rows, "black", "white") & inside, _movers(store, rows, "white", "black") & inside)
     chunks = [np.empty(0, np.uint32)]
     for start in range(0, len(store), _CHUNK):
@@ -230,6 +239,11 @@ def select_rows(store: Store, rows: RowFilter, assigned: np.ndarray, split: str)
         flags = moves[:, layout.FLAGS]
         sample = (moves[:, layout.MOVE] >= 0) & (flags & layout.HANDICAP_MOVE == 0)
         sample &= np.where(flags & layout.WHITE_TO_MOVE, movers[1][game], movers[0][game])
+        if rule.positions:
+            ply = np.arange(start, start + len(game)) - store.games["first_row"][game]
+            hashed = draws(_POSITION, store.games["canonical"][game, 0] + ply.astype(np.uint64)) >> np.uint64(11)
+            share = hashed.astype(np.float64) / (1 << 53)
+            sample &= (share >= rule.positions[0]) & (share < rule.positions[1])
         chunks.append((np.flatnonzero(sample) + start).astype(np.uint32))
     return np.concatenate(chunks)
 
@@ -277,7 +291,11 @@ def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilte
             del each["ignore_amateurs"]
         if each["drop_corrupt"]:
             each["drop_corrupt"] = hashlib.sha256(corrupt_games(store).tobytes()).hexdigest()
-    tree = [_VIEW_RULES, store.digest, *conditions, {split: asdict(rule) for split, rule in splits.items()}]
+    rules = {
+        split: {name: value for name, value in asdict(rule).items() if name != "positions" or value}
+        for split, rule in splits.items()
+    }
+    tree = [_VIEW_RULES, store.digest, *conditions, rules]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 
 

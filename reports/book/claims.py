@@ -161,9 +161,9 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
 
 
 def _games(card: Enhancement, claim: Claim) -> str:
-    """The data set that a claim is about; of one that holds for any games that of the card's other claims."""
+    """The first data set that a claim is about; of one that holds for any games that of the card's other claims."""
     about = [claim, *card.claims] if claim.games == "any" else [claim]
-    return next((each.games for each in about if each.games in ("kgs", "gogod")), "kgs")
+    return next((each.games[0] for each in about if not isinstance(each.games, str)), "kgs")
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], StudyFinding]) -> Table:

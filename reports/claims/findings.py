@@ -1,14 +1,17 @@
 """The claims of a study's cards beside what was found here: number, ours, verdict."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ablations.claimed import Comparison, differences, in_brief
+from ablations.data.game_filters import PREFIX
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
-from ablations.study import Contrast
+from ablations.study import Arm, Contrast
 from ablations.wording import conditions_text
+from gonn_core.config import with_values
 from gonn_core.metrics import METRICS
 from reports.claims.context import NOT_MEASURED, ClaimContext, Measured
 from reports.claims.measures import MEASURES
@@ -85,11 +88,24 @@ def differs(
 ) -> tuple[str, ...]:
     """In what the study's comparison differs from the claim's conditions, in words."""
     study = results.study
-    off, on = (study.arm(side[0]).config for side in (contrast.without, contrast.with_it))
-    apart = differences(registry, Comparison(card, off, on, study.data, study.coverage), claim)
+    arms = [study.arm(side[0]) for side in (contrast.without, contrast.with_it)]
+    off, on = (with_values(arm.config, _filters(arm)) for arm in arms)
+    comparison = Comparison(card, off, on, study.data, study.coverage, _window(results, arms[0].id))
+    apart = differences(registry, comparison, claim)
     if len(contrast.without) > 1:
         apart = (*apart, "being a mean over the other enhancements on and off")
     return apart
+
+
+def _filters(arm: Arm) -> dict[str, object]:
+    """Filters of the games that are not the data set's own; the arm's configuration has only the digest of its view."""
+    return {path: json.loads(value) for path, value in arm.values.items() if path.startswith(PREFIX)}
+
+
+def _window(results: StudyResults, arm: str) -> int | None:
+    """Samples that the last training loss of an arm's trials is the mean of: those since the point before."""
+    points = next(([0, *(line["samples"] for line in trial.curve)] for trial in results.of_arm(arm) if trial.curve), [])
+    return points[-1] - points[-2] if points else None
 
 
 def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> dict[str, float]:
@@ -105,7 +121,7 @@ def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> di
             if (
                 claim.metric == metric
                 and claim.quantity == "difference"
-                and claim.history == "full"
+                and claim.history != "none"
                 and claim.evidence != "unverified_memory"
                 and size
             ):

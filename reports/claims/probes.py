@@ -18,7 +18,7 @@ def probe(context: ClaimContext) -> Measured | Answer:
     if context.claim.quantity != "difference":
         other = None if claimed.minus is None else picture_cases()[claimed.minus]
         return _level(context, case, other, move, claimed.head)
-    effect, trials = probability_effect(context.results, context.contrast, case, move)
+    effect, trials = probability_effect(context.results, context.contrast, case, move, claimed.head)
     if effect is None:
         return not_measured(_NO_ANSWERS)
     return answer(context, effect, trials, note=f"{effect.n} seeds")

@@ -170,8 +170,13 @@ CLAIMS = (
     Field("evidence", "str", "", "stated, read_from_picture, read_from_code, derived or unverified_memory"),
     Field("claimed_base", "str", "", "base that it is made for"),
     Field("claimed_samples", "Int64", "positions", "positions trained on that it is made for"),
-    Field("claimed_stage", "str", "", "where no samples are told: finished (of nets at the end of training) or any"),
-    Field("claimed_games", "str", "", "collection that it is made for: kgs, gogod, other or any"),
+    Field(
+        "claimed_stage",
+        "str",
+        "",
+        "where no samples are told: finished (at the end of training), any, early or unknown",
+    ),
+    Field("claimed_games", "str", "", "data sets with its years, filter and split; other: none of ours; any"),
     Field("trials", "str", "", "ids of the trials behind ours, separated by spaces"),
 )
 

@@ -149,14 +149,15 @@ def _judged(results: StudyResults, each: GroupEffect, p: float | None, threshold
 
 
 def probability_effect(
-    results: StudyResults, contrast: Contrast, case: str, move: int
+    results: StudyResults, contrast: Contrast, case: str, move: int, head: str = "policy"
 ) -> tuple[Effect | None, tuple[str, ...]]:
-    """The effect on the probability of a move in one of the documents' positions, paired by seed, and the trials behind
-    it.
+    """The effect on a head's probability of a move in one of the documents' positions, paired by seed, and the trials
+    behind it.
 
     Noise is that between these seeds alone: the position is the claim's own, none was drawn.
     """
-    sides = [_probabilities(by_seed(results, arms), case, move) for arms in (contrast.with_it, contrast.without)]
+    arms = (contrast.with_it, contrast.without)
+    sides = [_probabilities(by_seed(results, each), case, move, head) for each in arms]
     seeds = tuple(sorted(sides[0].keys() & sides[1].keys()))
     if not seeds:
         return None, ()
