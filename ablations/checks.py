@@ -9,7 +9,7 @@ from ablations.data.declared import dataset_names
 from ablations.declarations import SHOWN, Declarations, nearest
 from ablations.designs import budget_config, why_equal
 from ablations.published_results import Published
-from ablations.schema import PRECISION, RATE, Base, Budget, Condition, Enhancement, toggle_values
+from ablations.schema import ANY_GAMES, PRECISION, RATE, Base, Budget, Condition, Enhancement, toggle_values
 from gonn_core.config import TrialConfig, config_paths, get_path, nearest_paths, with_values
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError
@@ -60,9 +60,10 @@ def _check_claims(declared: Declarations, card: Enhancement, file: str) -> None:
     finished where its end is published, and that no two claims exclude each other."""
     for claim in card.claims:
         conditions = conditions_of(declared, card, claim)
-        for name in () if isinstance(claim.games, str) else claim.games:
+        for name in claim.games if claim.games not in (ANY_GAMES, ("other",)) else ():
             if name not in dataset_names():
-                raise SettingError(f"{file}.claims.{claim.id}.games", name, "no such data set", dataset_names())
+                valid = [*dataset_names(), "any", "other"]
+                raise SettingError(f"{file}.claims.{claim.id}.games", name, "no such data set", valid)
         if conditions and claim.stage == "finished" and "training.samples" in conditions.not_told:
             problem = f"where the run of {claim.base} ended is not published"
             raise SettingError(f"{file}.claims.{claim.id}.stage", "finished", problem, "unknown, any, early")

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from ablations.data.declared import judges_claims, years_lacking
 from ablations.declarations import Declarations
-from ablations.schema import EARLY, Base, Claim, Enhancement
+from ablations.schema import ANY_GAMES, EARLY, Base, Claim, Enhancement
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, config_paths, get_path, with_values
 from gonn_core.effective.whole import effective
+from gonn_core.errors import SettingError
 from gonn_core.settings.features import FeatureConfig
 
 _NO_CONDITIONS = (
@@ -127,7 +128,8 @@ def opposed(declared: Declarations, card: Enhancement, one: Claim, other: Claim)
     same = ("metric", "quantity", "statistic", "probe", "history", "base", "conditions", "unmatched")
     if one.direction == other.direction or any(getattr(one, name) != getattr(other, name) for name in same):
         return False
-    if one.base is None or ("any" not in (one.games, other.games) and not set(one.games) & set(other.games)):
+    apart = ANY_GAMES not in (one.games, other.games) and not set(one.games) & set(other.games)
+    if one.base is None or apart:
         return False
     base = declared.bases[one.base]
     spans = [claim.span(base.schedule_end) for claim in (one, other)]
@@ -138,15 +140,14 @@ def opposed(declared: Declarations, card: Enhancement, one: Claim, other: Claim)
 def _games_apart(comparison: Comparison, claim: Claim) -> Iterator[str]:
     if not judges_claims(comparison.data):
         yield f"the games ({comparison.data}, which judges no claim)"
-    elif claim.games != "any" and comparison.data not in claim.games:
+    elif claim.games != ANY_GAMES and comparison.data not in claim.games:
         yield f"the games ({comparison.data} instead of {claim.data})"
-    elif claim.games != "any" and (lacking := years_lacking(comparison.coverage)):
+    elif claim.games != ANY_GAMES and (lacking := years_lacking(comparison.coverage)):
         yield f"the games ({lacking} of {claim.data})"
 
 
 def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enhancement) -> Iterator[str]:
     arms = ((comparison.off, conditions.off), (comparison.on, conditions.on))
-    computed = [tuple(map(effective, pair)) for pair in arms]
     others = [
         path
         for path in _DECIDING
@@ -157,14 +158,24 @@ def _settings_apart(comparison: Comparison, conditions: Conditions, formed: Enha
             continue
         if path not in others and any(within(path, other.rpartition(".")[0]) for other in others):
             continue
-        apart = [pair for pair, same in zip(arms, computed, strict=True) if len({get_path(c, path) for c in same}) > 1]
-        pairs = {(get_path(here, path), get_path(there, path)) for here, there in apart}
+        pairs = {tuple(get_path(config, path) for config in arm) for arm in arms if not _idle(path, *arm)}
         for here, there in sorted(pairs, key=str):
-            if here != there:
-                yield f"{path} ({setting_text(here)} instead of {setting_text(there)})"
+            yield f"{path} ({setting_text(here)} instead of {setting_text(there)})"
     planes, same = _planes(comparison.on.features), comparison.on.features == conditions.on.features
     if same and planes != conditions.planes and conditions.tells("features"):
         yield f"the planes ({planes} instead of {conditions.planes})"
+
+
+def _idle(path: str, here: TrialConfig, there: TrialConfig) -> bool:
+    """Whether the values at a path are equal, or make no difference in either configuration."""
+    values = get_path(there, path), get_path(here, path)
+    if values[0] == values[1]:
+        return True
+    try:
+        exchanged = [with_values(config, {path: value}) for config, value in zip((here, there), values, strict=True)]
+    except SettingError:  # neither can have the other's
+        return False
+    return [*map(effective, exchanged)] == [*map(effective, (here, there))]
 
 
 def _samples_apart(comparison: Comparison, conditions: Conditions) -> Iterator[str]:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ablations.published_inspection import Text
 from gonn_core.config import Strict, TrialConfig
@@ -32,9 +32,16 @@ Stage = Literal["finished", "any", "early", "unknown"]
 say, so the claim is never judged."""
 EARLY = 0.1
 """Share of a published run that counts as early."""
-Games = Annotated[tuple[Id, ...], Field(min_length=1)] | Literal["any", "other"]
-"""The data sets with the years, filter and split that a claim was measured on; any: not told, or without influence;
-other: none of ours."""
+
+
+def _as_tuple(names):
+    return tuple(names) if isinstance(names, list) else (names,) if isinstance(names, str) else names
+
+
+Games = Annotated[tuple[Id, ...], BeforeValidator(_as_tuple)]
+"""The data sets with the years, filter and split that a claim was measured on, one or several; ANY_GAMES: not told, or
+without influence; other: none of ours."""
+ANY_GAMES = ("any",)
 
 if TYPE_CHECKING:
     Metric = str

@@ -28,6 +28,7 @@ def claim_text(claim: Claim) -> str:
 
 def conditions_text(claim: Claim) -> str:
     """What a claim was made on: base, further settings, planes, games, samples or stage."""
+    stages = {"finished": "a finished net", "early": "early in training", "unknown": "samples not told"}
     parts = [
         claim.base or "another net",
         *(f"{path} {setting_text(value)}" for path, value in claim.conditions.items()),
@@ -36,9 +37,7 @@ def conditions_text(claim: Claim) -> str:
         f"{claim.samples / 1e6:g}M samples" if claim.samples else "",
         f"from {claim.samples_from / 1e6:g}M samples on" if claim.samples_from else "",
         f"mean of the last {claim.window:,} samples" if claim.window else "",
-        {"finished": "a finished net", "early": "early in training", "unknown": "samples not told"}.get(
-            claim.stage or ""
-        ),
+        stages.get(claim.stage or "", ""),
     ]
     return ", ".join(filter(None, parts))
 

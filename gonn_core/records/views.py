@@ -1,8 +1,9 @@
 """Views: which rows of a store are the training, validation and test positions of a data set.
 
 A game belongs to at most one split, unless positions are split. Splits are drawn by year or by the hash of the game or
-of the position in it, which no added game can change. Equal games, mirrored or turned as they may be, count once: over splits the copy in test goes before validation
-before training, so nothing trained on is tested; within a split the first one stays.
+of the position in it, which no added game can change. Equal games, mirrored or turned as they may be, count once: over
+splits the copy in test goes before validation before training, so nothing trained on is tested; within a split the
+first one stays.
 """
 
 import hashlib
@@ -111,7 +112,8 @@ def make_training_view(
     """The training view of a data set with `rows` in place of its `own` filter; made once, like `make_views`.
 
     Validation and test stay the data set's own: a game that is in them under either filter, or an equal one, is not
-    trained on; of positions that are split, the hash alone keeps them apart. With the data set's own filter it is the training view that `make_views` makes.
+    trained on; of positions that are split, the hash alone keeps them apart. With the data set's own filter it is the
+    training view that `make_views` makes.
     """
 
     def choose():
@@ -283,19 +285,9 @@ def _movers(store: Store, rows: RowFilter, colour: str, opponent: str) -> np.nda
 
 
 def _views_key(store: Store, splits: Mapping[str, SplitRule], *filters: RowFilter) -> str:
-    conditions = [asdict(rows) for rows in filters]
-    for (
-        each
-    ) in conditions:  # views of before are found as they lie, but for those of games that the root called corrupt
-        if not each["ignore_amateurs"]:
-            del each["ignore_amateurs"]
-        if each["drop_corrupt"]:
-            each["drop_corrupt"] = hashlib.sha256(corrupt_games(store).tobytes()).hexdigest()
-    rules = {
-        split: {name: value for name, value in asdict(rule).items() if name != "positions" or value}
-        for split, rule in splits.items()
-    }
-    tree = [_VIEW_RULES, store.digest, *conditions, rules]
+    corrupt = corrupt_games(store).tolist() if any(rows.drop_corrupt for rows in filters) else []
+    rules = [asdict(rows) for rows in filters], {split: asdict(rule) for split, rule in splits.items()}
+    tree = [_VIEW_RULES, store.digest, *rules, corrupt]
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
 
 

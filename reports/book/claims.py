@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ablations.registry import Registry
-from ablations.schema import Claim, Enhancement
+from ablations.schema import ANY_GAMES, Claim, Enhancement
 from ablations.wording import conditions_text
 from reports.book.section import Section
 from reports.claims.findings import ClaimFinding, claimed_text, source_text, why_cell
@@ -162,8 +162,8 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
 
 def _games(card: Enhancement, claim: Claim) -> str:
     """The first data set that a claim is about; of one that holds for any games that of the card's other claims."""
-    about = [claim, *card.claims] if claim.games == "any" else [claim]
-    return next((each.games[0] for each in about if not isinstance(each.games, str)), "kgs")
+    about = [claim, *card.claims] if claim.games == ANY_GAMES else [claim]
+    return next((each.games[0] for each in about if each.games[0] not in ("any", "other")), "kgs")
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], StudyFinding]) -> Table:

@@ -174,7 +174,7 @@ CLAIMS = (
         "claimed_stage",
         "str",
         "",
-        "where no samples are told: finished (at the end of training), any, early or unknown",
+        "where no samples are told: finished, any, early or unknown",
     ),
     Field("claimed_games", "str", "", "data sets with its years, filter and split; other: none of ours; any"),
     Field("trials", "str", "", "ids of the trials behind ours, separated by spaces"),

@@ -162,7 +162,7 @@ def claim_rows(study: Study, findings: Iterable[ClaimFinding]) -> Iterator[Row]:
             "claimed_base": claim.base,
             "claimed_samples": claim.samples,
             "claimed_stage": claim.stage,
-            "claimed_games": claim.games if isinstance(claim.games, str) else " ".join(claim.games),
+            "claimed_games": " ".join(claim.games),
             "trials": " ".join(measured.trials),
         }
 

@@ -6,8 +6,9 @@ import pytest
 
 from ablations.arms import Arms, leading_claim, resolve
 from ablations.claimed import Comparison, conditions_of, differences, in_brief, opposed
+from ablations.data.declared import dataset_names
 from ablations.registry import load_registry
-from ablations.schema import Claim, Enhancement
+from ablations.schema import ANY_GAMES, Claim, Enhancement
 from gonn_core.config import ScheduleConfig, with_values
 from gonn_core.errors import SettingError
 
@@ -36,7 +37,7 @@ def compared(arms: Arms, data: str, **values) -> Comparison:
 
 @pytest.fixture(scope="module")
 def apart(registry):
-    def of(card, claim, budget, data="gogod", base=None, declared=registry, **values):
+    def of(card, claim, budget, data="gogod-1995", base=None, declared=registry, **values):
         arms = resolve(declared, card, budget, base=base)
         return differences(declared, compared(arms, data, **values), claim_of(declared.cards[card], claim))
 
@@ -73,7 +74,7 @@ def test_one_arm_at_another_rate_is_a_difference_too(registry):
     arms = resolve(registry, "parametric_relu", "gpu")
     on = with_values(arms.on, {"training.optimiser.learning_rate": 0.016})
     claim = claim_of(arms.card, "early_loss")
-    assert differences(registry, Comparison(arms.card, arms.off, on, "gogod"), claim) == (
+    assert differences(registry, Comparison(arms.card, arms.off, on, "gogod-1995"), claim) == (
         "training.optimiser.learning_rate (0.016 instead of 0.032)",
     )
 
@@ -103,26 +104,28 @@ def test_conditions_of_a_claim_take_the_place_of_its_bases(registry, apart):
 @pytest.mark.parametrize(
     ("games", "data", "told"),
     [
-        ("gogod", "gogod", None),
-        ("gogod", "kgs", "the games (kgs instead of GoGoD)"),
-        ("kgs", "kgs", None),
-        ("kgs", "gogod", "the games (gogod instead of KGS)"),
-        ("kgs", "kgs+tom", "the games (kgs+tom instead of KGS)"),
-        ("kgs", "my-games", "the games (my-games instead of KGS)"),
-        ("any", "kgs", None),
-        ("any", "my-games", None),
-        ("any", "starter", "the games (starter, which judges no claim)"),
-        ("gogod", "starter", "the games (starter, which judges no claim)"),
+        (("gogod",), "gogod", None),
+        (("gogod", "gogod-1800"), "gogod-1800", None),
+        (("gogod",), "gogod-1800", "gogod-1800 instead of those games"),
+        (("gogod-1995",), "gogod", "gogod instead of those games"),
+        (("kgs",), "kgs+tom", "kgs+tom instead of those games"),
+        (("other",), "kgs", "kgs instead of those games"),
+        (("kgs",), "my-games", "my-games instead of those games"),
+        (ANY_GAMES, "kgs", None),
+        (ANY_GAMES, "my-games", None),
+        (ANY_GAMES, "starter", "starter, which judges no claim"),
+        (("gogod",), "starter", "starter, which judges no claim"),
     ],
 )
-def test_games_judge_claims_of_their_own_collection(registry, apart, games, data, told):
-    about = changed(registry, "parametric_relu", "early_loss", games=games)
-    assert apart("parametric_relu", "early_loss", "gpu", data, declared=about) == (() if told is None else (told,))
+def test_data_sets_judge_the_claims_that_name_them(registry, apart, games, data, told):
+    about = changed(registry, "parametric_relu", "early_loss", games=games, data="those games")
+    here = apart("parametric_relu", "early_loss", "gpu", data, declared=about)
+    assert here == (() if told is None else (f"the games ({told})",))
 
 
 def test_games_of_some_years_only_are_told(registry):
     arms = resolve(registry, "parametric_relu", "gpu")
-    claim = claim_of(arms.card, "early_loss").model_copy(update={"games": "kgs"})
+    claim = claim_of(arms.card, "early_loss").model_copy(update={"games": ("kgs",), "data": "KGS"})
 
     def apart(coverage):
         return differences(registry, Comparison(arms.card, arms.off, arms.on, "kgs", coverage), claim)
@@ -177,9 +180,9 @@ def test_opposite_statements_about_one_number_are_refused(registry):
     def said(**changes):
         return opposed(registry, declared, claim, other.model_copy(update=changes))
 
-    assert said() and said(samples=None, stage="any") and said(games="any")
+    assert said() and said(samples=None, stage="any") and said(games=ANY_GAMES)
     assert not said(samples=15_000_000) and not said(samples=None, stage="finished")
-    assert not said(games="kgs") and not said(metric="top1") and not said(direction="decrease")
+    assert not said(games=("kgs",)) and not said(metric="top1") and not said(direction="decrease")
     assert not said(conditions={"features.ko": False}) and not said(base=None)
     both = declared.model_copy(update={"claims": (claim, other)})
     with pytest.raises(SettingError, match="early_loss, other: opposite statements about one number"):
@@ -213,7 +216,7 @@ def test_no_two_opposite_claims_are_judged_in_one_study(registry):
         for budget in ("gpu", "paper"):
             for base in {claim.base for claim in card.claims if claim.base}:
                 arms = resolve(registry, card.id, budget, base=base)
-                for data in ("kgs", "gogod"):
+                for data in dataset_names():
                     judged: dict[tuple, set[str]] = {}
                     for claim in card.claims:
                         if not differences(registry, compared(arms, data), claim):

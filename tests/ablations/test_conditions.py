@@ -4,8 +4,8 @@
 
     - claim: parametric_relu.early_loss      # card.claim
       base: gonn-b4                           # null: none of ours
-      at: 5_000_000                           # samples, or finished, or any
-      games: gogod                            # kgs, gogod, any, other
+      at: 5_000_000                           # samples, or finished, any, early, unknown
+      games: gogod                            # the data sets with its years, filter and split, or any, other
       planes: 13                              # of the net that has it; null: not told
       loss: cross_entropy                     # null here and below: not told
       schedule: gonn
@@ -40,6 +40,8 @@ COLUMNS = {"claim", "base", "at", "games", "planes", "loss", "schedule", "rate",
 def table(document: str) -> dict[str, dict]:
     entries = yaml.safe_load((FOLDER / f"{document}.yaml").read_text())
     assert all(set(entry) == COLUMNS for entry in entries), [e for e in entries if set(e) != COLUMNS][:1]
+    for entry in entries:
+        entry["games"] = [entry["games"]] if isinstance(entry["games"], str) else entry["games"]
     names = [entry["claim"] for entry in entries]
     assert len(set(names)) == len(names)
     return {entry["claim"]: entry for entry in entries}
@@ -62,7 +64,7 @@ def claims_of(registry, document: str) -> dict:
 def judged(registry, card, claim) -> dict:
     """The conditions as the judge has them."""
     conditions = conditions_of(registry, card, claim)
-    row = {"base": claim.base, "at": claim.samples or claim.stage, "games": claim.games}
+    row = {"base": claim.base, "at": claim.samples or claim.stage, "games": list(claim.games)}
     if conditions is None:
         return row | {"planes": claim.planes, "loss": None, "schedule": None, "rate": None}
     training = conditions.on.training

@@ -17,6 +17,7 @@ from gonn_core.records.views import (
     RowFilter,
     SplitRule,
     assign_games,
+    make_training_view,
     make_views,
     select_rows,
     subset,
@@ -219,7 +220,7 @@ def test_amateurs_are_ignored_colour_by_colour(tmp_path):
         assert len(samples(store, RowFilter(min_rank=-30))["train"]) < len(samples(store)["train"])  # whole games go
 
 
-def test_each_source_has_its_own_rank_scheme_and_other_views_lie_where_they_lay(tmp_path):
+def test_each_source_has_its_own_rank_scheme(tmp_path):
     for name in ("a", "b"):
         members = {f"{i}.sgf": game(i + 10 * ord(name), extra="BR[3d]WR[6d]") for i in range(2)}
         (tmp_path / f"{name}.tar").write_bytes(tar_bytes(members))
@@ -231,14 +232,6 @@ def test_each_source_has_its_own_rank_scheme_and_other_views_lie_where_they_lay(
         *range(19, 27, 2),
         *range(28, 36, 2),
     ]
-    # The name under which version 0.1 kept a view of every row.
-    tree = [1, store.digest, dict(vars(RowFilter())), {split: vars(rule) for split, rule in YEARS.items()}]
-    del tree[2]["ignore_amateurs"]
-    key = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()[:20]
-    make_views(store, RowFilter(), YEARS, tmp_path / "stores")
-    make_views(store, RowFilter(ignore_amateurs=True), YEARS, tmp_path / "stores")
-    assert (tmp_path / "stores" / "views" / key / "views.json").is_file()
-    assert len(list((tmp_path / "stores" / "views").glob("*/views.json"))) == 2
 
 
 def says_at(number: int, move: int, text: str) -> bytes:
@@ -306,3 +299,29 @@ def test_damaged_marks_are_made_again(tmp_path, caplog):
         caplog.clear()
     path.write_bytes(whole[:-32])  # of before there were seals
     assert corrupt_games(store).tolist() == first.tolist() and not caplog.text
+
+
+BY_POSITION = {
+    "train": SplitRule(years=(2000, 2020), positions=(0.1, 1.0)),
+    "validation": SplitRule(years=(2000, 2020), positions=(0.05, 0.1)),
+    "test": SplitRule(years=(2000, 2020), positions=(0.0, 0.05)),
+}
+
+
+def test_positions_of_one_game_are_split_by_their_hash(tmp_path):
+    """Each position of a game is in one split, whatever other games there are; a filter of training moves no other."""
+    store = make(
+        tmp_path, *(numbered_game(i, 90, f"{ROOT}DT[2010]BR[{i % 9 + 1}d]") for i in range(80)), game(99, 1999)
+    )
+    views_ = make_views(store, ALL_ROWS, BY_POSITION, tmp_path / "stores")
+    parts = [view.rows.tolist() for view in views_.values()]
+    assert sorted(sum(parts, [])) == [91 * game + ply for game in range(80) for ply in range(90)]
+    assert 240 < len(parts[1]) < 480 and 240 < len(parts[2]) < 480
+    assert len(set(views_["test"].games().tolist())) > 50
+    (tmp_path / "one").mkdir()
+    one = make(tmp_path / "one", numbered_game(7, 90, f"{ROOT}DT[2010]"))
+    alone = make_views(one, ALL_ROWS, BY_POSITION, tmp_path / "one" / "stores")["test"].rows
+    (number,) = np.flatnonzero((store.games["canonical"] == one.games["canonical"][0]).all(axis=1))
+    assert alone.tolist() == [row - 91 * number for row in parts[2] if store.game[row] == number]
+    strong = make_training_view(store, RowFilter(min_rank=5), ALL_ROWS, BY_POSITION, tmp_path / "stores")
+    assert strong.n and set(strong.rows.tolist()) < set(parts[0])

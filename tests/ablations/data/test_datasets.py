@@ -36,7 +36,7 @@ def kgs(tmp_path) -> Path:
 
 
 def test_every_declaration_is_valid():
-    assert dataset_names() == ["gogod", "gogod-1800", "kgs", "kgs+tom", "starter"]
+    assert dataset_names() == ["gogod", "gogod-1800", "gogod-1995", "kgs", "kgs+tom", "starter"]
     for path in DECLARATIONS.glob("*.yaml"):
         assert read_declaration(path).name == path.stem
 
@@ -149,7 +149,7 @@ def test_names_in_paths_are_made_printable(tmp_path):
             "kgss",
             None,
             (
-                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, kgs, "
+                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, gogod-1995, kgs, "
                 "kgs\\+tom, starter, a path"
             ),
         ),
@@ -188,7 +188,7 @@ splits: {train: {hashed: [0, 0.5]}, validation: {hashed: [0.5, 0.6]}, test: {yea
         ("[0.5, 0.6]", "[0.6, 0.5]", "a range from low to high"),
         ("[0.5, 0.6]", "[0.5, 1.6]", "1.6"),
         ("[2000, 2001]", "[20, 2001]", "20"),
-        ("test: {years: [2000, 2001]}", "test: {}", "needs years or hashed"),
+        ("test: {years: [2000, 2001]}", "test: {}", "needs years, hashed or positions"),
         (', files: ["*"]', "", "exactly one of files, folder, bundled, given"),
         ("label: x", "label: x, rank_scheme: egf", "'kgs' or 'gogod'"),
         ("title: t", "title: t\nfilter: {min_rank: 6d}", "min_rank=6d"),

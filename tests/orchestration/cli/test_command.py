@@ -24,7 +24,7 @@ SEEDS_VALID = (
 )
 SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such as 25k,50k,100k or 1.5M"
 NEAREST = "parametric_relu; `make list` shows all "
-DATA_VALID = "valid: gogod, gogod-1800, kgs, kgs+tom, starter, a path to SGF files or archives"
+DATA_VALID = "valid: gogod, gogod-1800, gogod-1995, kgs, kgs+tom, starter, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
     "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
