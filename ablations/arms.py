@@ -15,10 +15,9 @@ from ablations.data.game_filters import filled
 from ablations.designs import budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement, toggle_values
-from ablations.wording import setting_text, value_text
+from ablations.wording import leading_claim, setting_text, value_text
 from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
-from gonn_core.metrics import METRICS
 from gonn_core.settings.training import Precision
 
 FEW = 3
@@ -51,31 +50,21 @@ class Arms:
         return self.on if self.design == "add-one" else self.off
 
 
-def leading_claim(card: Enhancement) -> Claim | None:
-    """The card's main statement: the first claim about an effect of training that names a base; else the first that
-    names one; None where none does.
-
-    Counts, speed, and what is said of one arm alone come after differences.
-    """
-    based = [claim for claim in card.claims if claim.base is not None]
-    effects = [claim for claim in based if METRICS[claim.metric].source not in ("net", "speed")]
-    differences = [claim for claim in effects if claim.quantity == "difference"]
-    return next(iter(differences or effects or based), None)
-
-
 def base_and_samples(
     registry: Registry, card: Enhancement, budget: Budget, base: str | None = None, claim: str | None = None
 ) -> tuple[Base, int, Claim | None]:
     """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes
     nothing from one).
 
-    `claim` is an id within the card; without it the leading claim counts. A given `base` wins over the claim's; one
-    that is the claim's own comes with the claim's conditions. Of a claim without samples, training goes to the end of
-    the base's published run, of an early one to the end of its early part. Raises SettingError (BASE, CLAIM).
+    `claim` is an id within the card; without it the leading claim of those that name a base counts. A given `base`
+    wins over the claim's; one that is the claim's own comes with the claim's conditions. Of a claim without samples,
+    training goes to the end of the base's published run, of an early one to the end of its early part. Raises
+    SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
-        source = leading_claim(card) if claim is None else _claim(card, claim)
+        based = [each for each in card.claims if each.base is not None]
+        source = leading_claim(based) if claim is None else _claim(card, claim)
     elif claim is not None:
         raise SettingError(
             "CLAIM",

@@ -87,7 +87,7 @@ def _cards(cards: Iterable[Enhancement]) -> str:
                 source,
             ]
         )
-    return _table(("enhancement", "what it does", "settings, off → on", "base", "first claim", "sections"), rows)
+    return _table(("enhancement", "what it does", "settings, off → on", "base", "leading claim", "sections"), rows)
 
 
 def _documents() -> str:

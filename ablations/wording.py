@@ -1,5 +1,7 @@
 """Claims and values of declarations in words, for lists and tables."""
 
+from collections.abc import Iterable
+
 from ablations.schema import Claim, Enhancement
 from gonn_core.metrics import METRICS
 
@@ -62,20 +64,22 @@ def _number_text(claim: Claim) -> str | None:
     return f"at least {low}" if high is None else f"{low} to {high}"
 
 
+def leading_claim(claims: Iterable[Claim]) -> Claim | None:
+    """The main statement of a card's claims: the first about an effect of training. Counts and speeds come after
+    effects, memory after what can be read, and what is said of one arm alone after differences."""
+
+    def lightness(claim: Claim) -> tuple[bool, ...]:
+        counted = METRICS[claim.metric].source in ("net", "speed")
+        return counted, claim.evidence == "unverified_memory", claim.quantity != "difference"
+
+    return min(claims, key=lightness, default=None)
+
+
 def main_claim(card: Enhancement) -> str:
-    """The claim that a list shows: on loss or accuracy with a number, else on those without, else any other, parameters
-    last."""
-
-    def unlike(claim: Claim) -> tuple:
-        return (
-            claim.metric == "parameters",
-            METRICS[claim.metric].source != "positions",
-            claim.bounds is None,
-        )
-
-    if not card.claims:
+    """The leading claim of a card, as a list shows it."""
+    shown = leading_claim(card.claims)
+    if shown is None:
         return "none"
-    shown = min(card.claims, key=unlike)
     return claim_text(shown) + (" (unverified)" if shown.evidence == "unverified_memory" else "")
 
 

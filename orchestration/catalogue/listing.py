@@ -84,7 +84,7 @@ def _wide(cards: Sequence[Enhancement], measured: Measured) -> Table:
     table.add_column("enhancement")
     table.add_column("base", no_wrap=True)
     if any_claim:
-        table.add_column("first claim")
+        table.add_column("leading claim")
     if any_here:
         table.add_column("Δ nats measured here")
         table.add_column("on")

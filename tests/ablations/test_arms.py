@@ -4,11 +4,12 @@ import dataclasses
 
 import pytest
 
-from ablations.arms import base_and_samples, bases_of, budget_config, leading_claim, on_one_base, resolve
+from ablations.arms import base_and_samples, bases_of, budget_config, on_one_base, resolve
 from ablations.claimed import Comparison, differences
 from ablations.data.game_filters import filters_of
 from ablations.registry import load_registry
 from ablations.schema import Condition
+from ablations.wording import leading_claim
 from gonn_core.config import canonical, get_path, trial_id, with_values
 from gonn_core.errors import SettingError
 
@@ -110,9 +111,9 @@ def test_paper_takes_the_claims_samples(registry):
     # No samples told: to the end of the published run. No base told: the card's own.
     assert ground("dilated_convolutions") == ("gonn-b5", 205_000_000)
     assert ground("ladder_only_target") == ("gonn-b4", 15_000_000)
-    assert leading_claim(registry.card("ladder_only_target")) is None
+    assert base_and_samples(registry, registry.card("ladder_only_target"), registry.budget("paper"))[2] is None
     # The first that tells of an effect leads.
-    assert leading_claim(registry.card("three_output_planes")).id == "accuracy"
+    assert leading_claim(registry.card("three_output_planes").claims).id == "accuracy"
 
 
 def test_a_claims_samples_are_cut_to_whole_batches(registry):

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from ablations.arms import bases_of, leading_claim, resolve
+from ablations.arms import bases_of, resolve
 from ablations.claimed import Comparison, differences
 from ablations.designs import budget_config
 from ablations.registry import load_registry
+from ablations.wording import leading_claim
 from gonn_core.config import with_values
 from gonn_core.features.sets import plane_names
 from gonn_core.nets import count_parameters, trial_net
@@ -122,7 +123,7 @@ def test_the_zeros_plane_changes_nothing(registry):
 def test_the_headline_leads_and_the_first_look_is_no_part_of_it(registry):
     """BUDGET=paper trains three planes to the end of the published run: 'initially worse' is not judged there."""
     card, paper = registry.card("three_output_planes"), registry.budget("paper")
-    assert leading_claim(card).id == "accuracy"
+    assert leading_claim(card.claims).id == "accuracy"
     arms = resolve(registry, card.id, "paper")
     assert arms.base.id == "cazenave-14x256" and arms.off.training.samples == arms.base.schedule_end
     comparison = Comparison(arms.card, arms.off, arms.on, "gogod", "1900-2016")

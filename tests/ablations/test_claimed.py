@@ -1,16 +1,19 @@
 """Which comparisons are made as a claim was, and what the others differ in."""
 
 import dataclasses
+import math
 
 import pytest
 
-from ablations.arms import Arms, leading_claim, resolve
+from ablations.arms import Arms, resolve
 from ablations.claimed import Comparison, conditions_of, differences, in_brief, opposed
 from ablations.data.declared import dataset_names
 from ablations.registry import load_registry
 from ablations.schema import ANY_GAMES, Claim, Enhancement
-from gonn_core.config import ScheduleConfig, with_values
+from ablations.wording import leading_claim
+from gonn_core.config import ScheduleConfig, get_path, with_values
 from gonn_core.errors import SettingError
+from gonn_core.metrics import METRICS
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +137,106 @@ def test_games_of_some_years_only_are_told(registry):
     assert apart("kgs, 4 of 15 training years (missing 2000, 2004)") == ("the games (4 of 15 training years of KGS)",)
 
 
+def test_stages(registry, apart):
+    end = registry.base("gonn-b4").schedule_end
+
+    def reasons(samples, **changes):
+        about = changed(registry, "parametric_relu", "early_loss", samples=None, **changes)
+        return apart("parametric_relu", "early_loss", "gpu", declared=about, **{"training.samples": samples})
+
+    assert reasons(end // 10, stage="early") == ()
+    assert reasons(end // 5, stage="early") == ("samples (3,000,000; claimed of the first 10% of 15,000,000)",)
+    assert reasons(end, stage="any", samples_from=end) == ()
+    assert reasons(1_000, stage="any", samples_from=end) == ("samples (1,000; claimed from 15,000,000 on)",)
+    for samples in (1_000, end, 10 * end):
+        assert reasons(samples, stage="unknown")[0].endswith("after how many it was measured is not known)")
+
+
+def test_filters_of_the_games_are_compared(apart):
+    assert apart("parametric_relu", "early_loss", "gpu", **{"data.games.min_rank": 5}) == (
+        "data.games.min_rank (5 instead of None)",
+    )
+
+
+def test_a_setting_without_influence_is_no_difference(apart):
+    """Dilations are not in this net, so their share is nothing; one that matters in one of two nets is a difference."""
+    assert apart("parametric_relu", "early_loss", "gpu", **{"net.trunk.dilated_share": "1/2"}) == ()
+    dilated = {"net.trunk.dilations": [2, 2], "net.trunk.dilated_share": "1/2"}
+    assert len(apart("parametric_relu", "early_loss", "gpu", **dilated)) == 2
+
+
+def test_what_a_training_loss_is_averaged_over_is_a_condition(registry):
+    about = changed(registry, "parametric_relu", "early_loss", metric="train_nats", window=500_000)
+    arms = resolve(about, "parametric_relu", "gpu")
+    claim = claim_of(about.cards["parametric_relu"], "early_loss")
+
+    def reasons(window):
+        return differences(about, Comparison(arms.card, arms.off, arms.on, "gogod-1995", "", window), claim)
+
+    assert reasons(500_000) == ()
+    assert reasons(416_700) == ("the window (416,700 instead of the last 500,000 samples)",)
+    assert reasons(None) == ("the window (not known instead of the last 500,000 samples)",)
+
+
+def own_conditions(registry, card, claim) -> Comparison:
+    """A comparison exactly as a claim was made."""
+    conditions = conditions_of(registry, card, claim)
+    end = conditions.base.schedule_end
+    most = claim.span(end)[1]
+    samples = max(end, claim.samples_from or 0) if most == math.inf else int(most)
+    off, on = (with_values(config, {"training.samples": samples}) for config in (conditions.off, conditions.on))
+    data = "kgs" if claim.games == ANY_GAMES else claim.games[0]
+    return Comparison(card.on_base(claim.base), off, on, data, "", claim.window)
+
+
+def with_both(comparison: Comparison, **values) -> Comparison:
+    """Both arms of a comparison with other settings."""
+    off, on = (with_values(each, values) for each in (comparison.off, comparison.on))
+    return dataclasses.replace(comparison, off=off, on=on)
+
+
+def test_every_claim_is_judged_under_its_own_conditions_and_refused_under_others(registry):
+    """Each claim on a base, as it was made, unless the card says why it cannot be; then with one thing changed."""
+    judged = 0
+    for card in registry.cards.values():
+        for claim in card.claims:
+            if claim.base is None or claim.games == ("other",):
+                continue
+            exact, conditions = own_conditions(registry, card, claim), conditions_of(registry, card, claim)
+            here = differences(registry, exact, claim)
+            lacking = bool(conditions.base.missing) and claim.missing_matters
+            if claim.unmatched or lacking or claim.stage == "unknown":
+                assert here, f"{card.id}.{claim.id}"
+                continue
+            assert not here, f"{card.id}.{claim.id}"
+            judged += 1
+            if claim.games != ANY_GAMES:
+                for data in {*dataset_names(), "my-games"} - {*claim.games}:
+                    reasons = differences(registry, dataclasses.replace(exact, data=data), claim)
+                    assert [reason for reason in reasons if reason.startswith("the games")] == list(reasons) != []
+            samples = exact.off.training.samples
+            if claim.stage in (None, "finished") or claim.samples_from:
+                fewer = with_both(exact, **{"training.samples": samples // 2})
+                assert differences(registry, fewer, claim)[0].startswith("samples"), f"{card.id}.{claim.id}"
+            if claim.stage in (None, "early"):
+                more = with_both(exact, **{"training.samples": 2 * samples})
+                assert differences(registry, more, claim)[0].startswith("samples"), f"{card.id}.{claim.id}"
+            if conditions.tells("training.optimiser.learning_rate"):
+                rate = "training.optimiser.learning_rate"
+                if rate not in exact.card.toggles:
+                    doubled = with_both(exact, **{rate: 2 * exact.off.training.optimiser.learning_rate})
+                    assert any(reason.startswith(rate) for reason in differences(registry, doubled, claim))
+            if conditions.tells("data.games.min_year") and "data.games.min_year" not in exact.card.toggles:
+                filtered = with_both(exact, **{"data.games.min_year": 2010})
+                assert any("min_year" in reason for reason in differences(registry, filtered, claim))
+            for path, value in {"net.trunk.width": 32, "training.batch_size": 8, "data.augmentation": "none"}.items():
+                told = conditions.tells(path) and path not in exact.card.toggles
+                if told and get_path(exact.off, path) != value and exact.off.net.family == "gonn":
+                    other = with_both(exact, **{path: value})
+                    assert any(reason.startswith(path) for reason in differences(registry, other, claim)), path
+    assert judged > 150
+
+
 def test_a_finished_net_is_one_trained_to_the_end(registry, apart):
     of_the_end = changed(registry, "parametric_relu", "early_loss", samples=None, stage="finished")
     end = registry.base("gonn-b4").schedule_end
@@ -226,11 +329,8 @@ def test_no_two_opposite_claims_are_judged_in_one_study(registry):
 
 
 def test_the_main_statement_leads(registry):
-    assert leading_claim(registry.cards["three_output_planes"]).direction == "increase"
+    assert leading_claim(registry.cards["three_output_planes"].claims).direction == "increase"
     for card in registry.cards.values():
-        claim = leading_claim(card)
-        assert (
-            claim is None
-            or claim.metric != "parameters"
-            or all(each.metric in ("parameters", "samples_per_s_ratio") or each.base is None for each in card.claims)
-        )
+        claim, sources = leading_claim(card.claims), {METRICS[each.metric].source for each in card.claims}
+        if claim is not None and sources - {"net", "speed"}:
+            assert METRICS[claim.metric].source not in ("net", "speed"), card.id

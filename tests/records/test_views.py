@@ -1,7 +1,6 @@
 """Views: which rows are samples, which split a game is in, duplicates, digests, subsets."""
 
 import hashlib
-import json
 import random
 
 import numpy as np

@@ -149,8 +149,8 @@ def test_names_in_paths_are_made_printable(tmp_path):
             "kgss",
             None,
             (
-                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, gogod-1995, kgs, "
-                "kgs\\+tom, starter, a path"
+                "DATA=kgss: not a known data set, and no such file or folder; valid: gogod, gogod-1800, gogod-1995, "
+                "kgs, kgs\\+tom, starter, a path"
             ),
         ),
         ("./nowhere", None, "no such file or folder"),
