@@ -2,7 +2,7 @@
 # make reads their values as code. What is given besides is refused by orchestration/makefile.py, which reads this file.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-SETTINGS = NAME DATA BUDGET PRECISION SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS FIRST_LOOK TOPIC FIND COMPILE GPU
+SETTINGS = NAME DATA BUDGET PRECISION SEEDS BASE DESIGN DEVICE RUNNER DATA_DIR PORT STUDY TORCH LR ARM TRIALS SEED RATES FROM RAY_ADDRESS SAMPLES A B GAMES LEVEL RULES CLAIM RUNS HOLD FOLD FUTILITY CONTROL_SEEDS FIRST_LOOK TOPIC FIND COMPILE
 export GONN_MAKE_GIVEN := $(foreach each,$(.VARIABLES),$(if $(filter command,$(origin $(each))),$(each)))
 export GONN_MAKE_GOALS := $(MAKECMDGOALS)
 $(foreach each,$(SETTINGS),$(if $(filter command,$(origin $(each))),$(eval override $(each) := $$(value $(each)))))
@@ -21,8 +21,8 @@ show: ## one enhancement: what it changes, its claims and sources: NAME=parametr
 	$(GO) show "$$NAME"
 
 ##@ Studies
-plan: ## what that study would train, how long it takes, what it could show: the settings of make ablation [GPU=h100]
-	$(GO) plan "$$NAME" $(STUDY_SETTINGS) --gpu "$$GPU"
+plan: ## what that study would train, how long it takes, what it could show: the settings of make ablation
+	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
 ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu PRECISION=fp32|bf16 SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto COMPILE=none|body|graphs RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01 FIRST_LOOK=yes|no; of a screen: RUNS=32 HOLD=… FOLD=…]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 scale: ## a base alone over samples, which tells what effects are worth: BASE=gonn-b5 [DATA=… BUDGET=cpu PRECISION=fp32|bf16 SAMPLES=25k,50k,100k,200k SEEDS=4]
@@ -66,8 +66,8 @@ help: ## this text
 	$(GO) help
 setup: ## make .venv with the pinned versions (every target does this when needed)
 	$(GO) setup
-queue: ## trials worth GPU minutes: which are done, which is next [GPU=h100]
-	$(GO) queue --gpu "$$GPU"
+queue: ## trials worth GPU minutes: which are done, which is next
+	$(GO) queue
 lint: ## rules, formatting and types: ruff check, ruff format --check, mypy
 	$(GO) lint
 test: ## the test suite; what needs Ray, servers or killed processes is in test-system

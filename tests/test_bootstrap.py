@@ -193,8 +193,8 @@ def test_settings_that_are_not_given_are_not_passed_on(installed):
 def test_make_queue_is_a_script_of_the_maintainers(installed):
     assert make(installed, "queue").returncode == 0
     assert said(installed) == ["-m", "scripts.gpu_queue"]
-    make(installed, "queue", "GPU=a100")
-    assert said(installed) == ["-m", "scripts.gpu_queue", "--gpu", "a100"]
+    make(installed, "queue")
+    assert said(installed) == ["-m", "scripts.gpu_queue"]
 
 
 def test_lint_runs_all_checks_and_says_which_failed(installed):

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.gpu.kernels import CLASSES
-from benchmarks.gpu.predicting import rank_correlation
 from benchmarks.gpu.sections import Found
 from gonn_core.files.json_files import write_json
 from gonn_core.files.whole import write_whole
@@ -54,8 +53,6 @@ def _parts(machine: Mapping, asked: Mapping, found: Found, finished: bool) -> It
             [(_tera(peak["bf16_flops"]), _tera(peak["fp32_flops"]), f"{peak['copy_bytes'] / 1e9:,.1f} GB/s")],
         )
     yield from _steps(_whole(results, "steps"))
-    if rows := _whole(results, "model"):
-        yield from _model(rows)
     if rows := _whole(results, "loader"):
         yield "## Loader: positions sampled, made into planes and brought to the device"
         yield _table(
@@ -136,31 +133,6 @@ def _steps(rows: Mapping[str, Mapping]) -> Iterable[str]:
             for kernel, kind, seconds, count in r["dearest"][:5]
         ],
     )
-
-
-def _model(rows: Mapping[str, Mapping]) -> Iterable[str]:
-    yield "## The model of a step, by the rates measured above"
-    head = ("", "samples/s predicted", "measured", "limited by", "kernels counted", "memory traffic", "of a copy")
-    memory = any(r["measured_peak_bytes"] for r in rows.values())
-    yield _table(
-        (*head, "peak memory predicted", *(["measured"] if memory else [])),
-        [
-            (
-                name,
-                _number(r["samples_per_s"]),
-                _number(r["measured_samples_per_s"]),
-                r["limit"],
-                _number(r["kernels"]),
-                f"{r['bytes_per_s'] / 1e9:,.1f} GB/s",
-                f"{r['copy_share']:.0%}",
-                f"{r['peak_bytes'] / 2**30:.2f} GiB",
-                *([f"{(r['measured_peak_bytes'] or 0) / 2**30:.2f} GiB"] if memory else []),
-            )
-            for name, r in rows.items()
-        ],
-    )
-    if len(rows) > 2:
-        yield f"Rank correlation of predicted and measured speeds: {rank_correlation(rows):.2f}."
 
 
 def _whole(results: Mapping, section: str) -> dict[str, Mapping]:

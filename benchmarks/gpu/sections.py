@@ -14,12 +14,11 @@ from benchmarks.gpu.evaluating import from_games, of_the_net
 from benchmarks.gpu.games import Games, find_games
 from benchmarks.gpu.loading import loaded
 from benchmarks.gpu.machine import peaks
-from benchmarks.gpu.predicting import beside_measured, counted
 from benchmarks.gpu.steps import measured_steps, repeated_bits
 from gonn_core.compiling.body import Compile
 from gonn_core.config import with_values
 
-SECTIONS = ("steps", "model", "loader", "evaluation", "repeats", "beside")
+SECTIONS = ("steps", "loader", "evaluation", "repeats", "beside")
 BESIDE = {"gpu": (1, 2, 4, 8), "small": (1, 2)}
 """How many trials side by side."""
 EVALUATED = {"gpu": 20_000, "small": 256}
@@ -74,8 +73,6 @@ def measure(plan: Plan, say: Say, found: Found) -> None:
     if "steps" in plan.only:
         for base, config in configs.items():
             _steps(plan, base, config, peak, say, found)
-    if "model" in plan.only:
-        _model(configs, peak, say, found)
     games = _games(plan, say, found)
     for base, config in configs.items():
         if games is not None and "loader" in plan.only:
@@ -116,20 +113,6 @@ def _steps(plan: Plan, base: str, config, peak, say: Say, found: Found) -> None:
             return measured_steps(varied, plan.device, plan.seconds, plan.threads, peak, compile)
 
         _into(found, "steps", name, say, work)
-
-
-def _model(configs, peak, say: Say, found: Found) -> None:
-    """Of the bases whose steps were measured."""
-    say("model: operations, bytes and kernels counted without a device")
-    steps = {
-        name: row for name, row in found.results.get("steps", {}).items() if name in configs and "failed" not in row
-    }
-    try:
-        counts = counted({name: configs[name] for name in steps})
-    except Exception as error:
-        found.results["model"] = {"counts": _failed(found, error)}
-        return
-    found.results["model"] = {name: beside_measured(counts[name], peak, row) for name, row in steps.items()}
 
 
 def _games(plan: Plan, say: Say, found: Found) -> Games | None:

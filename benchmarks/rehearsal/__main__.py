@@ -16,9 +16,9 @@ from ablations.registry import load_registry
 from benchmarks.rehearsal.arms import FAMILIES, Named, cards_by_family, of_bases, of_cards
 from benchmarks.rehearsal.table import page
 from gonn_core.files.whole import write_bytes
-from gonn_core.rehearsal.found import Rehearsal
-from gonn_core.rehearsal.process import rehearse_apart
-from gonn_core.rehearsal.waits import surprises
+from tests.rehearsal.found import Rehearsal
+from tests.rehearsal.process import rehearse_apart
+from tests.rehearsal.waits import surprises
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from ablations.designs import budget_config
 from ablations.registry import Registry
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.effective.whole import effective
-from gonn_core.rehearsal.process import Part
+from tests.rehearsal.process import Part
 
 FAMILIES = ("gonn", "conv", "encoder", "residual")
 PRECISIONS = ("bf16", "fp32")

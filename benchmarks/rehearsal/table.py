@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from benchmarks.rehearsal.arms import Named
-from gonn_core.rehearsal.found import Phase, Rehearsal
-from gonn_core.rehearsal.waits import WAITS, surprises
+from tests.rehearsal.found import Phase, Rehearsal
+from tests.rehearsal.waits import WAITS, surprises
 
 Found = Sequence[tuple[Named, Rehearsal]]
 

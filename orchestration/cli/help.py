@@ -47,7 +47,7 @@ EXAMPLES = {
     "plan": (
         "gonn plan parametric_relu --budget smoke",
         "gonn plan elu,momentum --seeds 8",
-        "gonn plan elu --budget gpu --gpu a100",
+        "gonn plan elu --budget gpu",
     ),
     "play": ("gonn play parametric_relu-gonn-b5 --games 20",),
     "probe": ("gonn probe ladder_input-gonn-b5", "gonn probe 8629c8 --data kgs"),

@@ -86,12 +86,11 @@ def new_card(**settings):
 @click.command()
 @name_argument
 @study_options
-@click.option("--gpu", metavar="NAME", help="the device to tell the time for: h100, a100, rtx4090, …  [default: h100]")
-def plan(gpu, **settings):
+def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
     from orchestration.study import plan_view
 
-    plan_view.print_plan(_request(settings), gpu or None)
+    plan_view.print_plan(_request(settings))
 
 
 @click.command()

@@ -9,20 +9,17 @@ from rich.table import Table
 
 from ablations.designs import DesignCell, ImpossibleDesign
 from ablations.study import Study, TrialRef, seeded
-from gonn_core.rehearsal.process import Cannot
-from gonn_core.step_model.devices import find_device
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.data.prepare import prepare_shown
 from orchestration.looks.plan import looks_lines
+from orchestration.runners.gpus import visible_gpus
 from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.speeds.estimate import estimate, smallest_line
-from orchestration.speeds.gpu_memory import is_asked, memory_lines
 from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look
-from orchestration.study.gpu_time import gpu_line, is_only_there
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.screens.view import screen_parts
 from reports.results.decisions import is_sequential
@@ -33,29 +30,24 @@ from reports.workspace import Workspace
 SEEDS_SHOWN = 4
 
 
-def print_plan(request: Request, gpu: str | None = None) -> None:
+def print_plan(request: Request) -> None:
     """Check the request, prepare its data, and print the plan, of each number of samples if it asks for several.
-
-    gpu: the device for which time is estimated; None: this machine's, or the standard one where it has none.
 
     Raises UserError, for arms that cannot be after a table of all of them.
     """
-    if gpu:
-        find_device(gpu)
     try:
         each = [check(one) for one in at_each_number(replace(request, is_only_planned=True))]
     except ImpossibleDesign as error:
         output().print(_cells(error.cells))
         raise
     arms = [arm.config for checked in each for arm in checked.arms]
-    here = not is_only_there(request.device, gpu)
-    if here and (line := warning(arms, request.device, Workspace.here())):
+    if _is_here(request.device) and (line := warning(arms, request.device, Workspace.here())):
         notes().print(line)
     for checked in each:
-        _print(checked, gpu)
+        _print(checked)
 
 
-def _print(checked: Checked, gpu: str | None) -> None:
+def _print(checked: Checked) -> None:
     request = checked.request
     notes().print(checked.line)
     workspace, console = Workspace.here(), output()
@@ -76,9 +68,9 @@ def _print(checked: Checked, gpu: str | None) -> None:
             console.print(part)
     else:
         console.print(_trials(study, workspace))
-    if not is_only_there(plan.checked.request.device, gpu) and (line := _first_look(plan, workspace)):
+    if _is_here(request.device) and (line := _first_look(plan, workspace)):
         console.print(line)
-    for line in _facts(plan, prior, workspace, gpu):
+    for line in _facts(plan, prior, workspace):
         console.print(line)
 
 
@@ -130,7 +122,7 @@ def _trials(study: Study, workspace: Workspace) -> Table:
     return table
 
 
-def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None):
+def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     from gonn_core.nets.pairs import equal_start_share
 
     study = plan.study
@@ -139,11 +131,7 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
     in_all = len(left) * training.samples
     number = f"at most {len(left)}" if is_sequential(study) else len(left)
     yield f"to train: {number} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
-    if not is_only_there(plan.checked.request.device, gpu):
-        yield _time(plan, left, workspace)
-    if line := gpu_line(plan, left, workspace, gpu):
-        yield line
-    yield from _memory(plan, workspace, gpu)
+    yield _time(plan, left, workspace)
     for evaluation in study.evaluations[:1]:
         yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
     if plan.checked.screen is not None:
@@ -157,20 +145,17 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace, gpu: str | None)
         yield f"{arm.label}: {100 * share:.1f} % of the parameters start equal to the control's"
 
 
-def _memory(plan: Plan, workspace: Workspace, gpu: str | None) -> list[str]:
-    """How much of a GPU's memory trials take, where one would train them."""
-    if not is_asked(plan.checked.request.device, plan.checked.budget, gpu):
-        return []
-    try:
-        return memory_lines({arm.label: arm.config for arm in plan.study.arms}, workspace, notes().print, gpu)
-    except (Cannot, ValueError) as error:
-        return [f"GPU memory of one trial: unknown ({error})"]
+def _is_here(device: str) -> bool:
+    """False for a GPU that is asked for on a machine without one."""
+    return device != "cuda" or bool(visible_gpus().titles)
 
 
 def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
     """How long what is left takes, and whence that is known."""
     if not left:
         return "time: none"
+    if not _is_here(plan.checked.request.device):
+        return "time: unknown, no GPU is here to measure it"
     found = estimate(plan.study, left, plan.jobs[0].run, plan.checked.registry, workspace, notes().print)
     side_by_side = f"{found.slots} trial{'s' * (found.slots > 1)} at a time"
     return f"time: {found.minutes} with {side_by_side}, evaluation included; {found.source}"

@@ -12,7 +12,6 @@ from benchmarks.gpu import sections
 from benchmarks.gpu.__main__ import main
 from benchmarks.gpu.bases import BASES, configuration
 from benchmarks.gpu.kernels import kind_of_kernel, kind_of_operation
-from benchmarks.gpu.predicting import rank_correlation
 from gonn_core.config import with_values
 from gonn_core.errors import UserError
 from tests.paths import ROOT
@@ -66,15 +65,6 @@ def test_what_fails_is_named_and_the_rest_goes_on(tmp_path, monkeypatch):
     assert code == 1 and tree["finished"] and len(tree["traces"]) == 1
     assert "* steps, clark-medium: RuntimeError: CUDA out of memory. Tried to\n" in page
     assert "* repeats, clark-medium: other bits (twice: 1 tensors, net.a first)" in page and "## At best" in page
-
-
-def test_order_of_predicted_and_measured_speeds():
-    def rows(*pairs):
-        return {str(i): {"samples_per_s": a, "measured_samples_per_s": b} for i, (a, b) in enumerate(pairs)}
-
-    assert rank_correlation(rows((1, 10), (2, 20), (3, 30))) == 1
-    assert rank_correlation(rows((1, 30), (2, 20), (3, 10))) == -1
-    assert rank_correlation(rows((1, 20), (2, 10), (3, 30), (4, 40))) == pytest.approx(0.8)
 
 
 def test_names_that_are_none_are_one_line(tmp_path):
@@ -136,8 +126,4 @@ def test_the_whole_command_needs_nothing_but_the_core(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "benchmark.json").read_text())["results"]
-    assert (
-        set(results) == {"peaks", *sections.SECTIONS}
-        and len(results["model"]) == 5
-        and set(results["beside"]) == {"1 at a time", "2 at a time"}
-    )
+    assert set(results) == {"peaks", *sections.SECTIONS} and set(results["beside"]) == {"1 at a time", "2 at a time"}

@@ -16,10 +16,10 @@ from ablations.registry import load_registry
 from benchmarks.rehearsal.arms import FAMILIES, Named, cards_by_family, of_cards
 from gonn_core.nets.gonn import blocks
 from gonn_core.nets.parts import norm
-from gonn_core.rehearsal.process import Part
-from gonn_core.rehearsal.rehearse import rehearse
-from gonn_core.rehearsal.waits import surprises
 from gonn_core.training import loop
+from tests.rehearsal.process import Part
+from tests.rehearsal.rehearse import rehearse
+from tests.rehearsal.waits import surprises
 
 
 def a_host_tensor_in_a_norm():

@@ -15,12 +15,12 @@ import torch
 
 from ablations.registry import load_registry
 from benchmarks.rehearsal.arms import FAMILIES, cards_by_family, of_bases, of_cards
-from gonn_core.rehearsal import autocast
-from gonn_core.rehearsal.found import Rehearsal
-from gonn_core.rehearsal.process import Cannot, Part, rehearse_apart
-from gonn_core.rehearsal.waits import surprises
 from tests.paths import ROOT
+from tests.rehearsal import autocast
 from tests.rehearsal.child import DEFECTS, NETS, QUICK
+from tests.rehearsal.found import Rehearsal
+from tests.rehearsal.process import Cannot, Part, rehearse_apart
+from tests.rehearsal.waits import surprises
 
 HEADER = Path(torch.__file__).parent / "include/ATen/autocast_mode.h"
 MACROS = {

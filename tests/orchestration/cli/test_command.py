@@ -28,7 +28,7 @@ DATA_VALID = "valid: gogod, gogod-1800, gogod-1995, kgs, kgs+tom, starter, a pat
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
 OPTIONS_VALID = (
     "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
-    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim, --gpu"
+    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim"
 )
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 TOPICS_VALID = "valid: input, block, head, loss, optimiser, data, schedule"

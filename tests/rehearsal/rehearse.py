@@ -19,13 +19,13 @@ from gonn_core.evaluation.evaluate import BATCH, score
 from gonn_core.features.planes import packed_bytes
 from gonn_core.nets import PolicyNet, trial_net
 from gonn_core.nets.init import ShapesOnly
-from gonn_core.rehearsal.device import NAME, pretended_device
-from gonn_core.rehearsal.found import MemoryNeed, Rehearsal
-from gonn_core.rehearsal.recorder import Recorder
 from gonn_core.training.batches import Batch, PlaneMaker
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 from gonn_core.training.speed import random_batches
+from tests.rehearsal.device import NAME, pretended_device
+from tests.rehearsal.found import MemoryNeed, Rehearsal
+from tests.rehearsal.recorder import Recorder
 
 ROWS = 1000
 """Rows of the view that weight decay is divided by; no operation depends on them."""
@@ -40,7 +40,7 @@ def rehearse(
 ) -> Rehearsal:
     """One training step and one evaluated batch of `config`, with another batch size or precision where one is given.
 
-    Only in a process of its own: see `gonn_core.rehearsal.device`. What goes wrong in the program is told in the
+    Only in a process of its own: see `tests.rehearsal.device`. What goes wrong in the program is told in the
     result's `error`. Raises NoRehearsal, SettingError.
     """
     config = _changed(config, batch_size, precision)

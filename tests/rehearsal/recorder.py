@@ -16,9 +16,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry
 
-from gonn_core.rehearsal.found import Operation, Phase
-from gonn_core.rehearsal.storages import Storages
 from gonn_core.training.determinism import unordered
+from tests.rehearsal.found import Operation, Phase
+from tests.rehearsal.storages import Storages
 
 TENSORS_A_LAUNCH = 48
 """Of a multi-tensor operation (`_foreach_…`), with two or three lists; torch's limit lies between 30 and 110."""

@@ -2,7 +2,7 @@
 refused as on a GPU.
 
 Written for torch 2.11 to 2.13: a backend in Python is one of torch's private interfaces. Once it is registered, this
-process can use no real accelerator and pin no memory, so `gonn_core.rehearsal.process` runs it in one of its own.
+process can use no real accelerator and pin no memory, so `tests.rehearsal.process` runs it in one of its own.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ from functools import cache
 import torch
 
 from gonn_core.errors import UserError
-from gonn_core.rehearsal import autocast
+from tests.rehearsal import autocast
 
 NAME = "fakegpu"
 DEVICE_INDEX = 0

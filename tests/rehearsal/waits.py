@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gonn_core.config import TrialConfig
-from gonn_core.rehearsal.found import Rehearsal
+from tests.rehearsal.found import Rehearsal
 
 
 class Wait(NamedTuple):

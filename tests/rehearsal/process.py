@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
-from gonn_core.rehearsal.found import Rehearsal
+from tests.rehearsal.found import Rehearsal
 
 
 class Part(BaseModel):
-    """What to rehearse: the arguments of `gonn_core.rehearsal.rehearse.rehearse`."""
+    """What to rehearse: the arguments of `tests.rehearsal.rehearse.rehearse`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,7 +35,7 @@ def rehearse_apart(parts: Sequence[Part]) -> Iterator[Rehearsal]:
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     where = Path(__file__).parents[2]
     environment["PYTHONPATH"] = os.pathsep.join([str(where), *filter(None, [environment.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "gonn_core.rehearsal"]
+    command = [sys.executable, "-m", "tests.rehearsal"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
@@ -56,7 +56,7 @@ def rehearse_apart(parts: Sequence[Part]) -> Iterator[Rehearsal]:
 
 def main() -> int:
     """Read parts as a JSON list from the standard input, write a rehearsal a line."""
-    from gonn_core.rehearsal.rehearse import rehearse
+    from tests.rehearsal.rehearse import rehearse
 
     out, sys.stdout = sys.stdout, sys.stderr  # what torch prints is no answer
     try:
