@@ -220,10 +220,16 @@ def canonical(config: TrialConfig) -> dict:
     return config.model_dump(mode="json", exclude_defaults=True)
 
 
+def numerics_of(config: TrialConfig) -> dict[str, int]:
+    """The numerics versions that a configuration's numbers depend on."""
+    block = config.net.residual.block if config.net.family == "residual" else ""
+    return numerics.versions(config.training.precision, block)
+
+
 def trial_id(config: TrialConfig, versions: dict[str, int] | None = None) -> str:
     """16 hex digits over the canonical form and the numerics versions (those of this code unless given)."""
     text = json.dumps(
-        {"config": canonical(config), "numerics": versions or numerics.versions(config.training.precision)},
+        {"config": canonical(config), "numerics": versions or numerics_of(config)},
         sort_keys=True,
         separators=(",", ":"),
     )

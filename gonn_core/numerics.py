@@ -1,4 +1,4 @@
-"""Versions of the numbers that a trial computes; part of every trial's id, that of bf16 of a bf16 trial's alone.
+"""Versions of the numbers that a trial computes; part of its id, those of bf16 and of biases where they matter.
 
 Raise one when results change for an unchanged configuration (a bug fix in a plane, another initialisation, another
 order of operations in the optimiser), in the same commit, with a word on why. A golden test per package fails when
@@ -18,6 +18,9 @@ BF16 = 1
 """What a step of `training.precision: bf16` rounds to bfloat16. Trials of before it had a number compute it otherwise:
 norm and activation rounded in between, layer norm and PReLU as autocast's lists for the device had them."""
 
+BIASES = {"golois": 1, "darkforest": 1}
+"""Blocks of Cazenave's nets that have biases beside their norms; trials before this number had none."""
+
 STORE_RULES = "0c3833c697c4b2b557b9dc857969c37d9a4572fab6a8c508096e314bc2b385bd"
 """What a position store holds of an archive: how games are read, replayed and laid out. A store is found again under
 this name.
@@ -28,6 +31,10 @@ this name.
 """
 
 
-def versions(precision: str = "fp32") -> dict[str, int]:
-    """The versions that a trial of this `training.precision` depends on, by name."""
-    return {"features": FEATURES, "nets": NETS, "training": TRAINING, **({"bf16": BF16} if precision == "bf16" else {})}
+def versions(precision: str = "fp32", block: str = "") -> dict[str, int]:
+    """The versions that a trial of this `training.precision` depends on, by name; block: `net.residual.block` of a
+    residual net."""
+    found = {"features": FEATURES, "nets": NETS, "training": TRAINING}
+    if precision == "bf16":
+        found["bf16"] = BF16
+    return found | ({"biases": BIASES[block]} if block in BIASES else {})

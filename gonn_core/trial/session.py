@@ -10,9 +10,8 @@ import numba
 import numpy as np
 import torch
 
-from gonn_core import numerics
 from gonn_core.compiling.body import check_compile, compiling_alone, describe_compiler, forget_compiled, told_device
-from gonn_core.config import canonical
+from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import thresholded
 from gonn_core.evaluation.evaluate import evaluate
@@ -145,7 +144,7 @@ class Session:
             "id": self.job.id,
             "canonical": canonical(self.job.config),
             "config": self.job.config.model_dump(mode="json"),
-            "numerics": numerics.versions(self.job.config.training.precision),
+            "numerics": numerics_of(self.job.config),
             "run": settings.model_dump(mode="json"),
             "labels": recorded["labels"] if recorded else self.job.labels,
             "sessions": [*(recorded["sessions"] if recorded else []), session],

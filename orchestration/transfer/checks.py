@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gonn_core import numerics
-from gonn_core.config import canonical, parse_model
+from gonn_core.config import canonical, numerics_of, parse_model
 from gonn_core.errors import UserError, printable, printable_tree
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.identity import evaluation_id, weights_digest
@@ -37,28 +36,22 @@ def trial_in(config_json: str) -> Job:
     tree = strict_json(config_json, "config.json")
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not tree.keys() >= _CONFIG_KEYS:
         raise Refused(f"config.json is none of format {FORMAT}")
-    ours = numerics.versions(_precision(tree["config"]))
-    if tree["numerics"] != ours:
-        recorded = printable(str(tree["numerics"]), 100)
-        raise Refused(f"made with numerics {recorded}; this version has {ours}")
     if printable_tree(tree) != tree:
         raise Refused("config.json holds control characters")
     try:
         job = parse_model(Job, {name: tree[name] for name in ("config", "run", "labels")}, "config.json")
     except UserError as error:
         raise Refused(str(error)) from None
+    ours = numerics_of(job.config)
+    if tree["numerics"] != ours:
+        recorded = printable(str(tree["numerics"]), 100)
+        raise Refused(f"made with numerics {recorded}; this version has {ours}")
     if tree["id"] != job.id or tree["canonical"] != canonical(job.config):
         raise Refused(f"its configuration is trial {job.id}, not {printable(str(tree['id']), 40)}")
     sessions = tree["sessions"]
     if not isinstance(sessions, list) or not sessions or not all(_is_session(session) for session in sessions):
         raise Refused("config.json: its sessions are not told as a trial tells them")
     return job
-
-
-def _precision(config: object) -> str:
-    """The precision that a configuration, not checked yet, says."""
-    training = config.get("training") if isinstance(config, dict) else None
-    return str(training.get("precision", "fp32")) if isinstance(training, dict) else "fp32"
 
 
 def check_trial(folder: Path) -> None:

@@ -125,8 +125,13 @@ def without_biases(net: NetConfig) -> int:
 def test_published_counts(blocks, width, expected):
     net = residual_net(blocks=blocks, width=width)
     assert count_parameters(net, 45) == expected + width + 2 * blocks * width  # biases of the stem and of every block
-    golois = residual_net(blocks=blocks, width=width, block="golois")
-    assert count_parameters(golois, 45) == expected + width + 2 * blocks * width  # two biases less, gamma and beta more
+    # A norm more and nothing less than the block it is compared with: gamma and beta of one norm, of two.
+    norms = {"golois": ("residual", 1), "darkforest": ("plain", 2)}
+    for block, (without, number) in norms.items():
+        counts = [
+            count_parameters(residual_net(blocks=blocks, width=width, block=each), 45) for each in (block, without)
+        ]
+        assert counts[0] - counts[1] == 2 * width * blocks * number
     assert (
         count_parameters(residual_net(blocks=blocks, width=width, block="original"), 45)
         == expected + width + 4 * blocks * width
@@ -159,7 +164,8 @@ _NORMS = {
 def test_names_are_final(kind):
     """Checkpoints and initial weights are keyed by them."""
     norms = [f"{norm}.{part}" for norm in _NORMS.get(kind, ()) for part in ("gamma", "beta")]
-    parts = ["conv1.kernel", "conv2.kernel"] + (norms or ["conv1.bias", "conv2.bias"])
+    biases = [] if kind in ("original", "identity") else ["conv1.bias", "conv2.bias"]
+    parts = ["conv1.kernel", "conv2.kernel", *norms, *biases]
     expected = {
         "stem.kernel",
         "stem.pointwise",

@@ -8,7 +8,8 @@
     golois      Conv ReLU  Conv  +x  ReLU  SBN             the next block adds the normalised output
 
 Conv keeps the width and pads with zeros; SBN is batch normalisation per channel with trained scale and shift. Biases
-are unstated: ours are there in the blocks without a norm only.
+are unstated. A golois block is a residual block and a norm: "the only difference" (3.5), so it keeps the biases, and so
+does a darkforest block beside a plain one. A convolution next to its norm, as in the others, has none.
 """
 
 import torch
@@ -40,6 +41,7 @@ class CazenaveBlock(nn.Module):
     """The two convolutions, (N, width, 19, 19) -> the same shape; `norms`: names of the norms there are."""
 
     norms: tuple[str, ...] = ()
+    biases = True
     adds = True
     norm1: BatchNorm
     norm2: BatchNorm
@@ -47,9 +49,8 @@ class CazenaveBlock(nn.Module):
 
     def __init__(self, draws: Draws, name: str, width: int):
         super().__init__()
-        bias = not self.norms
-        self.conv1 = Convolution3x3(draws, f"{name}.conv1", width, bias)
-        self.conv2 = Convolution3x3(draws, f"{name}.conv2", width, bias, SUM_SCALE if self.adds else 1.0)
+        self.conv1 = Convolution3x3(draws, f"{name}.conv1", width, self.biases)
+        self.conv2 = Convolution3x3(draws, f"{name}.conv2", width, self.biases, SUM_SCALE if self.adds else 1.0)
         for norm in self.norms:
             self.add_module(norm, BatchNorm(width, gamma=True))
 
@@ -76,6 +77,7 @@ class ResidualBlock(CazenaveBlock):
 
 class OriginalBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
+    biases = False
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(self.norm2(self.conv2(normed_activation(self.norm1, self.conv1(x), None))) + x)
@@ -83,6 +85,7 @@ class OriginalBlock(CazenaveBlock):
 
 class IdentityBlock(CazenaveBlock):
     norms = ("norm1", "norm2")
+    biases = False
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.conv2(normed_activation(self.norm2, self.conv1(normed_activation(self.norm1, x, None)), None)) + x
