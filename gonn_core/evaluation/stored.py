@@ -77,8 +77,8 @@ class Evaluation:
                 raise Damaged(self.path, f"damaged: {metric} of its positions is {mean:.6f}, not as written; {AGAIN}")
 
     def check(self) -> None:
-        """Compare the arrays with what their summary says of them, once for each size and time of the file. Raises
-        Damaged, also for arrays that are gone."""
+        """Compare the arrays with what their summary says of them, as `files.verified` says. Raises Damaged, also for
+        arrays that are gone."""
 
         def compare(name: str) -> None:
             arrays = self._arrays
