@@ -96,10 +96,10 @@ class Store:
             else:
                 array = np.memmap(path, dtype, "r", shape=shape)
         except (OSError, EOFError, ValueError) as error:
-            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
+            raise Damaged(path, f"damaged store ({error})") from None
         if array.shape != shape or array.dtype != dtype:
             problem = f"{array.dtype} {array.shape}, not {dtype} {shape}"
-            raise Damaged(path, f"damaged store ({problem}); {_AGAIN}")
+            raise Damaged(path, f"damaged store ({problem})")
         return array
 
     def game_name(self, game: int) -> str:
@@ -125,9 +125,9 @@ class Store:
         try:
             digest = file_digest(path, path.stat().st_size - size)
         except (OSError, ValueError) as error:
-            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
+            raise Damaged(path, f"damaged store ({error})") from None
         if digest != self._arrays[name]["sha256"]:
-            raise Damaged(path, f"damaged store (contents differ from the digest); {_AGAIN}")
+            raise Damaged(path, "damaged store (contents differ from the digest)")
 
     def _check_indices(self) -> None:
         """Raise Damaged for numbers out of range: kernels test no bounds."""
@@ -150,35 +150,29 @@ class Store:
             outside = stones[:, WORDS - 1] | stones[:, -1] | ladders[:, -1]
             right &= not (outside >> np.uint64(POINTS % 64)).any() and not (stones[:, :WORDS] & stones[:, WORDS:]).any()
         if not right:
-            raise Damaged(self.folder / MANIFEST, f"damaged store (numbers out of range); {_AGAIN}")
+            raise Damaged(self.folder / MANIFEST, "damaged store (numbers out of range)")
 
 
 def open_store(folder: Path) -> Store:
     """The store in `folder`, its arrays verified. Raises InputError when it is none or of another format, Damaged when
     it is damaged."""
-    folder = Path(folder)
+    path = Path(folder) / MANIFEST
     try:
-        manifest = checked_json(folder / MANIFEST, (folder / MANIFEST).read_bytes())
-        version = manifest["format"]
+        manifest = checked_json(path, path.read_bytes())
+        if manifest["format"] != layout.FORMAT:
+            version = printable(str(manifest["format"]))
+            problem = f"position store of format {version}, this version reads format {layout.FORMAT}"
+            raise InputError(folder, f"{problem}; build it again from its archives")
+        if manifest["digest"] != store_digest(manifest["arrays"]):
+            raise ValueError("its digest is not that of its arrays")
+        store = Store(path.parent, manifest)
+        store.verify_once()
     except FileNotFoundError:
         raise InputError(
             folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data"
         ) from None
     except Damaged as damage:
-        raise Damaged(folder / MANIFEST, f"{damage.problem}; {_AGAIN}") from None
-    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
-        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
-    if version != layout.FORMAT:
-        raise InputError(
-            folder,
-            f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; "
-            "build it again from its archives",
-        )
-    try:
-        if manifest["digest"] != store_digest(manifest["arrays"]):
-            raise ValueError("its digest is not that of its arrays")
-        store = Store(folder, manifest)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
-    store.verify_once()
+        raise Damaged(damage.path, f"{damage.problem}; {_AGAIN}") from None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
     return store
