@@ -72,7 +72,7 @@ def load_match(folder: Path | str) -> Match:
         tell(damage, "its game is left out; the command of the match plays it again")
     lost = {path.stem for path in record.folder.glob("sgf/*.sgf")} - {str(line.game) for line in lines if not line.void}
     if len(lost) > len(damages):
-        missing = Damaged(record.folder / "games.jsonl", f"it lacks {len(lost)} games that are in sgf/")
+        missing = Damaged(record.folder / "games.jsonl", f"it lacks {len(lost)} of the games in sgf/")
         tell(missing, "they are left out; the command of the match plays them again")
     games = {line.game: line for line in lines if not line.void}
     voided = sum(line.void for line in lines)
