@@ -1,10 +1,12 @@
 """Damages every kind of file of a finished workspace, one at a time, and says what `gonn report` and the same command
 made of it: `python -m scripts.damage WORKSPACE CARD [--budget smoke …]`, the words behind `gonn ablate`.
 
-Three damages each: a digit or bit flipped in the middle, the last third cut off, emptied. Equal: the effects in the
-study's effects.csv are those of the undamaged workspace, digit by digit. Nothing in WORKSPACE is changed.
+Five damages each: a digit or bit flipped in the middle, the same with the time of change restored, the last third cut
+off, emptied, deleted. Equal: the effects in the study's effects.csv are those of the undamaged workspace, digit by
+digit. Nothing in WORKSPACE is changed.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +18,7 @@ PLACES = (
     *("runs/*/result.json", "runs/*/config.json", "runs/*/metrics.jsonl", "runs/*/checkpoint.safetensors"),
     *("runs/*/snapshots/*.safetensors", "runs/*/eval/*.json", "runs/*/eval/*.npz"),
     *("stores/*/*.npy", "stores/*/names.bin", "stores/*/manifest.json", "stores/index/*.json", "stores/views/*/*"),
-    *("studies/*/*.json", "speeds/*.json", "out/.cache/**/*"),
+    *("studies/*/*.json", "searches/*/*", "matches/*/*.json*", "speeds/*.json", "out/*/*", "out/.cache/**/*"),
 )
 
 
@@ -32,8 +34,10 @@ def flipped(data: bytes) -> bytes:
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "flipped": flipped,
+    "flipped, time restored": flipped,
     "cut": lambda data: data[: 2 * len(data) // 3],
     "empty": lambda data: b"",
+    "deleted": lambda data: data,
 }
 
 
@@ -85,7 +89,12 @@ def main() -> None:
                 home = Path(folder) / "home"
                 shutil.copytree(workspace, home, ignore=shutil.ignore_patterns("mlflow.db*", "mlartifacts"))
                 path = home / name
+                about = path.stat()
                 path.write_bytes(spoil(path.read_bytes()))
+                if damage == "flipped, time restored":
+                    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+                if damage == "deleted":
+                    path.unlink()
                 reported = outcome(home, str(name), wanted, ["report"])
                 again = outcome(home, str(name), wanted, ablate)
                 print(f"| `{name}` | {damage} | {reported} | {again} |", flush=True)

@@ -76,9 +76,9 @@ class Evaluation:
             if not (abs(told - mean) <= _TOLERANCE or (np.isnan(told) and np.isnan(mean))):
                 raise Damaged(self.path, f"damaged: {metric} of its positions is {mean:.6f}, not as written; {AGAIN}")
 
-    def check(self) -> None:
-        """Compare the arrays with what their summary says of them, once for each size and time of the file. Raises
-        Damaged, also for arrays that are gone."""
+    def checked(self) -> "Evaluation":
+        """Itself, its arrays compared with what the summary says of them as `files.verified` says. Raises Damaged, also
+        for arrays that are missing."""
 
         def compare(name: str) -> None:
             arrays = self._arrays
@@ -90,6 +90,7 @@ class Evaluation:
             verify_once(self.path.parent, {self.path.name: against}, compare)
         except OSError as error:
             raise Damaged(self.path, f"not a readable evaluation ({error.strerror or error}); {AGAIN}") from None
+        return self
 
     @property
     def scores(self) -> Scores:
@@ -154,10 +155,8 @@ def pack_summary(summary: dict) -> bytes:
 
 
 def load_evaluations(trial: Path | str) -> list[Evaluation]:
-    """All evaluations in a trial's directory, by id. One whose arrays are gone counts for nothing: it is made again.
-
-    Raises Damaged for a summary that is not what was written, InputError for one of another version.
-    """
+    """All evaluations in a trial's directory, by id. Raises Damaged for one that is damaged or whose arrays are
+    missing, InputError for one of another version."""
     evaluations, damages = whole_evaluations(trial)
     if damages:
         raise damages[0]
@@ -165,16 +164,13 @@ def load_evaluations(trial: Path | str) -> list[Evaluation]:
 
 
 def whole_evaluations(trial: Path | str) -> tuple[list[Evaluation], list[Damaged]]:
-    """As `load_evaluations`, without those whose summaries are damaged, and what is wrong with these. Whether arrays
-    are what was written is `Evaluation.check`'s matter."""
-    evaluations, damages = [], []
+    """As `load_evaluations`, without those, and what is wrong with them."""
+    evaluations, damages, again = [], [], f"; {AGAIN}"
     for path in sorted((Path(trial) / "eval").glob("*.json")):
         try:
             summary = read_record(path, FORMAT, _SUMMARY)
+            if summary is not None:
+                evaluations.append(Evaluation(summary, path.with_suffix(".npz")).checked())
         except Damaged as damage:
-            damages.append(Damaged(path, f"{damage.problem}; {AGAIN}"))
-            continue
-        arrays = path.with_suffix(".npz")
-        if summary is not None and arrays.exists():
-            evaluations.append(Evaluation(summary, arrays))
+            damages.append(Damaged(damage.path, damage.problem.removesuffix(again) + again))
     return evaluations, damages

@@ -26,7 +26,7 @@ from gonn_core.features.source import PlaneSource, plane_source
 from gonn_core.files.arrays import GrowingArray
 from gonn_core.files.locks import locked
 from gonn_core.files.seals import checked_json, sealed_json
-from gonn_core.files.verified import file_digest, verify_once, written
+from gonn_core.files.verified import file_digest, verify_once
 from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go.jit import kernel
@@ -110,7 +110,14 @@ def _open(folder: Path, store) -> StoredMarks:
             if file_digest(folder / name, (folder / name).stat().st_size - array.nbytes) != digests[name]:
                 raise Damaged(folder / name, "contents differ from the digest")
 
-        verify_once(folder, digests, check)
+        def check_indices() -> None:
+            first, marks = (np.load(folder / name, mmap_mode="r") for name in _ARRAYS)
+            counts = np.diff(first)
+            inside = first[0] == 0 and first[-1] == len(marks) and marks.max(initial=0) < PLANES * POINTS
+            if not inside or counts.min() < 0 or counts.max() > PLANES * POINTS:
+                raise Damaged(folder, "numbers out of range")
+
+        verify_once(folder, digests, check, check_indices)
         first, marks = (np.load(folder / name, mmap_mode="r") for name in _ARRAYS)
     except FileNotFoundError:
         if folder.is_dir():
@@ -142,7 +149,6 @@ def _make(store, threads: int, report: Callable[[int, int], object]) -> None:
             for array in arrays.values():
                 array.abandon()
         write_whole(folder / _MANIFEST, sealed_json({"format": FORMAT, "store": store.digest, "arrays": about}))
-        written(folder, {name: each["sha256"] for name, each in about.items()})
         finish(folder, Path(store.folder) / FOLDER)
 
 

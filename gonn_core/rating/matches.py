@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gonn_core.errors import Damaged, printable_tree
-from gonn_core.files.told import tell
+from gonn_core.files.told import present, tell
 from gonn_core.play.match.record import GameLine, MatchRecord, player_id
 
 SIDES = ("A", "B")
+_AGAIN = "`gonn match` of the same players, seed and openings writes"
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,22 @@ def game_points(game: GameLine, side: str) -> float:
 
 def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[Match]:
     """Matches below `folder` by id, all or those named. Raises InputError for one of those that is missing or damaged;
-    of all, what is damaged is told and left out."""
+    of all, what is missing or damaged is told and left out."""
     folder = Path(folder)
     if ids is not None:
         return [load_match(folder / name) for name in sorted(set(ids))]
     matches = []
-    for path in sorted(folder.glob("*/match.json")):
+    for path in present(folder, "match.json", f"the match is left out; {_AGAIN} it again"):
         try:
             matches.append(load_match(path.parent))
         except Damaged as damage:
-            tell(damage, "the match is left out")
+            tell(damage, f"the match is left out; {_AGAIN} it again")
     return matches
 
 
 def load_match(folder: Path | str) -> Match:
-    """One match, whether or not it is being played, without games whose lines are damaged, which are told. Raises
-    Damaged for its match.json, InputError when that is missing or of another format."""
+    """One match, whether or not it is being played, without games whose lines are missing or damaged, which are told.
+    Raises Damaged for its match.json, InputError when that is missing or of another format."""
     record = MatchRecord(folder)
     tree = printable_tree(record.match)
     players = tree["players"]
@@ -69,6 +70,10 @@ def load_match(folder: Path | str) -> Match:
     lines, damages = record.whole_and_damaged()
     for damage in damages:
         tell(damage, "its game is left out; the command of the match plays it again")
+    lost = {path.stem for path in record.folder.glob("sgf/*.sgf")} - {str(line.game) for line in lines if not line.void}
+    if len(lost) > len(damages):
+        missing = Damaged(record.folder / "games.jsonl", f"it lacks {len(lost)} of the games in sgf/")
+        tell(missing, "they are left out; the command of the match plays them again")
     games = {line.game: line for line in lines if not line.void}
     voided = sum(line.void for line in lines)
     return Match(

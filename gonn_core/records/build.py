@@ -16,7 +16,6 @@ from gonn_core import numerics
 from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.files.locks import locked
 from gonn_core.files.seals import checked_json, sealed_json
-from gonn_core.files.verified import written
 from gonn_core.files.whole import write_whole
 from gonn_core.files.workshop import discard, finish, workshop
 from gonn_core.go import layout
@@ -137,7 +136,6 @@ def _build(sources, checksums, stamps, stores: Path, key: str, progress, reading
                 "report": report.to_json(),
             }
             write_whole(folder / MANIFEST, sealed_json(manifest))
-            written(folder, {name: about["sha256"] for name, about in arrays.items()})
             _remove_damaged(stores / report.digest)
             finish(folder, stores / report.digest)
             store = _open(stores / report.digest, report)

@@ -6,12 +6,14 @@ The layout of rows is that of go/layout.py.
 <stores>/index/<key>.json        which store was made from which source files
 <stores>/views/<key>/            views on stores, see views.py
 
-The arrays of a store are compared with the manifest's digests when it is opened: once for each size and time of a file,
-which `.verified` in the store's folder notes for everybody.
+The arrays of a store are compared with the manifest's digests when it is opened, as `files.verified` says, and all
+numbers in them that kernels use as indices with their ranges.
 """
 
 import hashlib
 import json
+import logging
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +24,10 @@ from gonn_core.errors import Damaged, InputError, printable
 from gonn_core.files.seals import checked_json
 from gonn_core.files.verified import file_digest, verify_once
 from gonn_core.go import layout
+from gonn_core.go.points import POINTS, WORDS
 from gonn_core.records.report import BuildReport
 
+_LOG = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
     "stones.npy": (np.dtype("<u8"), (12,)),
@@ -35,6 +39,7 @@ ARRAYS: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
     "names.bin": (np.dtype("u1"), ()),
 }
 """File -> dtype and shape of a row."""
+_CHUNK = 1 << 18
 _AGAIN = "the command that prepares its data (`gonn data build`) makes it again from the archives"
 """What to do about a store that is damaged."""
 
@@ -91,10 +96,10 @@ class Store:
             else:
                 array = np.memmap(path, dtype, "r", shape=shape)
         except (OSError, EOFError, ValueError) as error:
-            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
+            raise Damaged(path, f"damaged store ({error})") from None
         if array.shape != shape or array.dtype != dtype:
             problem = f"{array.dtype} {array.shape}, not {dtype} {shape}"
-            raise Damaged(path, f"damaged store ({problem}); {_AGAIN}")
+            raise Damaged(path, f"damaged store ({problem})")
         return array
 
     def game_name(self, game: int) -> str:
@@ -107,14 +112,12 @@ class Store:
         """Size on disk."""
         return sum((self.folder / name).stat().st_size for name in [*ARRAYS, MANIFEST])
 
-    def verify(self) -> None:
-        """Read everything and compare with the digests. Raises Damaged."""
-        for name in ARRAYS:
-            self._verify(name)
-
     def verify_once(self) -> None:
-        """`verify`, of files that were not found right as they lie there. Raises Damaged."""
-        verify_once(self.folder, {name: self._arrays[name]["sha256"] for name in ARRAYS}, self._verify)
+        """Compare what was not verified lately with the digests. Raises Damaged."""
+        began, files = time.monotonic(), {name: self._arrays[name]["sha256"] for name in ARRAYS}
+        verify_once(self.folder, files, self._verify, self._check_indices)
+        if (seconds := time.monotonic() - began) > 1:
+            _LOG.info("store %s: %.2f GB compared with its digests in %.1f s", self.digest, self.bytes / 1e9, seconds)
 
     def _verify(self, name: str) -> None:
         path, (dtype, row_shape) = self.folder / name, ARRAYS[name]
@@ -122,37 +125,54 @@ class Store:
         try:
             digest = file_digest(path, path.stat().st_size - size)
         except (OSError, ValueError) as error:
-            raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
+            raise Damaged(path, f"damaged store ({error})") from None
         if digest != self._arrays[name]["sha256"]:
-            raise Damaged(path, f"damaged store (contents differ from the digest); {_AGAIN}")
+            raise Damaged(path, "damaged store (contents differ from the digest)")
+
+    def _check_indices(self) -> None:
+        """Raise Damaged for numbers out of range: kernels test no bounds."""
+        games, setup, names = self.games, len(self.setup), len(self.names)
+        first, rows = games["first_row"], games["rows"]
+        right = (rows >= 1).all() and rows.sum() == len(self) and (first == np.cumsum(rows) - rows).all()
+        for begin, count, end in (("setup_first", "setup_count", setup), ("name_first", "name_length", names)):
+            right &= ((games[begin] >= 0) & (games[count] >= 0) & (games[begin] + games[count] <= end)).all()
+        right &= ((games["source"] >= 0) & (games["source"] < len(self.sources))).all()
+        right &= not len(self.setup) or (self.setup.min() >= 0 and self.setup.max() < 3 * POINTS)
+        right = right and np.array_equal(self.game, np.repeat(np.arange(len(games), dtype=np.int32), rows))
+        for start in range(0, len(self) * bool(right), _CHUNK):
+            stones, ladders, moves = (each[start : start + _CHUNK] for each in (self.stones, self.ladders, self.moves))
+            game = self.game[start : start + _CHUNK]
+            row = np.arange(start, start + len(moves)) - first[game]
+            ends = layout.FIRST * (row == 0) + layout.LAST * (row == rows[game] - 1)
+            right &= bool((moves[:, layout.FLAGS] & (layout.FIRST | layout.LAST) == ends).all())
+            points = moves[:, [layout.MOVE, layout.KO]]
+            right &= bool((points >= [layout.NONE, -1]).all() and (points < POINTS).all())
+            outside = stones[:, WORDS - 1] | stones[:, -1] | ladders[:, -1]
+            right &= not (outside >> np.uint64(POINTS % 64)).any() and not (stones[:, :WORDS] & stones[:, WORDS:]).any()
+        if not right:
+            raise Damaged(self.folder / MANIFEST, "damaged store (numbers out of range)")
 
 
 def open_store(folder: Path) -> Store:
     """The store in `folder`, its arrays verified. Raises InputError when it is none or of another format, Damaged when
     it is damaged."""
-    folder = Path(folder)
+    path = Path(folder) / MANIFEST
     try:
-        manifest = checked_json(folder / MANIFEST, (folder / MANIFEST).read_bytes())
-        version = manifest["format"]
+        manifest = checked_json(path, path.read_bytes())
+        if manifest["format"] != layout.FORMAT:
+            version = printable(str(manifest["format"]))
+            problem = f"position store of format {version}, this version reads format {layout.FORMAT}"
+            raise InputError(folder, f"{problem}; build it again from its archives")
+        if manifest["digest"] != store_digest(manifest["arrays"]):
+            raise ValueError("its digest is not that of its arrays")
+        store = Store(path.parent, manifest)
+        store.verify_once()
     except FileNotFoundError:
         raise InputError(
             folder, "no position store (no manifest.json); if the folder is there, delete it; then prepare the data"
         ) from None
     except Damaged as damage:
-        raise Damaged(folder / MANIFEST, f"{damage.problem}; {_AGAIN}") from None
-    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
-        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
-    if version != layout.FORMAT:
-        raise InputError(
-            folder,
-            f"position store of format {printable(str(version))}, this version reads format {layout.FORMAT}; "
-            "build it again from its archives",
-        )
-    try:
-        if manifest["digest"] != store_digest(manifest["arrays"]):
-            raise ValueError("its digest is not that of its arrays")
-        store = Store(folder, manifest)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Damaged(folder / MANIFEST, f"damaged store ({error}); {_AGAIN}") from None
-    store.verify_once()
+        raise Damaged(damage.path, f"{damage.problem}; {_AGAIN}") from None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(path, f"damaged store ({error}); {_AGAIN}") from None
     return store

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from gonn_core.errors import Damaged
 from gonn_core.evaluation import stored
 from gonn_core.evaluation.answers import Answers, answer
 from gonn_core.evaluation.identity import evaluation_id
@@ -32,35 +31,10 @@ def find_evaluation(directory: TrialDirectory, job: Job, request: EvaluationRequ
     """Summary of the stored evaluation that a request asks for, None when it has yet to be made or is damaged. Opens
     no store."""
     wanted = _resolved(job, request)
-    for evaluation in _usable(directory):
-        summary = evaluation.summary
-        if summary["metric_set"] == METRIC_SET and wanted in summary["requests"] and _is_whole(evaluation):
+    for summary in (evaluation.summary for evaluation in stored.whole_evaluations(directory.path)[0]):
+        if summary["metric_set"] == METRIC_SET and wanted in summary["requests"]:
             return summary
     return None
-
-
-def _usable(directory: TrialDirectory) -> list[stored.Evaluation]:
-    """Evaluations whose summaries are what was written."""
-    return stored.whole_evaluations(directory.path)[0]
-
-
-def _is_whole(evaluation: stored.Evaluation) -> bool:
-    try:
-        evaluation.check()
-    except Damaged:
-        return False
-    return True
-
-
-def damaged_evaluations(directory: TrialDirectory) -> list[Damaged]:
-    """What is wrong with evaluations that are not what was written."""
-    evaluations, damages = stored.whole_evaluations(directory.path)
-    for evaluation in evaluations:
-        try:
-            evaluation.check()
-        except Damaged as damage:
-            damages.append(damage)
-    return damages
 
 
 def reading_of(job: Job, request: EvaluationRequest) -> Reading:
@@ -100,12 +74,15 @@ def make_evaluations(
         view = data.subset(request.view, request.minimum_positions, request.subset_seed)
         reading = reading_of(job, request)
         identity = evaluation_id(digest, view.digest, request.history, reading)
-        summary = _read(directory, identity)
-        if summary is None:
+        before = _whole(directory, identity)
+        if before is not None:
+            summary = before.summary
+        else:
             net.to(device, memory_format=memory_format)  # type: ignore[call-overload]  # torch's types lack the keyword
             progress = _progress_callback(job, request, resolved["samples"], on_progress)
             answers = Answers(net, maker, threads, progress, reading, "future" in extras)
-            known = _scores(directory, evaluation_id(digest, view.digest, "full", reading))
+            full = _whole(directory, evaluation_id(digest, view.digest, "full", reading))
+            known = None if full is None else full.scores
             answered = partial(answer, answers, job.config.features, view.rows, request.history, known)
             summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}
@@ -117,17 +94,8 @@ def make_evaluations(
         directory.write(f"eval/{identity}.json", stored.pack_summary(summary), lease)
 
 
-def _scores(directory: TrialDirectory, identity: str) -> Scores | None:
-    """Of a stored evaluation that is what was written."""
-    return next(
-        (each.scores for each in _usable(directory) if each.summary["id"] == identity and _is_whole(each)), None
-    )
-
-
-def _read(directory: TrialDirectory, identity: str) -> dict | None:
-    return next(
-        (each.summary for each in _usable(directory) if each.summary["id"] == identity and _is_whole(each)), None
-    )
+def _whole(directory: TrialDirectory, identity: str) -> stored.Evaluation | None:
+    return next((each for each in stored.whole_evaluations(directory.path)[0] if each.summary["id"] == identity), None)
 
 
 def _make(identity: str, answered: Callable[[], Scores], store, view, directory: TrialDirectory, lease: Lease) -> dict:

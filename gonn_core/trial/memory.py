@@ -1,18 +1,19 @@
-"""A GPU's memory: what a trial tells of it, and what becomes of a trial for which it is too small."""
+"""Memory: what a trial tells of a GPU's, and what becomes of a trial for which that or the machine's is too small."""
 
 from typing import NamedTuple
 
 from gonn_core.errors import UserError, printable
 
-_SIGNS = ("out of memory", "STATUS_ALLOC_FAILED")
-"""In the words of CUDA, cuBLAS and cuDNN, whose errors have no type of their own."""
+_SIGNS = ("out of memory", "STATUS_ALLOC_FAILED", "llocate memory", "can't start new thread", "failed to map segment")
+"""In the words of CUDA, cuBLAS and cuDNN, of torch's allocator, Python and the loader, whose errors have no type of
+their own."""
 
 
 class OutOfMemory(UserError):
-    """The GPU's memory did not suffice. The trial can go on from its last checkpoint, once there is more."""
+    """The memory of the GPU or the machine did not suffice. The trial can go on from its last checkpoint."""
 
     def __init__(self, problem: str):
-        super().__init__(f"out of GPU memory ({printable(problem, 300)})")
+        super().__init__(f"out of memory ({printable(problem, 300)})")
 
 
 class Memory(NamedTuple):
@@ -25,14 +26,15 @@ class Memory(NamedTuple):
 
 
 def shortage(error: BaseException) -> str | None:
-    """What an exception says of a lack of GPU memory, in one sentence; None when it says something else."""
+    """What an exception says of a lack of memory, in one sentence; None when it says something else."""
     text = str(error)
     is_one = (
-        type(error).__name__ == "OutOfMemoryError"
-        or isinstance(error, RuntimeError)
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or isinstance(error, RuntimeError | OSError | ImportError)
         and any(sign in text for sign in _SIGNS)
     )
-    return text.split("\n")[0].split(". ")[0] if is_one else None
+    return text.split("\n")[0].split(". ")[0] or type(error).__name__ if is_one else None
 
 
 def forget_peak(device) -> None:

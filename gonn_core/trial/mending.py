@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gonn_core.errors import Damaged
+from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job, progress_points, resumed_settings, whole_batches
 from gonn_core.trial.lease import Lease
@@ -52,7 +53,7 @@ def put_aside(job: Job, directory: TrialDirectory, lease: Lease) -> Iterator[str
     if result is not None and not look.damages:
         early = list(_damaged_snapshots(job, directory, result["samples"], look))
         if not look.damages:
-            yield from _evaluations(directory)
+            yield from (f"{damage.path}: {damage.problem}" for damage in whole_evaluations(directory.path)[1])
             return
     else:
         early = []
@@ -100,10 +101,3 @@ def _reached(job: Job, directory: TrialDirectory, config: dict | None) -> int | 
     if missing := [point for point in points if point <= samples and point not in told]:
         raise Damaged(directory.path / "metrics.jsonl", f"damaged: no line at {missing[0]:,} samples")
     return samples
-
-
-def _evaluations(directory: TrialDirectory) -> Iterator[str]:
-    from gonn_core.trial.evaluations import damaged_evaluations  # with torch
-
-    for damage in damaged_evaluations(directory):
-        yield f"{damage.path}: {damage.problem}"

@@ -37,7 +37,7 @@ def run_trial(job: Job, on_progress: OnProgress | None = None, wait: bool = True
     The result holds `state`: "done", with result.json and `evaluations`, summaries in the order of the job's requests;
     or "paused", with `samples`, after `on_progress` returned False. When another process works on the trial, waits for
     it and takes its result, or goes on from its checkpoint if it dies; with wait=False raises LeaseHeld instead. A
-    failure leaves failure.json and is raised; UserError (bad data folder, disk or GPU memory full, files of another
+    failure leaves failure.json and is raised; UserError (bad data folder, disk or memory full, files of another
     version) leaves none: putting it right and calling again goes on. Damaged files of the trial are made again: see
     `mending`.
     """

@@ -55,6 +55,9 @@ def run(arguments: list[str]) -> int:
         path = printable(str(error.filename or "a file"))
         print(f"{path}: cannot be written ({error.strerror}); the same command goes on from here", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"out of memory ({error or 'MemoryError'}); the same command goes on from here", file=sys.stderr)
+        return 2
     except (KeyboardInterrupt, click.Abort) as error:
         with suppress(OSError):  # the terminal may be gone
             print("stopped; the same command goes on from here", file=sys.stderr)

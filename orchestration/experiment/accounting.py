@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from gonn_core.errors import UserError
+from gonn_core.errors import Damaged, UserError
 from gonn_core.files.json_files import read_record, write_json
 from gonn_core.files.locks import locked
+from gonn_core.files.told import tell
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Point, Retried, Started, Tick, Waiting
 from orchestration.progress import duration
 from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
@@ -170,8 +171,13 @@ def add_session(folder: Path, session: dict) -> None:
 
 
 def sessions(folder: Path) -> list[dict]:
-    """What commands noted so far, the latest last. Raises InputError for a file that is none."""
-    tree = read_record(folder / SESSIONS_FILE, FORMAT, ("sessions",))
+    """What commands noted so far, the latest last; nothing of a damaged file, which is told. Raises InputError for one
+    of another version."""
+    try:
+        tree = read_record(folder / SESSIONS_FILE, FORMAT, ("sessions",))
+    except Damaged as damage:
+        tell(damage, "what earlier commands took is not known; the next one that trains begins the file anew")
+        tree = None
     return tree["sessions"] if tree else []
 
 

@@ -10,7 +10,8 @@ from ablations.search import Search, read_search
 from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.files.json_files import write_json
-from gonn_core.files.told import tell
+from gonn_core.files.told import expected, present, tell
+from orchestration.experiment.accounting import sessions
 from reports.workspace import Workspace
 
 D = TypeVar("D", Study, Search)
@@ -41,28 +42,29 @@ class Kind(Generic[D]):
         path = self.folder(workspace, decided.id) / self.file
         try:
             if path.exists():
-                return self.read(path)
+                return self._read(path)
         except Damaged as damage:  # its id stands for all that it decides
             tell(damage, "it is written again")
         write_json(path, decided.model_dump(mode="json"))
         return self.read(path)
 
     def all(self, workspace: Workspace) -> list[D]:
-        """Those of a workspace, the latest last. Raises Damaged for the first that is."""
-        return self._latest_last(self.read(path) for path in self._files(workspace))
+        """Those of a workspace, the latest last. Raises UserError for the first that is missing or damaged."""
+        return self._latest_last(self.read(path) for path in expected(workspace.root / self.parent, self.file))
 
     def whole(self, workspace: Workspace) -> list[D]:
-        """Those of a workspace that are not damaged, the latest last; what is damaged is told."""
-        experiments = []
-        for path in self._files(workspace):
+        """Those of a workspace that can be read, the latest last; what is missing or damaged is told."""
+        experiments, again = [], "it is left out; the command that made it makes it again"
+        for path in present(workspace.root / self.parent, self.file, again):
             try:
-                experiments.append(self.read(path))
+                experiments.append(self._read(path))
             except Damaged as damage:
-                tell(damage, "it is left out; the command that made it makes it again")
+                tell(damage, again)
         return self._latest_last(experiments)
 
-    def _files(self, workspace: Workspace) -> list[Path]:
-        return sorted((workspace.root / self.parent).glob(f"*/{self.file}"))
+    def _read(self, path: Path) -> D:
+        sessions(path.parent)  # no number hangs on them: what is damaged is told
+        return self.read(path)
 
     @staticmethod
     def _latest_last(experiments: Iterable[D]) -> list[D]:

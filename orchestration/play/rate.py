@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gonn_core.errors import SettingError
+from gonn_core.files.told import expected
 from gonn_core.rating.bradley_terry import rate
 from gonn_core.rating.matches import Match, load_matches
 from gonn_core.rating.tally import Tally, tally
@@ -37,12 +38,12 @@ def print_ratings(matches: Sequence[str], anchor: str | None, colour: bool) -> N
 
 def chosen_matches(workspace: Workspace, beginnings: Sequence[str]) -> list[Match]:
     """Matches whose ids begin as asked for, or all. Raises SettingError (MATCH) for one that is not there."""
-    ids = sorted(path.parent.name for path in workspace.matches.glob("*/match.json"))
+    ids = [path.parent.name for path in expected(workspace.matches, "match.json")]
     for beginning in beginnings:
         if not any(name.startswith(beginning) for name in ids):
             raise SettingError("MATCH", beginning, "no such match", ids[-8:] or "none yet: gonn match plays one")
-    chosen = [name for name in ids if not beginnings or name.startswith(tuple(beginnings))]
-    return load_matches(workspace.matches, chosen)
+    chosen = [name for name in ids if name.startswith(tuple(beginnings))]
+    return load_matches(workspace.matches, chosen if beginnings else None)
 
 
 def find_player(table: Tally, names: Mapping[str, str], text: str) -> int:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from ablations.search import Search
 from ablations.study import Study
 from gonn_core.errors import Damaged, printable
 from gonn_core.files.told import tell
 from orchestration.console import output
+from orchestration.search.folder import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
@@ -29,6 +31,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     unchanged = None if studies else all_reports(workspace)
+    searches = [] if studies else all_searches(workspace)  # what is damaged of them is told, also where nothing changed
     if chosen and unchanged is not None and unchanged.holds():
         return _show_findings(workspace, chosen)
     reporter = Reporter(workspace)
@@ -60,7 +63,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
             [reported.files for reported in written],
             registry,
             workspace.out / "report",
-            _searches(workspace),
+            _search_reports(workspace, searches),
             played,
             workspace.report_cache,
             curves,
@@ -91,13 +94,12 @@ def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
     console.print(f"nothing has changed since these reports were made; over all studies: {index}")
 
 
-def _searches(workspace: Workspace) -> list:
-    """Reports of all searches of the workspace, as they stand."""
-    from orchestration.search.folder import all_searches, tried_rates
+def _search_reports(workspace: Workspace, searches: Sequence[Search]) -> list:
+    """Reports of searches as they stand."""
     from reports.search.report import search_report
 
     reports = []
-    for search in all_searches(workspace):
+    for search in searches:
         try:
             reports.append(search_report(search, tried_rates(workspace, search)))
         except Damaged as damage:

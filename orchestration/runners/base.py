@@ -16,7 +16,7 @@ from gonn_core.errors import SettingError, UserError
 from gonn_core.training.determinism import ENVIRONMENT
 from gonn_core.trial.events import Begun, Event, Failed, Finished, Paused, Retried
 from gonn_core.trial.job import Job
-from gonn_core.trial.memory import OutOfMemory
+from gonn_core.trial.memory import OutOfMemory, shortage
 from orchestration.runners.gpus import visible_gpus
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
@@ -47,7 +47,7 @@ class Outcome:
     traceback: str = ""
     """Full text; empty unless failed, for an error the user can cause, and when the process died without a word."""
     out_of_memory: bool = False
-    """Failed for lack of a GPU's memory; it may be tried again with fewer beside it."""
+    """Failed for lack of memory; on a GPU it may be tried again with fewer beside it."""
 
 
 JobSource = Iterable[Job | None]
@@ -100,6 +100,8 @@ def retried(job: Job, why: str) -> Retried:
 def failure(job: Job, error: Exception) -> Outcome:
     """The outcome of a trial that raised, with the traceback unless a user can put the error right; called while it is
     being handled."""
+    if (problem := shortage(error)) is not None:
+        error = OutOfMemory(problem)
     if isinstance(error, UserError):
         return Outcome(job.id, "failed", describe(error), out_of_memory=isinstance(error, OutOfMemory))
     return Outcome(job.id, "failed", describe(error), traceback.format_exc())

@@ -228,17 +228,16 @@ def _work(pipe, function: str):
     """A worker's life: trial after trial until the driver closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the whole group; the driver decides
     threading.Thread(target=_end_with_driver, daemon=True).start()
-    run_trial = load_function(function)
     while True:
         try:
             job = pipe.recv()
         except EOFError:
             return
         if isinstance(job, Job):  # else a wish to pause that came too late
-            pipe.send(_run(run_trial, job, pipe))
+            pipe.send(_run(function, job, pipe))
 
 
-def _run(run_trial, job: Job, pipe) -> Outcome:
+def _run(function: str, job: Job, pipe) -> Outcome:
     """One trial to its end, telling the driver on the way."""
 
     def report(event: Event) -> bool:
@@ -247,7 +246,7 @@ def _run(run_trial, job: Job, pipe) -> Outcome:
         return not pipe.poll()  # all that the driver ever sends meanwhile is the wish to pause
 
     try:
-        result = run_trial(job, report)
+        result = load_function(function)(job, report)
     except Exception as error:  # whatever a trial raises is its outcome: the study goes on
         return failure(job, error)
     return Outcome(job.id, result["state"])

@@ -26,8 +26,12 @@ def open_journal(workspace: Workspace, search: Search) -> RateOptimiser:
 
 
 def tried_rates(workspace: Workspace, search: Search) -> list[Tried]:
-    """The rates asked for so far; none before the first."""
-    if not (search_folder(workspace, search.id) / "journal.log").exists():
+    """The rates asked for so far; none before the first, and where the journal is missing, which is told."""
+    folder = search_folder(workspace, search.id)
+    if not (folder / "journal.log").exists():
+        if (folder / SEARCHES.file).exists():
+            again = "no rates are known; the same `gonn search run` asks for them again and finds its trials"
+            tell(Damaged(folder / "journal.log", "it is missing"), again)
         return []
     return open_journal(workspace, search).tried()
 

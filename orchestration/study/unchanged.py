@@ -1,4 +1,5 @@
-"""Whether reports are still what they would be made into: by sizes and times of files, without reading one."""
+"""Whether reports are still what they would be made into: by sizes and times of what they are made from, by the content
+of what was made."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,6 +7,7 @@ from pathlib import Path
 
 from ablations.study import Study
 from gonn_core.files.json_files import read_mapping
+from gonn_core.files.verified import file_digest
 from reports import cache
 from reports.results.frozen_pool import NOISE_FILE
 from reports.results.speed_and_looks import LOOKS_FILE
@@ -41,7 +43,8 @@ class Unchanged:
             cache.keep(self._note, self._inputs(other), b"")
 
     def _inputs(self, other: object) -> tuple:
-        return code(), self._sources, other, [file for place in self._made for file in _files(place)]
+        made = [(path, file_digest(Path(path))) for place in self._made for path, *_ in _files(place)]
+        return code(), self._sources, other, made
 
 
 def all_reports(workspace: Workspace) -> Unchanged:

@@ -9,7 +9,6 @@ from pathlib import Path
 from ablations.search import Search
 from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
-from gonn_core.errors import Damaged
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
@@ -226,11 +225,6 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
     evaluations, damages = whole_evaluations(folder)
     for evaluation in sorted(evaluations, key=lambda evaluation: evaluation.summary["positions"]):
         summary = evaluation.summary
-        try:
-            evaluation.check()
-        except Damaged as damage:
-            damages.append(damage)
-            continue
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
         other = "" if evaluation.reading == usual else f"{read}_"
         values = {name: evaluation.position_values(name) for name in OF_POSITIONS}

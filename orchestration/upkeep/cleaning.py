@@ -18,6 +18,7 @@ from rich.table import Table
 
 from gonn_core.errors import printable
 from gonn_core.files.json_files import read_json
+from gonn_core.files.told import expected
 from gonn_core.rating.matches import load_matches
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
@@ -96,7 +97,7 @@ def committed_jobs(folder: Path = ROOT / "results") -> set[str]:
 
 def _players(workspace: Workspace) -> set[str]:
     """Trials whose nets have played games, those of ladders among them."""
-    names = [path.parent.name for path in workspace.matches.glob("*/match.json")]  # not without those that are damaged
+    names = [path.parent.name for path in expected(workspace.matches, "match.json")]  # also those that are damaged
     players = [player for match in load_matches(workspace.matches, names) for player in match.players.values()]
     return {player["trial"] for player in players if player.get("kind") == "net"}
 

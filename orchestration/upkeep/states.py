@@ -168,7 +168,7 @@ class Reader:
 
 
 def _check(directory: TrialDirectory) -> None:
-    """Raises Damaged for a trial of which a file is; its arrays and weights are not looked at."""
+    """Raises Damaged for a trial of which a file is; its weights are not looked at."""
     try:
         directory.config()
         if (result := directory.result()) is not None:

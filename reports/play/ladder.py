@@ -18,7 +18,7 @@ from pydantic import Field
 from gonn_core.config import parse_model
 from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import read_record
-from gonn_core.files.told import tell
+from gonn_core.files.told import present, tell
 from gonn_core.play.match.record import player_id
 from gonn_core.rating.bradley_terry import Ratings, rate
 from gonn_core.rating.elo import NORMAL_95
@@ -169,11 +169,11 @@ def read_ladder(path: Path, matches_folder: Path) -> Ladder:
 
 
 def load_ladders(elo_folder: Path, matches_folder: Path) -> list[Ladder]:
-    """All ladders of a workspace, by title; what is damaged is told and left out."""
-    ladders = []
-    for path in sorted(elo_folder.glob(f"*/{FILE}")):
+    """All ladders of a workspace, by title; what is missing or damaged is told and left out."""
+    ladders, again = [], "the ladder is left out; the same `gonn elo` makes it again"
+    for path in present(elo_folder, FILE, again):
         try:
             ladders.append(read_ladder(path, matches_folder))
         except Damaged as damage:
-            tell(damage, "the ladder is left out; the same `gonn elo` makes it again")
+            tell(damage, again)
     return sorted(ladders, key=lambda ladder: (ladder.file.title, ladder.file.id))

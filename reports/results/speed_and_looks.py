@@ -17,6 +17,7 @@ from gonn_core.files.told import tell
 
 SPEED_FILE = "speed.json"
 LOOKS_FILE = "looks.json"
+MEASURE_AGAIN = "speeds are left out; `gonn ablate` measures them again"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def known_speeds(path: Path) -> dict:
     try:
         return read_mapping(path)
     except Damaged as damage:
-        tell(damage, "`gonn ablate` measures the speeds again")
+        tell(damage, MEASURE_AGAIN)
         return {}
 
 

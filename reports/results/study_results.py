@@ -15,10 +15,11 @@ from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
+from gonn_core.files.told import tell
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrialDirectory
 from reports.results.decisions import Look, due_trials, read_decisions
-from reports.results.speed_and_looks import ArmSpeed, read_look_counts, read_speeds
+from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 
@@ -131,6 +132,8 @@ def load_results(
     trials = tuple(_usable_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in due)
     if folder is None:
         return StudyResults(study, trials, {}, {}, cache=cache)
+    if any(trial.result for trial in trials) and not (folder / SPEED_FILE).exists():
+        tell(Damaged(folder / SPEED_FILE, "it is missing"), MEASURE_AGAIN)
     return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache, looks=looks)
 
 
@@ -192,12 +195,7 @@ def _evaluations(
             and summary["metric_set"] == METRIC_SET
             and evaluation.reading == reading
         ):
-            try:
-                evaluation.check()
-            except Damaged as damage:
-                damages.append(damage)
-            else:
-                by_subset[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
+            by_subset[summary["subset"], summary["history"]] = SummedEvaluation(summary, evaluation.path, cache)
     wanted = [_checked(each, by_subset.get((each.subset, each.history))) for each in study.evaluations]
     return tuple(wanted), damages if None in wanted else []
 

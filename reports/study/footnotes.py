@@ -69,7 +69,7 @@ def unfinished_notes(results: StudyResults) -> list[str]:
         state: str = "not started" if trial.state == "new" else trial.state
         if trial.result:
             state = "done, not evaluated yet"
-        reason = f": {printable(trial.failure, 200)}" if trial.failure else ""
+        reason = f": {printable(trial.failure, 400)}" if trial.failure else ""
         notes.append(f"{printable(trial.arm, 60)}, seed {trial.seed} ({trial.id}): {state}{reason}.")
     return notes
 

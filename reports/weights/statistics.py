@@ -114,8 +114,8 @@ def last_snapshot(trial: TrialResult) -> Path:
 
 
 def has_weights(trial: TrialResult) -> bool:
-    """Whether the final weights of a finished trial are there, and what was written; what is damaged is told. Read once
-    for each size and time of the file."""
+    """Whether the final weights of a finished trial are there, and what was written; what is damaged is told. Read as
+    `files.verified` says."""
     path = last_snapshot(trial)
     try:
         verify_once(path.parent, {path.name: "seal"}, lambda name: _check(path))

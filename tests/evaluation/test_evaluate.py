@@ -14,6 +14,7 @@ from gonn_core.evaluation.history import history_kept
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
 from gonn_core.features.sets import past_board_names, plane_names
+from gonn_core.files.seals import digest_of
 from gonn_core.go.layout import MOVE
 from gonn_core.records.sampler import GONN_KEEP
 from gonn_core.records.views import subset
@@ -164,7 +165,8 @@ def test_stored_and_loaded(tmp_path):
         "top4",
         "requests",
     )
-    (folder / "abc.json").write_text(json.dumps({"format": 1, "id": "abc", **dict.fromkeys(named, 0)}))
+    summary = {"format": 1, "id": "abc", **dict.fromkeys(named, 0), "arrays": digest_of(data)}
+    (folder / "abc.json").write_text(json.dumps(summary))
     (evaluation,) = load_evaluations(tmp_path)
     assert (
         evaluation.summary["id"] == "abc"
@@ -180,8 +182,8 @@ def test_stored_and_loaded(tmp_path):
     with pytest.raises(ValueError, match="valid are nats, top1, top2"):
         evaluation.position_values("elo")
     (folder / "abc.npz").write_bytes(data[:40])
-    with pytest.raises(InputError, match="not a readable evaluation"):
-        _ = load_evaluations(tmp_path)[0].rows
+    with pytest.raises(InputError, match="not the arrays that were written"):
+        load_evaluations(tmp_path)
     (folder / "abc.json").write_text('{"format": 2}')
     with pytest.raises(InputError, match="reads format 1"):
         load_evaluations(tmp_path)

@@ -1,6 +1,8 @@
 """Cazenave's ladder marks kept beside a store: the planes are the same, damage is found, and a trial has them made
 where it should."""
 
+import hashlib
+import json
 import logging
 from types import SimpleNamespace
 
@@ -13,6 +15,7 @@ from gonn_core.features import stored_ladders
 from gonn_core.features.planes import make_planes
 from gonn_core.features.source import plane_source
 from gonn_core.features.stored_ladders import FOLDER, make_marks, open_marks, wants_marks
+from gonn_core.files.json_files import read_json
 from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.training.batches import PlaneMaker
 from gonn_core.trial.data import prepare_planes
@@ -75,6 +78,22 @@ def test_damage_is_found_and_mended(store, name, damage, caplog):
     assert not (store.folder / FOLDER).exists()
     mended = make_marks(store)
     assert all(np.array_equal(*arrays) for arrays in zip(mended, whole, strict=True))
+
+
+@pytest.mark.parametrize(
+    "name, place, number", [("marks.npy", -1, 8 * 361), ("first.npy", 1, -1), ("first.npy", -1, 7)]
+)
+def test_marks_out_of_range_are_not_used(store, caplog, name, place, number):
+    """Also where their digest fits: kernels test no bounds."""
+    make_marks(store)
+    folder = store.folder / FOLDER
+    array, manifest = np.load(folder / name), read_json(folder / "manifest.json")
+    array[place] = number
+    np.save(folder / name, array)
+    manifest["arrays"][name]["sha256"] = hashlib.sha256(array.tobytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with caplog.at_level(logging.INFO):
+        assert open_marks(store) is None and "numbers out of range" in caplog.text
 
 
 def test_batches_take_what_is_stored(store):

@@ -39,6 +39,8 @@ def run_fake(job, on_progress) -> dict:
             raise RuntimeError("the loss is not finite")
         case "user error":
             raise UserError("STORE=/nowhere: no such folder")
+        case "no memory":
+            raise MemoryError("Unable to allocate 9.17 MiB")
         case "dies once" if attempt == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         case "dies":

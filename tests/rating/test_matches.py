@@ -48,6 +48,22 @@ def test_a_match_without_games_yet(tmp_path):
     assert load_match(folder).games == () and tally([load_match(folder)]).met.sum() == 0
 
 
+def test_what_is_missing_of_a_match_is_named(tmp_path, caplog):
+    """Games that have an SGF file but no line; a match that has games but no match.json."""
+    folder = write_match(tmp_path, net("1" * 16), ENGINE, [game(0, "A", "A"), game(2, "A", "B")])
+    (folder / "sgf").mkdir()
+    for number in range(2):
+        (folder / "sgf" / f"{number}.sgf").touch()
+    assert [each.game for each in load_match(folder).games] == [0, 2]
+    assert f"{folder}/games.jsonl: it lacks 1 of the games in sgf/" in caplog.text
+    (folder / "games.jsonl").unlink()
+    assert load_match(folder).games == () and "it lacks 2 of the games in sgf/" in caplog.text
+    (folder / "match.json").unlink()
+    (tmp_path / "empty").mkdir()
+    assert load_matches(tmp_path) == [] and f"{folder}/match.json: it is missing; the match is left out" in caplog.text
+    assert "empty" not in caplog.text
+
+
 def test_several_matches_of_the_same_players_add_up_and_self_play_counts_nothing(tmp_path):
     a, b = net("1" * 16), net("2" * 16)
     write_match(tmp_path, a, b, [game(0, "A", "A")], seed=1)

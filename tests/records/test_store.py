@@ -1,14 +1,17 @@
 """From archives to an open store: contents, identity, bad games, crashes, full disks, two builders at once."""
 
 import errno
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import tarfile
+import time
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +26,7 @@ from gonn_core.records import build
 from gonn_core.records.build import GameSource, prepare_store
 from gonn_core.records.report import BuildReport
 from gonn_core.records.sgf.games import read_game
-from gonn_core.records.store import ARRAYS, MANIFEST, open_store
+from gonn_core.records.store import ARRAYS, MANIFEST, open_store, store_digest
 from tests.files.damages import damaged, flipped
 from tests.paths import ROOT as ROOT_OF_PROJECT
 from tests.records.sgf_tools import LETTERS, ROOT, numbered_game, refuse, sgf, tar_bytes
@@ -334,7 +337,6 @@ def test_a_killed_build_looks_unfinished_and_is_swept(tmp_path):
         open_store(tmp_path / left[0])
     store = prepare_store([GameSource(STARTER)], tmp_path)
     assert unfinished(tmp_path) == [] and finished(tmp_path) == [store.digest]
-    store.verify()
 
 
 @pytest.mark.system
@@ -451,7 +453,6 @@ def test_a_damaged_store_is_built_again_where_its_archives_are(tmp_path, caplog,
     again = prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
     assert again.digest == store.digest and f"{name}: damaged" in caplog.text and "it is built again" in caplog.text
     assert path.read_bytes() == whole or name == MANIFEST  # which tells how long it took
-    again.verify()
     assert unfinished(tmp_path / "stores") == []
 
 
@@ -465,7 +466,7 @@ def test_a_store_is_read_whole_once_and_for_all_processes(tmp_path, monkeypatch)
 
     monkeypatch.setattr("gonn_core.records.store.file_digest", counted)
     open_store(folder)
-    assert reads == []  # whoever wrote it knows
+    assert reads == []  # when it was built
     (folder / NOTE).write_bytes(flipped((folder / NOTE).read_bytes()))
     open_store(folder)
     assert sorted(reads) == sorted(ARRAYS)
@@ -473,17 +474,71 @@ def test_a_store_is_read_whole_once_and_for_all_processes(tmp_path, monkeypatch)
     os.utime(folder / "moves.npy", (0, 0))
     open_store(folder)
     assert len(reads) == len(ARRAYS) + 1
+    monkeypatch.setattr("gonn_core.files.verified._boot", lambda: "another machine, or this one after a restart")
+    open_store(folder)
+    assert len(reads) == 2 * len(ARRAYS) + 1
+    monkeypatch.undo()
+    assert len(json.loads((folder / NOTE).read_bytes())) == 2 * len(ARRAYS) + 1  # with its seal
 
 
-def test_verify_finds_a_flipped_bit(tmp_path):
-    store = make(tmp_path, {"a.sgf": sgf("B aa")})
-    store.verify()
-    path = store.folder / "moves.npy"
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(bytes(data))
-    with pytest.raises(InputError, match="moves.npy"):
-        store.verify()
+@pytest.mark.parametrize("name", list(ARRAYS))
+@pytest.mark.parametrize("rotten", [False, True])
+def test_a_bit_that_flips_is_found_where_size_and_time_are_kept(tmp_path, monkeypatch, name, rotten):
+    """At once where a program flipped it, for it cannot set back the time of the inode; the next day where the disk
+    did (here: a clock a day ahead, and no time of the inode)."""
+    if rotten:
+        monkeypatch.setattr("gonn_core.files.verified._stamp", lambda path: [path.stat().st_size])
+    games = {"a.sgf": sgf("B aa W bb", ROOT + "AB[dd][pp]"), "b.sgf": sgf("B cc")}
+    folder = make(tmp_path, games).folder
+    about = (folder / name).stat()
+    (folder / name).write_bytes(flipped((folder / name).read_bytes(), -1))
+    os.utime(folder / name, ns=(about.st_atime_ns, about.st_mtime_ns))
+    if rotten:
+        open_store(folder)
+        day_later = time.time() + 86400
+        monkeypatch.setattr("gonn_core.files.verified.time", SimpleNamespace(time=lambda: day_later))
+    with pytest.raises(Damaged, match=name):
+        open_store(folder)
+    prepare_store([GameSource(tmp_path / "games.tar.gz")], tmp_path / "stores")
+    open_store(folder)
+
+
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("stones.npy", lambda stones: stones[2].__setitem__(5, 1 << 41)),
+        ("stones.npy", lambda stones: stones[2].__setitem__(slice(0, 12, 6), 1)),
+        ("ladders.npy", lambda ladders: ladders[1].__setitem__(5, 1 << 63)),
+        ("moves.npy", lambda moves: moves[0].__setitem__(layout.MOVE, 361)),
+        ("moves.npy", lambda moves: moves[0].__setitem__(layout.MOVE, -3)),
+        ("moves.npy", lambda moves: moves[1].__setitem__(layout.KO, 361)),
+        ("moves.npy", lambda moves: moves[0].__setitem__(layout.FLAGS, 0)),
+        ("moves.npy", lambda moves: moves[-1].__setitem__(layout.FLAGS, 0)),
+        ("game.npy", lambda game: game.__setitem__(0, 2)),
+        ("game.npy", lambda game: game.__setitem__(0, 1)),
+        ("games.npy", lambda games: games["first_row"].__setitem__(1, -1)),
+        ("games.npy", lambda games: games["rows"].__setitem__(1, 1 << 30)),
+        ("games.npy", lambda games: games["setup_count"].__setitem__(0, 3)),
+        ("games.npy", lambda games: games["name_first"].__setitem__(0, -1)),
+        ("games.npy", lambda games: games["source"].__setitem__(0, 1)),
+        ("setup.npy", lambda setup: setup.__setitem__(0, 3 * 361)),
+        ("setup.npy", lambda setup: setup.__setitem__(0, -1)),
+    ],
+)
+def test_numbers_that_kernels_index_with_are_in_range(tmp_path, name, change):
+    """Also where the digests fit: kernels test no bounds."""
+    games = {"a.sgf": sgf("B aa W bb", ROOT + "AB[dd][pp]"), "b.sgf": sgf("B cc")}
+    folder = make(tmp_path, games).folder
+    array = np.load(folder / name)
+    change(array)
+    np.save(folder / name, array)
+    manifest = read_json(folder / MANIFEST)
+    manifest["arrays"][name]["sha256"] = hashlib.sha256(array.tobytes()).hexdigest()
+    manifest["digest"] = store_digest(manifest["arrays"])
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    for _ in range(2):
+        with pytest.raises(Damaged, match="numbers out of range"):
+            open_store(folder)
 
 
 def test_the_starter_games_and_memory(tmp_path):

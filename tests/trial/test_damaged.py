@@ -1,11 +1,12 @@
 """Trial directories that were damaged, or brought from elsewhere: one line that names the file, never a traceback."""
 
 import json
+import re
 
 import pytest
 
 from gonn_core.errors import InputError
-from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.evaluation.stored import load_evaluations, whole_evaluations
 from gonn_core.trial.directory import TrialDirectory
 
 SUMMARY = {
@@ -68,13 +69,13 @@ def test_an_evaluation_that_is_none(tmp_path, content):
         load_evaluations(tmp_path)
 
 
-def test_an_evaluation_without_its_arrays_is_none(tmp_path):
-    """Whoever removes damaged arrays, as the error says, has them made again."""
+@pytest.mark.parametrize("arrays", [b"", None])
+def test_an_evaluation_without_its_arrays_is_named_and_left_out(tmp_path, arrays):
     (tmp_path / "eval").mkdir()
     (tmp_path / "eval" / "e1.json").write_text(json.dumps(SUMMARY))
-    (tmp_path / "eval" / "e1.npz").write_bytes(b"")
-    (evaluation,) = load_evaluations(tmp_path)
-    with pytest.raises(InputError, match="e1.npz: not a readable evaluation .*make it again"):
-        _ = evaluation.scores
-    (tmp_path / "eval" / "e1.npz").unlink()
-    assert load_evaluations(tmp_path) == []
+    if arrays is not None:
+        (tmp_path / "eval" / "e1.npz").write_bytes(arrays)
+    whole, (damage,) = whole_evaluations(tmp_path)
+    assert whole == [] and re.search("e1.npz: not a readable evaluation .*make it again$", str(damage))
+    with pytest.raises(InputError, match="e1.npz"):
+        load_evaluations(tmp_path)

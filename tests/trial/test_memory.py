@@ -1,6 +1,7 @@
-"""GPU memory: what counts as a lack of it, and what a trial that meets one leaves behind. No GPU is needed: the errors
+"""Memory: what counts as a lack of it, and what a trial that meets one leaves behind. No GPU is needed: the errors
 are raised by hand."""
 
+import errno
 import gc
 import weakref
 
@@ -25,6 +26,10 @@ MESSAGE = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total cap
             RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
             "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         ),
+        (MemoryError(), "MemoryError"),
+        (MemoryError("Unable to allocate 9.17 MiB"), "Unable to allocate 9.17 MiB"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "[Errno 12] Cannot allocate memory"),
         (RuntimeError("the loss is not finite"), None),
         (ValueError("out of memory"), None),
     ],
@@ -56,7 +61,7 @@ def test_a_trial_that_runs_out_of_memory_lets_go_of_it_and_goes_on_later(tmp_pat
         patched.setattr(Trainer, "step", short_of_memory)
         with pytest.raises(OutOfMemory) as caught:
             run_trial(job)
-    assert str(caught.value) == "out of GPU memory (CUDA out of memory)" and caught.value.__context__ is None
+    assert str(caught.value) == "out of memory (CUDA out of memory)" and caught.value.__context__ is None
     gc.collect()
     assert nets[-1]() is None, "nothing holds the trial's tensors any more"
     directory = TrialDirectory(tmp_path / "short" / job.id)

@@ -203,14 +203,12 @@ def test_trials_that_run_out_of_memory_are_tried_again_with_fewer_beside_them(tm
     assert [outcome.trial for outcome in outcomes] == [job.id for job in jobs]
     assert [outcome.state for outcome in outcomes] == ["done"] * 4 + ["failed"]
     assert (outcomes[4].error, outcomes[4].traceback) == (
-        "out of GPU memory (CUDA out of memory), with a GPU to itself",
+        "out of memory (CUDA out of memory), with a GPU to itself",
         "",
     )
     again = {event.trial: event.message for event in events if event.kind == "retried"}
     assert {jobs[0].id, jobs[2].id} <= again.keys() <= {jobs[0].id, jobs[2].id, jobs[4].id}
-    assert all(
-        line.startswith("out of GPU memory (CUDA out of memory); again, with at most ") for line in again.values()
-    )
+    assert all(line.startswith("out of memory (CUDA out of memory); again, with at most ") for line in again.values())
     assert {event.trial for event in events if event.kind == "failed"} == {jobs[4].id}
 
 

@@ -61,11 +61,13 @@ def test_jobs_of_one_trial_that_ask_for_different_things_are_refused(tmp_path):
 
 def test_a_failed_trial_shows_its_traceback_and_the_others_run(tmp_path):
     jobs = [fake_job(tmp_path, 0, "raises"), fake_job(tmp_path, 1), fake_job(tmp_path, 2, "user error")]
-    (failed, done, refused), events = run(jobs, slots=1)
+    jobs.append(fake_job(tmp_path, 3, "no memory"))
+    (failed, done, refused, short), events = run(jobs, slots=1)
     assert failed.state == "failed" and failed.error == "RuntimeError: the loss is not finite"
     assert "in run_fake" in failed.traceback
     assert done.state == "done"
     assert refused.error == "STORE=/nowhere: no such folder" and refused.traceback == ""
+    assert short.error == "out of memory (Unable to allocate 9.17 MiB)" and short.traceback == ""
     assert [event.kind for event in events if event.trial == failed.trial] == ["begun", "failed"]
     assert attempts(tmp_path, jobs[0])[0][0] != attempts(tmp_path, jobs[1])[0][0], (
         "a process that failed is not used again"

@@ -78,7 +78,8 @@ def test_a_trial_comes_back_whole_and_once(trained, brought, home, capsys):
         "lease.lock",
         "eval/.verified",
     }
-    assert {str(path.relative_to(taken)) for path in taken.rglob("*") if path.is_file()} == files
+    taken_over = {str(path.relative_to(taken)) for path in taken.rglob("*") if path.is_file()}
+    assert taken_over == {*files, "eval/.verified"}  # what was verified here
     assert all((taken / name).read_bytes() == (trained / name).read_bytes() for name in files)
     assert sorted(path.name for path in (home / "runs").iterdir() if not path.name.startswith(".")) == [trained.name]
     (taken / "result.json").write_text("as it was")

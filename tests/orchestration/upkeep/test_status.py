@@ -109,6 +109,19 @@ def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
     assert search_folder(home, search.id).exists()
 
 
+def test_what_is_missing_or_damaged_of_a_search_is_named(home, capsys, caplog):
+    """The numbers of its trials come from its journal, none from sessions.json."""
+    search = keep_search(home, made_search(trials=6))
+    folder = search_folder(home, search.id)
+    (folder / "sessions.json").write_text("{")
+    assert printed(capsys)[1].split() == [search.id, "0/6", "6"]
+    assert f"{folder}/sessions.json: not a JSON file" in caplog.text
+    assert f"{folder}/journal.log: it is missing; no rates are known; the same `gonn search run`" in caplog.text
+    (folder / "search.json").unlink()
+    printed(capsys)
+    assert f"{folder}/search.json: it is missing; it is left out" in caplog.text
+
+
 def printed(capsys) -> list[str]:
     print_status()
     return capsys.readouterr().out.splitlines()

@@ -128,4 +128,4 @@ def test_damaged_speeds_are_told_and_measured_again(tmp_path, caplog, text, what
     made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
     (made.study_folder / "speed.json").write_text(text)
     assert load_results(made.study, made.runs, made.study_folder).speeds == {}
-    assert len(caplog.messages) == 1 and what in caplog.text and "measures the speeds again" in caplog.text
+    assert len(caplog.messages) == 1 and what in caplog.text and "`gonn ablate` measures them again" in caplog.text

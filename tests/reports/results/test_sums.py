@@ -9,7 +9,7 @@ import pytest
 
 from gonn_core.evaluation import derived
 from gonn_core.evaluation.derived import VALUES
-from gonn_core.evaluation.stored import load_evaluations
+from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.metrics import METRICS
 from reports.results import sums
 from reports.results.study_results import load_results
@@ -74,7 +74,7 @@ def test_another_evaluation_has_other_sums(made):
         arrays = dict(file)
     arrays["rank"] = arrays["rank"][::-1] + np.uint16(1)
     np.savez(evaluation.path, **arrays)
-    changed = evaluations(made)[0]
+    changed = Evaluation(evaluation.summary, evaluation.path)
     assert np.array_equal(summed(changed, folder).game_sums("rank").sums, changed.game_sums("rank").sums)
 
 
