@@ -125,6 +125,9 @@ def test_remarks_on_all_nets_are_claims_for_any_games_and_layers(registry):
         assert not conditions.tells(lost)
     for told in ("net.conv.layers", "training.schedule.kind", "training.optimiser.kind", "training.mask_illegal"):
         assert conditions.tells(told)
-    assert conditions.samples == registry.base("clark-medium").schedule_end
+    assert conditions.claim.stage == "finished" and conditions.base.id == "clark-medium"
     assert not conditions_of(registry, *claims["clark_relu.accuracy"]).tells("net.conv.layers")
-    assert claims["clark_relu.accuracy"][1].games == "any" and claims["liberty_encoding.accuracy"][1].games == "gogod"
+    assert claims["clark_relu.accuracy"][1].games == ("any",) and claims["liberty_encoding.accuracy"][1].games == (
+        "gogod",
+        "gogod-1800",
+    )
