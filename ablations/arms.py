@@ -6,6 +6,7 @@ is the control, so that one control serves all cards of a base.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -135,6 +136,16 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     return [base.id for base in registry.bases.values() if misfit(registry, card, base) is None]
 
 
+def base_for_most(registry: Registry, cards: Sequence[Enhancement]) -> str:
+    """`BASE=gonn-b5 without elu`: the base on which most of the cards can be compared, of equals the one that most of
+    them are declared on, and the cards that it does not fit."""
+    fitting = {card.id: bases_of(registry, card) for card in cards}
+    counted, own = Counter(itertools.chain(*fitting.values())), Counter(card.base for card in cards)
+    best = max(counted, key=lambda base: (counted[base], own[base]))
+    without = ", ".join(card for card, bases in fitting.items() if best not in bases)
+    return f"BASE={best}" + (f" without {without}" if without else "")
+
+
 def on_one_base(
     registry: Registry,
     cards: Sequence[Enhancement],
@@ -188,13 +199,14 @@ def _no_base_in_common(
     if common:
         first = f"{chosen.id}, the base of {cards[0].id}, does not fit all of them"
         return SettingError("NAME", names, f"{first} ({problem})", _bases(common))
+    separate = "a study for each" if len(cards) == 2 else base_for_most(registry, cards)
     for one, other in itertools.combinations(cards, 2):
         if not set(fitting[one.id]) & set(fitting[other.id]):
             where = "; ".join(f"{card.id}: {_few(fitting[card.id])}" for card in (one, other))
             why = "can never be compared in one study, for no base fits both"
-            return SettingError("NAME", names, f"{one.id} and {other.id} {why} ({where})", "a study for each")
+            return SettingError("NAME", names, f"{one.id} and {other.id} {why} ({where})", separate)
     where = "; ".join(f"{card}: {_few(bases)}" for card, bases in fitting.items())
-    return SettingError("NAME", names, f"no base fits all of them ({where})", "fewer of them")
+    return SettingError("NAME", names, f"no base fits all of them ({where})", separate)
 
 
 def _bases(names: Sequence[str]) -> str:
