@@ -13,7 +13,7 @@ import torch
 from gonn_core.compiling.body import check_compile, compiling_alone, describe_compiler, forget_compiled, told_device
 from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
-from gonn_core.evaluation.derived import thresholded
+from gonn_core.evaluation.derived import watched_means
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
 from gonn_core.evaluation.kept_planes import KeptPlanes
@@ -277,7 +277,7 @@ class Session:
         with self.clock.looking():
             net, maker = self.trainer.evaluated_net, self._looked_at
             scores = evaluate(net, maker, rows, "full", threads, None, self._reading, precision)
-        return scores.means() | thresholded(scores)
+        return scores.means() | watched_means(scores)
 
     def _part(self, done: int) -> None:
         """So many parts of the running step are done: a step of many parts may take minutes."""
