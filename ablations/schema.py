@@ -367,6 +367,8 @@ class Budget(Strict):
     title: Text
     cost: Text
     """What a trial is expected to cost, in words."""
+    results: bool = True
+    """false: it only checks that everything runs. Its numbers get no verdicts and stand in no table beside others."""
     base_from: Literal["card", "claim"] = "card"
     """card: the card's default base; claim: the base on which its leading claim was made."""
     samples: Annotated[int, Field(ge=1)] | Literal["claim"]

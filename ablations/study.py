@@ -126,6 +126,8 @@ class Study(Strict):
     too, is what it is for its own."""
     precision: Precision | None = None
     """Of all arms, where it is not the budget's own (PRECISION)."""
+    results: bool = True
+    """As of its budget (`ablations.schema.Budget`)."""
     first_look: bool = False
     """Whether it is the small study that comes before one of its budget: it stands in no table beside others."""
     looks: Looks | None = None

@@ -11,7 +11,7 @@ from reports.workspace import Workspace
 
 @dataclass(frozen=True)
 class Reported:
-    """The effect on the loss that the latest study of an enhancement tells."""
+    """The effect on the loss that one study of an enhancement tells."""
 
     delta: float
     """Nats with it minus nats without it."""
@@ -20,6 +20,8 @@ class Reported:
     """Nats that an effect which is not shown is smaller than."""
     where: str
     """Base, budget and data of the study; its design where it is not the ordinary one."""
+    rank: tuple
+    """Of several the highest one is shown: of a study with results, that is finished, the latest."""
 
     @property
     def text(self) -> str:
@@ -32,33 +34,38 @@ class Reported:
 
 
 def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:
-    """Card -> its effect in the latest study that has a report and is still there; and how many reports could not be
-    read."""
-    found: dict[str, tuple[str, Reported]] = {}
+    """Card -> its effect in one study that has a report and is still there (`Reported.rank`); and how many reports
+    could not be read."""
+    found: dict[str, Reported] = {}
     bad = 0
     for path in sorted(workspace.out.glob("*/report.json")):
         if not (workspace.studies / path.parent.name / "study.json").is_file():
             continue
         try:
             tree = read_json(path)
-            study, effects = tree["study"], tree["tables"].get("effects", {})
-            created = str(study["created"])
-            read = {card: _reported(study, row) for card, row in effects.items()}
+            read = {card: _reported(tree, row) for card, row in tree["tables"].get("effects", {}).items()}
         except (UserError, AttributeError, KeyError, TypeError, ValueError):
             bad += 1
             continue
         for card, effect in read.items():
-            if effect is not None and (card not in found or found[card][0] <= created):
-                found[card] = created, effect
-    return {card: effect for card, (_, effect) in found.items()}, bad
+            if effect is not None and (card not in found or found[card].rank <= effect.rank):
+                found[card] = effect
+    return found, bad
 
 
-def _reported(study: Mapping, row: Mapping) -> Reported | None:
+def _reported(tree: Mapping, row: Mapping) -> Reported | None:
     """The effect in a row of a report's table; None where there is no number yet."""
     if row.get("delta") is None:
         return None
+    study, (done, trials), verdict = tree["study"], tree["done"], printable(str(row["verdict"]))
     budget = budget_label(study["budget"], study.get("precision"))
     names = [study["base"], budget, study["data"]] + [study["design"]] * (study["design"] != "add-one")
     bound = row.get("bound")
     where = " ".join(printable(str(name), 40) for name in names)
-    return Reported(float(row["delta"]), printable(str(row["verdict"])), None if bound is None else float(bound), where)
+    return Reported(
+        float(row["delta"]),
+        verdict if done == trials else f"{verdict} {done}/{trials}",
+        None if bound is None else float(bound),
+        where,
+        (study["results"], done == trials, str(study["created"])),
+    )

@@ -125,6 +125,7 @@ def lay_out(
         dirty=settings.dirty,
         samples=None if checked.own_samples else samples,
         precision=checked.budget.precision,
+        results=checked.budget.results,
         first_look=checked.request.is_first_look,
     )
     study = with_looks(study, checked.asked, workspace, lambda looks: study_id(*named, looks))

@@ -11,6 +11,7 @@ from orchestration.tracking.names import DELTA, P_ADJUSTED, TEST
 from orchestration.tracking.records import StudyReport
 from reports.results.compare import MAIN, study_thresholds
 from reports.results.study_results import StudyResults
+from reports.study.footnotes import warnings
 from reports.study.render import ReportFiles
 from reports.study.report import Report
 from reports.tables.formats import interval, p_value, signed
@@ -39,8 +40,8 @@ def plain(text: str) -> str:
 
 
 def _note(report: Report) -> str:
-    """What was found, then the effects as a table."""
-    sentences = "\n\n".join(plain(sentence) for sentence in report.sentences)
+    """What was found, after what to know before, then the effects as a table."""
+    sentences = "\n\n".join(plain(sentence) for sentence in (*warnings(report.results), *report.sentences))
     rows = [
         f"| {card} | {signed(effect.delta)} | {interval(effect.interval95) if effect.interval95 else '–'} "
         f"| {p_value(effect.p_adjusted) if effect.p_adjusted is not None else '–'} | {plain(verdict)} |"
@@ -87,18 +88,20 @@ def _numbers(report: Report) -> Iterator[tuple[str, float]]:
 
 
 def _trials(results: StudyResults) -> Iterator[tuple[str, dict[str, float]]]:
-    """What the study's table says of each trial that is done, and how much more its loss is than that of the control of
-    the same seed (less than 0: better), unless its arm changes many things at once."""
+    """What the study's table says of each trial that is done; and where its arm differs from an earlier one by one
+    enhancement, the loss with it minus the loss without it at its seed."""
     study = results.study
     if not study.evaluations or study.evaluations[MAIN].split != "test":
         return
-    control, paired = study.arms[0].id, study.pairing == "by_position" and study.design != "screen"
-    level = {seed: _level(trial, "nats") for seed, trial in results.evaluated(control, MAIN).items()}
+    place = {arm.id: number for number, arm in enumerate(study.arms)}
+    sides = [(*contrast.with_it, *contrast.without) for contrast in study.contrasts if study.pairing == "by_position"]
+    compared = {max(pair, key=place.__getitem__): pair for pair in sides if len(pair) == 2}
     for arm in study.arms:
         for seed, trial in results.evaluated(arm.id, MAIN).items():
             numbers = {TEST[metric]: _level(trial, metric) for metric in SUMMARISED}
-            if paired and arm.id != control and seed in level:
-                numbers[DELTA] = numbers[TEST["nats"]] - level[seed]
+            pair = [results.evaluated(each, MAIN).get(seed) for each in compared.get(arm.id, ())]
+            if pair and None not in pair:
+                numbers[DELTA] = _level(pair[0], "nats") - _level(pair[1], "nats")
             yield trial.id, numbers
 
 

@@ -34,7 +34,7 @@ from reports.search.report import SearchReport
 from reports.study.render import ReportFiles
 from reports.study.report import Report
 from reports.study.serial import trial_tree
-from reports.summary.box import summary_box
+from reports.summary.box import page_warnings, summary_box
 from reports.summary.lines import summary_lines
 from reports.tables.latex import latex_table
 from reports.tables.serial import csv_text, json_bytes
@@ -92,15 +92,14 @@ def write_book(
 
 
 def worth_showing(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
-    """Studies that the pages are made of, and those left out: the smoke budget's numbers mean nothing beside any
-    other's."""
-    smoke = [report for report in reports if report.study.budget == "smoke"]
-    others = [report for report in reports if report.study.budget != "smoke"]
-    return (others, smoke) if others else (smoke, [])
+    """Studies that the pages are made of, and those left out: of a budget without results, where others have some."""
+    others = [report for report in reports if report.study.results]
+    left_out = [report for report in reports if not report.study.results]
+    return (others, left_out) if others else (left_out, [])
 
 
 def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
-    """Every trial and every effect of every study as CSV, those of the smoke budget too: `frames.trials()` and
+    """Every trial and every effect of every study as CSV, those without results too: `frames.trials()` and
     `frames.effects()`."""
     trials = (row for report in reports for row in trial_rows(report.results))
     on_page = judge_page((report.study, report.analyses) for report in reports)
@@ -157,6 +156,7 @@ def index(
         reports=reports,
         left_out=left_out,
         coverages=sorted({report.study.coverage for report in reports}),
+        warnings=page_warnings(reports),
         box=summary_box(reports, summary_lines(reports, registry), registry),
         finished=sum(trial.result is not None for trial in trials.values()),
         trials=len(trials),

@@ -92,6 +92,8 @@ def differs(
     off, on = (with_values(arm.config, _filters(arm)) for arm in arms)
     comparison = Comparison(card, off, on, study.data, study.coverage, _window(results, arms[0].id))
     apart = differences(registry, comparison, claim)
+    if (unjudged := results.unjudged) is not None:
+        apart = (f"being {unjudged}", *apart)
     if len(contrast.without) > 1:
         apart = (*apart, "being a mean over the other enhancements on and off")
     return apart

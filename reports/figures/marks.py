@@ -32,7 +32,9 @@ MARKS: Mapping[EffectVerdict, Mark] = {
     EffectVerdict.HURTS: Mark(COLOURS[1], "s", True),
     EffectVerdict.NO_EFFECT: Mark("0.15", "D", False),
     EffectVerdict.NOT_SHOWN: Mark("0.45", "o", False),
-    EffectVerdict.UNDERPOWERED: Mark("0.6", "^", False),
+    **dict.fromkeys(
+        (EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT), Mark("0.6", "^", False)
+    ),
 }
 LETTERS = 92
 """Of a legend's two columns together."""

@@ -78,8 +78,7 @@ def _paint(figure: Figure, results: StudyResults, nats: StudyAnalysis, claims: l
 
 def _title(results: StudyResults) -> str:
     study = results.study
-    finished = len(results.trials) - len(results.unfinished)
-    state = "" if not results.unfinished else f" – unfinished: {finished} of {len(results.trials)} trials"
+    state = "" if not results.unfinished else f" – unfinished: {results.finished} of {len(results.trials)} trials"
     lines = [
         printable(study.title, 160),
         printable(f"{study.base}, {study.budget_label} budget, {in_short(study.coverage)}{state}", 200),

@@ -118,7 +118,7 @@ def _is_claims(table: Table) -> bool:
 def _study(report: Report) -> _Study:
     trials = report.results.trials
     samples = max(arm.config.training.samples for arm in report.study.arms)
-    return _Study(report, study_headline(report), samples, len(trials) - len(report.results.unfinished), len(trials))
+    return _Study(report, study_headline(report), samples, report.results.finished, len(trials))
 
 
 def _reading(reports: Sequence[Report]):

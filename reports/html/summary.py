@@ -11,7 +11,7 @@ from reports.screen.commands import study_command
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report
 from reports.study.tables import describe
-from reports.summary.box import NO_RESULT, claim_sentences, counted, summary_box
+from reports.summary.box import NO_RESULT, claim_sentences, counted, page_warnings, summary_box
 from reports.summary.lines import SummaryLine
 from reports.tables.formats import about
 
@@ -19,7 +19,7 @@ from reports.tables.formats import about
 @dataclass(frozen=True)
 class Summary:
     """headline: counts of verdicts; sentences: one an effect; claims, trained: sentences; unfinished: what is missing,
-    empty where all is there; command: what makes it, or makes it again."""
+    or that nothing here is a result, empty where all is there; command: what makes it, or makes it again."""
 
     headline: str
     sentences: tuple[str, ...]
@@ -63,7 +63,7 @@ def book_summary(reports: Sequence[Report], lines: Sequence[SummaryLine], regist
         sentences=tuple(sentence for sentence in sentences if sentence not in claims),
         claims=tuple(claims),
         trained=(_trained(reports), f"Games: {coverage}.") if reports else (),
-        unfinished=tuple(note for report in reports for note in _unfinished(report)),
+        unfinished=tuple(page_warnings(reports)),
         command="",
     )
 
@@ -78,10 +78,3 @@ def _trained(reports: Sequence[Report]) -> str:
     studies = f" in {len(reports)} studies" if len(reports) > 1 else ""
     time = f"{hours:.0f} CPU hours" if hours >= 10 else f"{hours:.1f} CPU hours"
     return f"Trained: {some} trial{'s' * (len(trials) != 1)}{studies}, {about(samples)} samples, {time}."
-
-
-def _unfinished(report: Report) -> list[str]:
-    if not report.results.unfinished:
-        return []
-    total, missing = len(report.results.trials), len(report.results.unfinished)
-    return [f"Unfinished: {report.study.id}, {total - missing} of {total} trials are done and evaluated"]

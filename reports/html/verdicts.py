@@ -9,7 +9,7 @@ from reports.summary.box import counted
 _TONES = {
     "good": ("helps", "replicated", "consistent with the claim", "count agrees"),
     "bad": ("hurts", "contradicted", "count differs"),
-    "open": ("no result yet", "not measured yet", "underpowered"),
+    "open": ("no result yet", "not measured yet", "underpowered", "unfinished", "not a result"),
 }
 
 

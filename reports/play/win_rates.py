@@ -75,8 +75,9 @@ def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> W
     judged = [each for each in alike if each.effect.n >= thresholds.min_seeds]
     adjusted = adjust({each.card: each.effect for each in judged})
     level = judged_level(results.study, results.looks, rate.card)
-    effect = replace(rate.effect, p_adjusted=adjusted.get(rate.card), level=level)
-    return replace(rate, effect=effect, verdict=judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds))
+    effect = replace(rate.effect, p_adjusted=None if results.unjudged else adjusted.get(rate.card), level=level)
+    verdict = results.unjudged or judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds)
+    return replace(rate, effect=effect, verdict=verdict)
 
 
 def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGames, ...]]:

@@ -141,11 +141,11 @@ def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffe
 
 
 def _judged(results: StudyResults, each: GroupEffect, p: float | None, thresholds: Thresholds) -> GroupEffect:
-    level = judged_level(results.study, results.looks, each.effect.name)
+    level, p = judged_level(results.study, results.looks, each.effect.name), None if results.unjudged else p
     effect = replace(each.effect, p_adjusted=p, level=level)
     several = effect.n < thresholds.min_seeds or effect.p is not None
     verdict = judge_effect(effect, "higher", thresholds.smallest("probe"), thresholds) if several else None
-    return replace(each, effect=effect, verdict=verdict)
+    return replace(each, effect=effect, verdict=verdict and (results.unjudged or verdict))
 
 
 def probability_effect(

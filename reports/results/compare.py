@@ -99,13 +99,13 @@ def analyse_study(
     metric: one that is read from positions, or from the last progress line of each trial (train_nats: the training loss
     since the last but one; `reports.results.curves`).
     claimed: the size claimed for a card, for the margin of `no effect`; prior: see `analyse_comparisons`. Of a study
-    that plans looks each card is analysed as it stood at its look (`reports.results.decisions`).
+    that plans looks each card is analysed as it stood at its look (`reports.results.decisions`). What is not judged
+    (`StudyResults.unjudged`) has no p.
     """
     looks = results.study.looks
-    if looks is None:
-        return _analyse_metric(results, metric, evaluation, claimed, prior)
-    if not results.looks:  # before the first one, and where there is but one
-        return _analyse_metric(results, metric, evaluation, claimed, prior, looks.levels[looks.spent])
+    if looks is None or not results.looks:  # with looks: before the first one, and where there is but one
+        level = None if looks is None else looks.levels[looks.spent]
+        return _as_judged(results, _analyse_metric(results, metric, evaluation, claimed, prior, level))
     at = last_looks(results.study, results.looks)
     tables = {}
     for number, look in enumerate(results.looks):
@@ -114,7 +114,16 @@ def analyse_study(
             tables[look.seeds] = _analyse_metric(
                 results.first(look.seeds), metric, evaluation, claimed, prior, look.level, shown
             )
-    return _merged(results.study, tables, at, (metric, evaluation) == ("nats", MAIN))
+    return _as_judged(results, _merged(results.study, tables, at, (metric, evaluation) == ("nats", MAIN)))
+
+
+def _as_judged(results: StudyResults, analysis: StudyAnalysis) -> StudyAnalysis:
+    """Without any p, and with what stands in place of the verdicts, where nothing is judged."""
+    table, word = analysis.table, results.unjudged
+    if table is None or word is None:
+        return analysis
+    effects = {card: replace(each, p=None, p_adjusted=None, p_sign_flip=None) for card, each in table.effects.items()}
+    return replace(analysis, table=replace(table, effects=effects, verdicts=dict.fromkeys(effects, word)))
 
 
 def at_next_look(results: StudyResults, seeds: int, level: float, prior: Mapping[str, Differences]) -> StudyAnalysis:

@@ -100,8 +100,8 @@ def judge_page(
             if p is not None and effect.p_adjusted is not None:  # of a study with looks: as it was at its look
                 p = max(p, effect.p_adjusted)
             margin = tables[key].margins[key.card]
-            verdict = judge_effect(replace(effect, p_adjusted=p), better, margin, study_thresholds(study))
-            found[key] = OnPage(p, verdict, size)
+            judged_here = judge_effect(replace(effect, p_adjusted=p), better, margin, study_thresholds(study))
+            found[key] = OnPage(p, tables[key].verdicts[key.card] if p is None else judged_here, size)
     return found
 
 

@@ -22,6 +22,7 @@ from reports.results.decisions import Look, due_trials, read_decisions
 from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
+from reports.stats.verdicts import EffectVerdict
 
 UNRECORDED = "a CPU that was not recorded"
 
@@ -88,6 +89,20 @@ class StudyResults:
     def unfinished(self) -> tuple[TrialResult, ...]:
         """Trials that lack a result or an evaluation."""
         return tuple(trial for trial in self.trials if trial.result is None or None in trial.evaluations)
+
+    @property
+    def finished(self) -> int:
+        """How many trials have all of that."""
+        return len(self.trials) - len(self.unfinished)
+
+    @property
+    def unjudged(self) -> EffectVerdict | None:
+        """What stands in place of every verdict: of a budget without results; while trials are to come, but for those
+        of a later look. A trial that failed keeps no verdict back."""
+        if not self.study.results:
+            return EffectVerdict.NOT_A_RESULT
+        to_come = not self.looks and any(trial.failure is None for trial in self.unfinished)
+        return EffectVerdict.UNFINISHED if to_come else None
 
     def due_seeds(self, *arms: str) -> int:
         """How many seeds all of these arms are to have by now; any of them, where effects are told from runs."""

@@ -73,7 +73,7 @@ def _measured(reports: Sequence[Report]):
         nats, samples = report.analyses[MAIN, "nats"], report.study.arms[0].config.training.samples
         for contrast in report.study.contrasts:
             effect, verdict = nats.effect(contrast.card), nats.verdict(contrast.card)
-            if effect is not None and verdict is not None:
+            if effect is not None and verdict is not None and report.results.unjudged is None:
                 yield Measured(report, contrast, samples, effect, verdict)
 
 

@@ -66,6 +66,8 @@ class EffectVerdict(StrEnum):
     NO_EFFECT = "no effect"
     NOT_SHOWN = "not shown"
     UNDERPOWERED = "underpowered"
+    UNFINISHED = "unfinished"
+    NOT_A_RESULT = "not a result"
 
 
 def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:

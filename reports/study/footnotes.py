@@ -10,7 +10,7 @@ from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
 from reports.screen.sentences import noise_sentence
 from reports.stats.seed_noise import SeedPool, pool_seed_noise
-from reports.stats.verdicts import GONE
+from reports.stats.verdicts import GONE, EffectVerdict
 from reports.study.looks import looks_notes
 from reports.study.machines import machine_notes, trained_on
 from reports.study.tables import describe
@@ -57,14 +57,25 @@ def _first_look(results: StudyResults) -> list[str]:
     ]
 
 
+def warnings(results: StudyResults) -> list[str]:
+    """What to know before any number: that none is a result, that trials are missing."""
+    found = []
+    if not results.study.results:
+        found.append(
+            f"Not a result: the {results.study.budget_label} budget only checks that everything runs. Its numbers mean "
+            "nothing and none is judged."
+        )
+    if results.unfinished:
+        used = "effects use all runs that there are" if results.study.design in OF_RUNS else _PAIRED
+        later = " Verdicts are given when all are." if results.unjudged is EffectVerdict.UNFINISHED else ""
+        done = f"{results.finished} of {len(results.trials)} trials are done and evaluated"
+        found.append(f"Unfinished: {done}; {used}.{later}")
+    return found
+
+
 def unfinished_notes(results: StudyResults) -> list[str]:
-    """Which trials are not finished, and why those that failed did."""
-    if not results.unfinished:
-        return []
-    total = len(results.trials)
-    done = f"{total - len(results.unfinished)} of {total} trials are done and evaluated"
-    used = "effects use all runs that there are" if results.study.design in OF_RUNS else _PAIRED
-    notes = [f"Unfinished: {done}; {used}."]
+    """`warnings`; then which trials are not finished, and why those that failed did."""
+    notes = warnings(results)
     for trial in results.unfinished:
         state: str = "not started" if trial.state == "new" else trial.state
         if trial.result:

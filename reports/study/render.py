@@ -19,6 +19,7 @@ from reports.results.compare import MAIN, OF_RUNS, study_thresholds
 from reports.results.seed_pool import PriorNoise
 from reports.results.study_results import StudyResults
 from reports.study import serial
+from reports.study.footnotes import warnings
 from reports.study.report import Report, make_report
 from reports.study.report_tables import ReportTables, report_tables
 from reports.tables.cells import Table
@@ -134,7 +135,6 @@ def markdown(report: Report, tables: ReportTables, pictures: Collection[str] = (
     """The text of report.md; `pictures`: names of the figures' files that lie beside it."""
     trials = tables.table("trials")
     columns = tuple(column for column in trials.columns if column.key in _RUN_COLUMNS)
-    unfinished = len(report.results.unfinished)
     return page_text(
         "report.md.j2",
         study=report.study,
@@ -147,9 +147,7 @@ def markdown(report: Report, tables: ReportTables, pictures: Collection[str] = (
         figure="figure.png" in pictures,
         screen_figure="screen.png" in pictures,
         of_runs=report.study.design in OF_RUNS,
-        unfinished=bool(unfinished),
-        finished=len(report.results.trials) - unfinished,
-        trials=len(report.results.trials),
+        warnings=warnings(report.results),
         thresholds=study_thresholds(report.study),
         percent=lambda share: f"{100 * share:g} %",
     )

@@ -38,7 +38,7 @@ class Report:
     findings: tuple[ClaimFinding, ...]
     worths: Mapping[str, Worth] = field(default_factory=dict)
     of_runs: RunsFindings | None = None
-    """Interactions, of a factorial or a screen that has results."""
+    """Interactions, of a factorial or a screen that is judged."""
     said: tuple[Said, ...] = ()
     """What is said of them, and of what to do next."""
 
@@ -68,9 +68,9 @@ def make_report(
     analyses = study_analyses(results, registry, prior)
     curve = scaled.curve if scaled else None
     worths = study_worths(results, analyses[MAIN, "nats"], curve)
-    trends = trends_here(study, analyses[MAIN, "nats"], scaled.effects if scaled else {})
+    trends = {} if results.unjudged else trends_here(study, analyses[MAIN, "nats"], scaled.effects if scaled else {})
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
-    of_runs = find_in_runs(results, main["nats"])
+    of_runs = None if results.unjudged else find_in_runs(results, main["nats"])
     return Report(
         results=results,
         sentences=tuple(_sentence(results, main["nats"], contrast) for contrast in study.contrasts)

@@ -17,6 +17,7 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
     return {
         "format": FORMAT,
         "study": study.model_dump(mode="json", exclude={"arms", "trials"}),
+        "done": [report.results.finished, len(report.results.trials)],
         "sentences": report.sentences,
         "analyses": [
             {

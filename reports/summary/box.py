@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from reports.stats.verdicts import EffectVerdict
+from reports.study.footnotes import warnings
 from reports.study.report import Report
 from reports.summary.best_claims import best_findings, count_claims
 from reports.summary.lines import SYSTEMS, SummaryLine
@@ -20,7 +21,7 @@ _PLURAL = {
     "count agrees": "counts agree",
     "count differs": "counts differ",
 }
-_ORDER = ("helps", "hurts", "no effect", "not shown", "underpowered", NO_RESULT)
+_ORDER = (*EffectVerdict, NO_RESULT)
 
 
 def summary_box(reports: Sequence[Report], lines: Sequence[SummaryLine], registry: Registry) -> tuple[str, ...]:
@@ -28,6 +29,11 @@ def summary_box(reports: Sequence[Report], lines: Sequence[SummaryLine], registr
     if not lines:
         return ("Nothing is compared yet.",)
     return (headline(lines), *_named(lines), *claim_sentences(reports, registry))
+
+
+def page_warnings(reports: Sequence[Report]) -> list[str]:
+    """Which studies are no results or unfinished."""
+    return [f"{report.study.id}: {each}" for report in reports for each in warnings(report.results)]
 
 
 def headline(lines: Sequence[SummaryLine]) -> str:

@@ -36,8 +36,8 @@ class SummaryLine:
 
 def smallest_shown(effect: Effect, thresholds: Thresholds, toggles: int) -> float | None:
     """The |effect| that this comparison would have shown with `thresholds.power` as one of `toggles`, given the
-    standard error that it ended with. None where no standard error is known or too few seeds to be judged."""
-    if effect.se is None or effect.df is None or effect.n < thresholds.min_seeds:
+    standard error that it ended with. None where no standard error is known or it is not judged."""
+    if effect.se is None or effect.df is None or effect.p_adjusted is None:
         return None
     if effect.level is not None:  # at a planned look
         thresholds = replace(thresholds, alpha=effect.level)

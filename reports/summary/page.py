@@ -14,7 +14,7 @@ from reports.files import write_files
 from reports.results.compare import MAIN, study_thresholds, used_trials
 from reports.study.report import Report
 from reports.study.tables import cost_cells
-from reports.summary.box import summary_box
+from reports.summary.box import page_warnings, summary_box
 from reports.summary.figure import forest
 from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
 from reports.tables import formats
@@ -135,8 +135,7 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
         "another time, may give the same effect another interval.",
         *_because_of_others(lines),
     ]
-    unfinished = [report.study.id for report in studies if report.results.unfinished]
-    return (*notes, f"Not finished: {', '.join(unfinished)}.") if unfinished else tuple(notes)
+    return (*page_warnings(studies), *notes)
 
 
 def _because_of_others(lines: Sequence[SummaryLine]) -> list[str]:

@@ -18,14 +18,22 @@ def workspace(tmp_path, monkeypatch):
     return tmp_path
 
 
-def report(workspace, name, effects, created="2026-01-01", design="add-one", kept=True, **study):
+def report(workspace, name, effects, created="2026-01-01", design="add-one", kept=True, done=(6, 6), **study):
     """A study that is there, and its report."""
     (workspace / "out" / name).mkdir(parents=True)
     (workspace / "studies" / name).mkdir(parents=True)
     if kept:
         (workspace / "studies" / name / "study.json").write_text("{}")
-    study = {"base": "gonn-b5", "budget": "cpu", "data": "kgs", "design": design, "created": created, **study}
-    text = json.dumps({"study": study, "tables": {"effects": effects} if effects is not None else {}})
+    study = {
+        "base": "gonn-b5",
+        "budget": "cpu",
+        "data": "kgs",
+        "design": design,
+        "created": created,
+        "results": True,
+        **study,
+    }
+    text = json.dumps({"study": study, "done": done, "tables": {"effects": effects} if effects is not None else {}})
     (workspace / "out" / name / "report.json").write_text(text)
 
 
@@ -54,7 +62,18 @@ def test_the_latest_study_that_is_still_there_counts(workspace, capsys):
     report(workspace, "b", {"elu": SMALL}, created="2026-05-01", design="screen")
     report(workspace, "c", {"elu": EFFECT}, created="2026-04-01")
     report(workspace, "d", {"elu": EFFECT}, created="2026-06-01", kept=False)
-    assert line_of(listed(capsys, "elu")[0], "elu").endswith("not shown: below 0.021 nats gonn-b5 cpu kgs screen")
+    line = line_of(listed(capsys, "elu")[0], "elu")
+    assert "not shown: below 0.021" in line and line.endswith("gonn-b5 cpu kgs screen")
+
+
+def test_a_finished_study_with_results_comes_first(workspace, capsys):
+    some = {**EFFECT, "verdict": "unfinished"}
+    report(workspace, "a", {"elu": {**EFFECT, "verdict": "not a result"}}, created="2026-05-01", results=False)
+    assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 not a result gonn-b5 cpu kgs")
+    report(workspace, "b", {"elu": some}, created="2026-04-01", done=(13, 32))
+    assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 unfinished 13/32 gonn-b5 cpu kgs")
+    report(workspace, "c", {"elu": EFFECT}, created="2026-03-01")
+    assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 helps gonn-b5 cpu kgs")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 
+import numpy as np
 import pytest
 
 from orchestration.tracking.records import study_info
@@ -32,12 +33,16 @@ def test_effects_are_numbers_and_verdicts_are_tags(reported):
         assert ends == (effect.interval95.low, effect.interval95.high)
         assert tracked.numbers.get(f"p_adjusted.{card}") == effect.p_adjusted
         assert tracked.tags[f"verdict.{card}"].startswith(str(analysis.verdict(card)))
-    assert analysis.effect("parametric_relu").p_adjusted is not None and tracked.told["verdict"]
+    assert tracked.told["verdict"] == "2 unfinished"
+    for card, arm in zip(CARDS, reported.report.study.arms[1:], strict=True):
+        trials = [tracked.trials.get(trial) for trial in reported.report.study.trials_of(arm.id).values()]
+        shown = [each["delta_test_nats"] for each in trials if each]
+        assert np.mean(shown) == pytest.approx(tracked.numbers[f"delta_test_nats.{card}"])
     info = study_info(reported.report.study)
     assert list(info.told) == ["base", "budget", "data", "design"] and info.told["design"] == "add-one"
 
 
-def test_trials_have_the_numbers_of_the_table_and_their_difference_to_the_control_of_their_seed(reported):
+def test_trials_have_the_numbers_of_the_table_and_the_difference_that_the_study_tells(reported):
     tracked, study = tracked_report(reported), reported.report.study
     control = study.trials_of(study.arms[0].id)
     table = next(path for path in reported.tables if path.name == "trials.csv")
@@ -47,7 +52,8 @@ def test_trials_have_the_numbers_of_the_table_and_their_difference_to_the_contro
         if trial.arm == study.arms[0].id or trial.trial not in tracked.trials:
             continue
         own, other = tracked.trials[trial.trial], tracked.trials[control[trial.seed]]
-        assert own["delta_test_nats"] == pytest.approx(own["test_nats"] - other["test_nats"])
+        sign = -1 if trial.arm.startswith("without-") else 1
+        assert own["delta_test_nats"] == pytest.approx(sign * (own["test_nats"] - other["test_nats"]))
         assert set(own) == {"test_nats", "test_top1", "test_top4", "delta_test_nats"}
         shown = [float(value) for name, value in rows[trial.trial].items() if name.startswith("test") and value]
         assert own["test_nats"] in [pytest.approx(value, abs=1e-4) for value in shown]
@@ -55,7 +61,8 @@ def test_trials_have_the_numbers_of_the_table_and_their_difference_to_the_contro
 
 def test_the_description_is_text_that_needs_no_markdown_and_the_files_are_there(reported):
     tracked = tracked_report(reported)
-    assert tracked.note.splitlines()[0] == reported.report.sentences[0].replace("<", r"\<")
+    first, _, second = tracked.note.splitlines()[:3]
+    assert first.startswith("Unfinished: 8 of 9") and second == reported.report.sentences[0].replace("<", r"\<")
     assert "\\_" not in tracked.note and "<br>" not in tracked.note
     assert all(path.is_file() for path in tracked.files.values())
     assert {"figures/figure.png", "tables/effects.csv", "tables/trials.csv"} <= set(tracked.files)

@@ -187,7 +187,7 @@ def test_lists_have_a_named_column_for_each_of_their_numbers():
 
 def test_unfinished_studies_say_so_everywhere(files):
     text = files.markdown.read_text()
-    assert "**Unfinished: 8 of 9 trials are done.**" in text
+    assert "**Unfinished: 8 of 9 trials are done and evaluated; paired" in text
     assert "- ladder_input: " in text and "2 of 3 seeds" in text and "1, 3 (2 of 3)" in text
     assert "seed 2" in text and "Diverged" in text
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from reports.results.compare import MAIN, analyse_study
+from reports.results.page_family import judge_page
 from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
+from reports.study.footnotes import warnings
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
@@ -159,11 +161,34 @@ def test_unfinished_pairs_use_common_seeds_and_say_so(tmp_path):
     assert report.analyses[MAIN, "nats"].effect("parametric_relu").seeds == (1, 3)
     assert texts(report_tables(report).table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
     assert texts(report_tables(report).table("effects"), "parametric_relu")["seeds"] == "1, 3 (2 of 4)"
-    assert report.verdicts == {"parametric_relu": "underpowered"}
+    assert report.verdicts == {"parametric_relu": "unfinished"}
     missing = texts(report_tables(report).table("effects"), "ladder_input")
     assert missing["verdict"] == "no result yet: no finished trial of without-ladder_input" and missing["delta"] == "–"
     assert report.sentences[1] == "ladder_input: no result yet (no finished trial of without-ladder_input)"
     assert report.notes[0].startswith("Unfinished: 6 of 12 trials are done and evaluated")
+
+
+@pytest.mark.parametrize("skip, values", [([], {"results": False}), ([("without-last_move_input", 4)], {})])
+def test_what_is_no_result_or_unfinished_is_not_judged(tmp_path, skip, values):
+    """A large effect on enough seeds has a number, but no p, no verdict on it and none on any claim."""
+    made = plan_study(tmp_path, "last_move_input", "parametric_relu", **values)
+    train(made, {"without-last_move_input": 0.4}, skip)
+    report, word = reported(made), "unfinished" if skip else "not a result"
+    assert report.verdicts == {"last_move_input": word, "parametric_relu": word}
+    row = texts(report_tables(report).table("effects"), "last_move_input")
+    assert (row["p"], row["verdict"]) == ("–", word) and row["delta"].startswith(("−0.39", "−0.40"))
+    assert {each.verdict for each in report.findings} <= {
+        "not tested here", "compared only", "not measured yet", "count agrees", "count differs"
+    }  # fmt: skip
+    assert warnings(report.results)[0].lower().startswith(word) and word in report.sentences[0]
+    page = judge_page([(report.study, report.analyses), _finished(tmp_path / "other")])
+    assert {str(each.verdict) for key, each in page.items() if key.study == report.study.id} == {word}
+
+
+def _finished(folder):
+    made = plan_study(folder, "ko_plane")
+    train(made, {})
+    return made.study, reported(made).analyses
 
 
 def test_pairs_without_a_common_seed_are_not_compared(tmp_path):

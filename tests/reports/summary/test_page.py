@@ -39,7 +39,7 @@ def reports(tmp_path_factory):
 
 
 def effect(se: float, df: float, n: int = 4) -> Effect:
-    return made_effect(None, n, se=se, df=df)
+    return replace(made_effect(None, n, se=se, df=df), p_adjusted=0.5 if n > 2 else None)
 
 
 @pytest.mark.parametrize("se, df, toggles", [(0.01, 3.0, 1), (0.004, 30.0, 4)])
