@@ -16,6 +16,7 @@ from gonn_core.trial.events import (
     Event,
     Failed,
     Mended,
+    Point,
     Preparing,
     Retried,
     Tick,
@@ -83,7 +84,7 @@ class StudyProgress:
         line.nats = event.nats if event.nats is not None else line.nats
         if isinstance(event, Tick):
             line.step, line.steps = event.step, event.steps
-        elif isinstance(event, Retried):
+        elif isinstance(event, Point | Retried):
             line.step = None
         line.note = _note(event)
         return line

@@ -20,7 +20,9 @@ from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.trial_folder import find_trial
 from reports.workspace import Workspace
 
-_SAMPLES = "training.samples"
+_SHOWN = 12
+"""Characters of a value in the name of an arm: the page of the study has all."""
+_START = "training.start_from"
 
 
 def parse_values(settings: tuple[str, ...]) -> dict:
@@ -51,53 +53,55 @@ def _start(start: str, config: TrialConfig, workspace: Workspace, runs: Path) ->
     return keep_start(state, runs)
 
 
-def _with_settings(checked: Checked, values: dict, start: str | None, runs: Path) -> Checked:
-    """The study with settings of its only arm changed, and started from the weights of a trial or a file."""
+def check_trial(
+    base: str, seed: int, values: tuple[str, ...], start: str | None = None, job: Path | None = None, **settings
+) -> Checked:
+    """A study of one arm and one seed: a base with settings changed (`--set`), started from the weights of a trial of
+    the workspace or of a file. job: where its job is to be written, None: it runs here; settings: further ones of a
+    `Request`. Raises UserError."""
+    chosen = parse_values(values)
+    if settings.get("precision") is not None and PRECISION in chosen:
+        raise SettingError(f"--set {PRECISION}", chosen[PRECISION], "--precision says it too", "one of them")
+    checked = check(Request(name=None, base=base, seeds=f"{seed},", is_only_planned=job is not None, **settings))
     (arm,) = checked.arms
-    config = with_values(arm.config, values, "--set")
-    changed = {path: value for path, value in values.items() if with_values(arm.config, {path: value}) != arm.config}
-    label = ", ".join(f"{path}={json.dumps(value).strip(chr(34))}" for path, value in changed.items())
+    config = with_values(arm.config, chosen, "--set")
+    if job is not None and config.data.games != GamesConfig():
+        games = config.data.games.model_dump(exclude_defaults=True)
+        problem = "a job file names a data set's own views"
+        raise SettingError("--set data.games", games, problem, "no --job, or no filter")
+    changed = chosen if config != arm.config else {}
     if start is not None:
-        changed["training.start_from"] = digest = _start(start, config, Workspace.here(), runs)
-        config = with_values(config, {"training.start_from": digest})
-        label += ", " * bool(label) + f"from {start}"
+        workspace = Workspace.here()
+        runs = workspace.runs if job is None else job.absolute().parent / "runs"
+        changed = {**changed, _START: _start(start, config, workspace, runs)}
+        config = with_values(config, {_START: changed[_START]})
     if not changed:
         return checked
     told = {path: json.dumps(value) for path, value in changed.items()}
-    arm = arm.model_copy(update={"config": config, "label": f"{arm.label} with {label}", "values": told})
+    label = ", ".join(f"{path}={value.strip(chr(34))[:_SHOWN]}" for path, value in told.items())
     budget = checked.budget
-    if _SAMPLES in changed:
-        budget = budget.model_copy(update={"samples": config.training.samples})
-    rate = None if RATE in values else checked.rate
-    return replace(checked, arms=(arm,), base=config, budget=budget, rate=rate)
+    if (samples := config.training.samples) != arm.config.training.samples:
+        budget = budget.model_copy(update={"samples": samples})
+    return replace(
+        checked,
+        arms=(arm.model_copy(update={"config": config, "label": f"{arm.label} with {label}", "values": told}),),
+        base=config,
+        budget=budget,
+        rate=None if RATE in chosen else checked.rate,
+    )
 
 
-def train_base(
-    base: str, seed: int, values: tuple[str, ...], start: str | None, job: Path | None, track: bool, **settings
-) -> int:
-    """Train one trial and show what came of it; or write its job file. start: a trial of the workspace, or a file of
-    weights, whose weights it starts from; settings: further ones of a `Request`. Raises UserError."""
-    workspace, chosen = Workspace.here(), parse_values(values)
-    if settings["precision"] is not None and PRECISION in chosen:
-        raise SettingError(f"--set {PRECISION}", chosen[PRECISION], "--precision says it too", "one of them")
-    checked = check(Request(name=None, base=base, seeds=f"{seed},", is_only_planned=job is not None, **settings))
-    runs = workspace.runs if job is None else job.absolute().parent / "runs"
-    checked = _with_settings(checked, chosen, start, runs)
-    if job is None:
-        more = " ".join([*(f"--set {value}" for value in values), *([f"--from {start}"] if start else [])])
-        (result,) = run_checked([checked], execution("local", 1, track), printable(more))
-        (trial,) = result.report.files.report.study.trials
-        output().print(f"trial {trial.trial} in {workspace.runs / trial.trial}")
-        return 1 if result.failed else 0
-    if (games := checked.base.data.games) != GamesConfig():
-        raise SettingError(
-            "--set data.games",
-            games.model_dump(exclude_defaults=True),
-            "a job file names a data set's own views",
-            "no --job, or no filter",
-        )
-    _write_job(lay_out(checked, prepare_shown(checked.dataset, workspace), workspace), job)
-    return 0
+def train_base(track: bool, job: Path | None = None, **settings) -> int:
+    """Train one trial and show what came of it; or write its job file. settings: of `check_trial`. Raises UserError."""
+    workspace, checked = Workspace.here(), check_trial(job=job, **settings)
+    if job is not None:
+        _write_job(lay_out(checked, prepare_shown(checked.dataset, workspace), workspace), job)
+        return 0
+    (arm,) = checked.arms
+    (result,) = run_checked([checked], execution("local", 1, track), f"({printable(arm.label)})" * bool(arm.values))
+    (trial,) = result.report.files.report.study.trials
+    output().print(f"trial {trial.trial} in {workspace.runs / trial.trial}")
+    return 1 if result.failed else 0
 
 
 def _write_job(plan: Plan, path: Path) -> None:

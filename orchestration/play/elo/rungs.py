@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ablations.arms import budget_config
 from ablations.registry import load_registry
-from ablations.study import seeded
-from gonn_core.config import parse_config, with_values
+from gonn_core.config import parse_config
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.play.choice import Choice
 from gonn_core.play.match.spec import NetSpec, load_player, parse_player
@@ -37,8 +35,7 @@ class LadderNet:
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:
-    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises
-    SettingError."""
+    """The finished trial of a base as it stands, from a study, or of that id. Raises SettingError."""
     registry = load_registry()
     if base not in registry.bases and _TRIAL.fullmatch(base):
         return find_trial(workspace, base, "BASE")
@@ -47,19 +44,8 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
             for ref in study.trials:
                 if ref.seed == seed and not study.arm(ref.arm).values and _done(workspace.runs / ref.trial):
                     return workspace.runs / ref.trial
-    declared_base, declared_budget = registry.base(base), registry.budget(budget)
-    samples = declared_base.schedule_end if declared_budget.samples == "claim" else declared_budget.samples
-    plain = budget_config(declared_base, declared_budget, samples)
-    wanted = {"base": base, "budget": budget, "data": data, "seed": str(seed)}
-    for path in sorted(workspace.runs.glob("*/config.json")):
-        tree = _config_tree(path.parent)
-        labels = {name: tree["labels"].get(name, "") for name in wanted}
-        labels["data"] = labels["data"].split(",")[0]
-        if labels == wanted and _done(path.parent):
-            config = parse_config(tree["config"])
-            # gonn train --set makes other nets of a base
-            if config == seeded(with_values(plain, {"data.view": config.data.view}), seed):
-                return path.parent
+    registry.base(base)  # a name that is none has an error of its own
+    registry.budget(budget)
     raise SettingError(
         "BASE",
         base,
@@ -164,7 +150,7 @@ def _evaluated(
             "BASE",
             job.id,
             "this trial was never evaluated on test games with full history",
-            "a trial of a study, or of gonn train",
+            "a trial of a study",
         )
     if folder.name != job.id:
         raise InputError(folder, f"holds trial {job.id}: a trial's directory has its name")
