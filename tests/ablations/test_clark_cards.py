@@ -20,7 +20,7 @@ EXCLUDED = {  # the ablation table, from memory: accuracy, rank, probability wit
     "clark_all_but_liberties": (34.48, 8.36, 0.0755),
     "clark_all_techniques": (33.45, 8.76, 0.0707),
 }
-CONCLUDED = {  # remarks without a measure, read of accuracy; on each technique, of several; on accuracy, of a probability
+CONCLUDED = {  # said of no measure, read of accuracy; of each technique, of several; of accuracy, of a probability
     "clark_relu.accuracy",
     "filter_shape.accuracy",
     "fully_connected_head.accuracy",
