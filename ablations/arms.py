@@ -16,7 +16,7 @@ from ablations.data.game_filters import filled
 from ablations.designs import budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement, toggle_values
-from ablations.wording import leading_claim, setting_text, value_text
+from ablations.wording import is_on_an_effect, leading_claim, setting_text, value_text
 from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
 from gonn_core.settings.training import Precision
@@ -57,14 +57,14 @@ def base_and_samples(
     """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes
     nothing from one).
 
-    `claim` is an id within the card; without it the leading claim of those that name a base counts. A given `base`
+    `claim` is an id within the card; without it the leading claim on an effect that names a base counts. A given `base`
     wins over the claim's; one that is the claim's own comes with the claim's conditions. Of a claim without samples,
     training goes to the end of the base's published run, of an early one to the end of its early part. Raises
     SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
-        based = [each for each in card.claims if each.base is not None]
+        based = [each for each in card.claims if each.base is not None and is_on_an_effect(each)]
         source = leading_claim(based) if claim is None else _claim(card, claim)
     elif claim is not None:
         raise SettingError(

@@ -237,6 +237,16 @@ def test_every_claim_is_judged_under_its_own_conditions_and_refused_under_others
     assert judged > 150
 
 
+def test_what_chess_has_no_part_in_is_judged_on_go(registry, apart):
+    """Split batches give the same gradients in every net of the fork's, on any games and after any number of samples;
+    its other claims need its chess, and a base of another loss is another matter still."""
+    for base in ("lczero-s", "lczero-r-all"):
+        assert apart("batch_splits", "loss", "cpu", "kgs", base=base) == ()
+    assert "the missing chess" in " ".join(apart("square_relu", "accuracy", "cpu", "kgs"))
+    other = apart("batch_splits", "loss", "cpu", "kgs", **{"training.loss": "squared_error"})
+    assert other == ("training.loss (squared_error instead of cross_entropy)",)
+
+
 def test_a_finished_net_is_one_trained_to_the_end(registry, apart):
     of_the_end = changed(registry, "parametric_relu", "early_loss", samples=None, stage="finished")
     end = registry.base("gonn-b4").schedule_end
