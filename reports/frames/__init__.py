@@ -13,7 +13,7 @@ import pandas as pd
 
 from reports.claims.findings import find_claims
 from reports.frames import rows
-from reports.frames.build import describe, make_frame
+from reports.frames.build import arm_columns, describe, make_frame
 from reports.frames.source import Source, Wanted
 from reports.results.compare import MAIN
 from reports.results.page_family import judge_page
@@ -29,9 +29,15 @@ def trials(
     data: Wanted = None,
     workspace: Path | str | None = None,
 ) -> pd.DataFrame:
-    """A row a study and trial, whatever its state; a control that several studies share has a row in each."""
+    """A row a study and trial, whatever its state; a control that several studies share has a row in each.
+
+    Beside the columns of `describe("trials")`: a boolean one for each enhancement of these studies (`parametric_relu`),
+    and one for each setting in which their trials differ (`training.samples`).
+    """
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
-    return make_frame("trials", (row for results in source.results() for row in rows.trial_rows(results)))
+    results = list(source.results())
+    frame = make_frame("trials", (row for each in results for row in rows.trial_rows(each)))
+    return pd.concat([frame, arm_columns(results, source.registry)], axis=1)
 
 
 def evaluations(

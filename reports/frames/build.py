@@ -1,10 +1,15 @@
 """A frame from rows, with the dtypes of its declared columns, and as CSV."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from ablations.conditions import card_state
+from ablations.registry import Registry
+from gonn_core.config import with_values
 from reports.frames.columns import COLUMNS
+from reports.results.study_results import StudyResults
 from reports.tables.serial import number_text, safe_text
 
 
@@ -18,6 +23,27 @@ def make_frame(name: str, rows: Iterable[Mapping]) -> pd.DataFrame:
     return pd.DataFrame(
         {field.name: pd.Series([row[field.name] for row in rows], dtype=field.dtype) for field in fields}
     )
+
+
+def arm_columns(results: Sequence[StudyResults], registry: Registry) -> pd.DataFrame:
+    """A row a trial, in the order of `reports.frames.rows.trial_rows`. A column for each enhancement of these studies:
+    whether the trial has it (missing: its base can only be with it, or without it). Then one for each setting in which
+    the trials differ, seeds apart, by its path."""
+    cards = sorted({card for each in results for card in each.study.cards} & registry.cards.keys())
+    states: list[dict] = []
+    settings: list[dict] = []
+    for each in results:
+        study, arms = each.study, {}
+        own = [registry.card(card).on_base(study.base, study.budget).toggles for card in cards]
+        for arm in study.arms:
+            config = with_values(arm.config, {path: json.loads(value) for path, value in arm.values.items()})
+            found = ({"on": True, "off": False}.get(card_state(config, toggles)) for toggles in own)
+            arms[arm.id] = dict(zip(cards, found, strict=True)), config.model_dump(mode="json")
+        states += [arms[trial.arm][0] for trial in each.trials]
+        settings += [arms[trial.arm][1] for trial in each.trials]
+    frame = pd.json_normalize(settings).map(lambda value: json.dumps(value) if isinstance(value, list) else value)
+    frame = frame.loc[:, frame.nunique(dropna=False) > 1]
+    return pd.concat([pd.DataFrame(states, columns=cards, dtype="boolean"), frame], axis=1)
 
 
 def describe(name: str) -> pd.DataFrame:

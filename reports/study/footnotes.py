@@ -118,7 +118,7 @@ def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     if results.study.design in OF_RUNS:
         return ["Runs of one seed see the same positions and start alike: a level for each seed is taken off."]
     correlation = nats.table.correlation
-    if correlation is None:
+    if correlation is None or max(effect.n for effect in nats.table.effects.values()) < 3:  # of two it is 1 or −1
         return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
     text = formats.minus(f"{correlation:.2f}")
     return [

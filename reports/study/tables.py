@@ -211,11 +211,12 @@ def _effect_cells(
         return Cell(text, value, trials, evaluation)
 
     seed_part = formats.NONE if effect.se_seed is None else f"{effect.se_seed:.4f}"
+    game_part = f"{effect.se_eval:.4f}" if effect.se_eval >= 5e-5 else "≈ 0"  # 0 where the estimate is not above it
     return {
         "delta": cell(formats.signed(effect.delta), effect.delta),
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
         "own": cell(formats.interval(effect.own_interval95), _ends(effect.own_interval95)),
-        "parts": cell(f"{seed_part}, {effect.se_eval:.4f}", [effect.se_seed, effect.se_eval]),
+        "parts": cell(f"{seed_part}, {game_part}", [effect.se_seed, effect.se_eval]),
         "p": cell(formats.p_value(effect.p_adjusted), effect.p_adjusted),
         "verdict": cell(verdict_text(verdict, effect, level=level), str(verdict)),
         "bound": cell("", verdict_bound(verdict, effect)),

@@ -191,6 +191,14 @@ def _finished(folder):
     return made.study, reported(made).analyses
 
 
+@pytest.mark.parametrize("seeds, told", [((1, 2), "cannot be told from so few seeds"), ((1, 2, 3), "over seeds (0:")])
+def test_a_correlation_of_two_seeds_is_none(tmp_path, seeds, told):
+    made = plan_study(tmp_path, "parametric_relu", seeds=seeds)
+    train(made, {})
+    (note,) = [note for note in reported(made).notes if "correlation within pairs" in note]
+    assert told in note
+
+
 def test_pairs_without_a_common_seed_are_not_compared(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
     train(made, {}, skip=[("control", 1), ("without-parametric_relu", 2)])
