@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from ablations.study import Study
+from gonn_core.files.seals import checked_json, sealed_json
 from orchestration.reporting.report import write_reports
 from orchestration.study.folder import find_study
 from reports.results.frozen_pool import NOISE_FILE
@@ -86,7 +87,7 @@ def _of_study(workspace: Workspace, study: Study) -> list[Path]:
     for trial in study.trials:
         runs = workspace.runs / trial.trial
         files += [runs / name for name in ("config.json", "result.json", "metrics.jsonl", "failure.json")]
-        files += [*sorted(runs.glob("eval/*")), *sorted(runs.glob("probes/*"))]
+        files += [*sorted(runs.glob("eval/[!.]*")), *sorted(runs.glob("probes/[!.]*"))]
         weights = runs / "snapshots" / f"{study.arm(trial.arm).config.training.samples}.safetensors"
         if trial.arm in base and weights.exists() and weights.stat().st_size <= MOST_WEIGHTS:
             files.append(weights)
@@ -98,9 +99,9 @@ def _without_places(path: Path) -> bytes:
     data = path.read_bytes()
     if path.name != "config.json":
         return data
-    tree = json.loads(data)
+    tree = checked_json(path, data)
     tree["run"] |= {"runs": "runs", "store": f"stores/{Path(tree['run']['store']).name}"}
-    return (json.dumps(tree, indent=1) + "\n").encode()
+    return sealed_json(tree)
 
 
 def rebuild(folder: Path, monkeypatch) -> dict[str, bytes]:
