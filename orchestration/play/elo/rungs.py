@@ -67,20 +67,17 @@ def _done(folder: Path) -> bool:
 
 def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
     """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from
-    10,000 samples on. Raises SettingError."""
+    10,000 samples on. Raises UserError."""
     snapshots = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
     chosen = snapshots
     if sizes is not None:
         batch = parse_config(_config_tree(trial)["config"]).training.batch_size
         chosen = [whole_batches(_number(size, sizes), batch) for size in sizes.split(",")]
     missing = [samples for samples in chosen if samples not in snapshots]
-    if missing or not chosen:
-        raise SettingError(
-            "--sizes",
-            sizes,
-            f"trial {trial.name} has no such snapshots",
-            snapshots or "none",
-        )
+    if missing:
+        raise SettingError("--sizes", sizes, f"trial {trial.name} has no such snapshots", snapshots or "none")
+    if not chosen:
+        raise InputError(trial, f"no snapshot of {FEWEST_SAMPLES:,} samples or more: a ladder needs a longer budget")
     return [NetSpec(trial, samples, Choice()) for samples in chosen]
 
 
@@ -110,9 +107,7 @@ def ladder_nets(workspace: Workspace, specs: Sequence[NetSpec], say: Callable[[s
     identities = [load_player(spec)[1] for spec in specs]
     unique = {str(identity): (spec, identity) for spec, identity in zip(specs, identities, strict=True)}
     if len(unique) < 2:
-        raise SettingError(
-            "--sizes", len(unique), "a ladder needs at least two nets", "more snapshots, or further nets: --with TRIAL"
-        )
+        raise UserError("a ladder needs two nets at least: add a snapshot (--sizes) or a net (--with TRIAL)")
     players = {str(number): identity for number, (_, identity) in enumerate(unique.values())}
     names = player_names(players, net_names(workspace))
     nets, subsets = [], set()
