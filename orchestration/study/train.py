@@ -84,7 +84,7 @@ def check_trial(
         budget = budget.model_copy(update={"samples": samples})
     return replace(
         checked,
-        arms=(arm.model_copy(update={"config": config, "label": f"{arm.label} with {label}", "values": told}),),
+        arms=(arm.model_copy(update={"config": config, "label": f"with {label}", "values": told}),),
         base=config,
         budget=budget,
         rate=None if RATE in chosen else checked.rate,
