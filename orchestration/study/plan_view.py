@@ -133,8 +133,11 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     number = f"at most {len(left)}" if is_sequential(study) else len(left)
     yield f"to train: {number} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
     yield _time(plan, left, workspace)
+    wanted = plan.checked.budget.evaluation_positions
+    most = "all games" if wanted == "all" else f"whole games until there are {wanted:,} positions"
     for evaluation in study.evaluations[:1]:
-        yield f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games ({evaluation.split})"
+        judged = f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games"
+        yield f"{judged} ({evaluation.split}; the {study.budget} budget takes {most})"
     if plan.checked.screen is not None:
         return
     if study.contrasts:

@@ -9,7 +9,8 @@ from gonn_core.metrics import METRICS
 from reports.claims.findings import ClaimFinding
 from reports.study.report import Report
 
-_UNTESTED = ("not tested here", "compared only", "not measured yet")
+UNJUDGED = ("not tested here", "compared only", "not measured yet")
+"""Verdicts on claims that were not put to the test."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def _rank(result: StudyFinding) -> tuple:
     finding, claim = result.finding, result.finding.claim
     samples = max(arm.config.training.samples for arm in result.report.study.arms)
     distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
-    return not finding.tested, finding.verdict in _UNTESTED, distance, -result.seeds, result.report.study.id
+    return not finding.tested, finding.verdict in UNJUDGED, distance, -result.seeds, result.report.study.id
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gonn_core.errors import printable
 from reports.stats.verdicts import EffectVerdict
 from reports.study.footnotes import warnings
 from reports.study.report import Report
-from reports.summary.best_claims import best_findings, count_claims
+from reports.summary.best_claims import UNJUDGED, best_findings, count_claims
 from reports.summary.lines import SYSTEMS, SummaryLine
 from reports.tables import formats
 
@@ -80,12 +80,16 @@ def _named(lines: Sequence[SummaryLine]) -> list[str]:
 
 
 def claim_sentences(reports: Sequence[Report], registry: Registry) -> list[str]:
-    """`35 of 276 claims on effects are measured: 3 replicated, …`, and apart from them counts of parameters."""
+    """`35 of 276 claims on effects have a number from us, 3 of them …`, and apart from them counts of parameters."""
     effects, counts = count_claims(registry, best_findings(reports), tuple(SYSTEMS))
     sentences = []
     if effects.tested:
         known = counted(finding.verdict for finding in effects.tested)
-        sentences.append(f"{len(effects.tested)} of {effects.claims} claims on effects are measured: {known}.")
+        judged = sum(finding.verdict not in UNJUDGED for finding in effects.tested)
+        sentences.append(
+            f"{len(effects.tested)} of {effects.claims} claims on effects have a number from us, {judged or 'none'} of "
+            f"them under the claim's own conditions: {known}."
+        )
     if counts.tested:
         known = counted(finding.verdict for finding in counts.tested)
         sentences.append(f"{len(counts.tested)} of {counts.claims} counts of parameters are checked: {known}.")

@@ -46,7 +46,9 @@ def test_what_it_says(plan):
         facts[1],
     ]
     assert facts[1].startswith("time: less than a minute with") and "an estimate: the table that ships" in facts[1]
-    assert facts[2].startswith("judged on 1,") and facts[2].endswith(" games (test)")
+    assert facts[2].startswith("judged on 1,") and facts[2].endswith(
+        " games (test; the smoke budget takes whole games until there are 1,000 positions)"
+    )
     assert facts[3] == "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
     assert facts[4] == "without parametric_relu: 99.6 % of the parameters start equal to the control's"
 
