@@ -299,5 +299,5 @@ def settings_table(study: Study) -> Table:
         if (value := get_path(config, path)) != get_path(default, path)
     ]
     columns = Column("setting", "setting", "left"), Column("value", "value", "left")
-    note = "All others have their default; config.json in the directory of a trial has all of them."
-    return Table("settings", f"Settings of {study.arms[0].label}", columns, tuple(rows), (note,))
+    note = "config.json in the directory of a trial has all settings."
+    return Table("settings", "Settings that are not the default", columns, tuple(rows), (note,))
