@@ -6,6 +6,7 @@ is the control, so that one control serves all cards of a base.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,7 @@ from ablations.data.game_filters import filled
 from ablations.designs import budget_config
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Claim, Enhancement, toggle_values
-from ablations.wording import leading_claim, setting_text, value_text
+from ablations.wording import is_on_an_effect, leading_claim, setting_text, value_text
 from gonn_core.config import TrialConfig, get_path, has_values, with_values
 from gonn_core.errors import SettingError
 from gonn_core.settings.training import Precision
@@ -56,14 +57,14 @@ def base_and_samples(
     """What a budget is applied to: base, samples, and the claim that they were taken from (None: the budget takes
     nothing from one).
 
-    `claim` is an id within the card; without it the leading claim of those that name a base counts. A given `base`
+    `claim` is an id within the card; without it the leading claim on an effect that names a base counts. A given `base`
     wins over the claim's; one that is the claim's own comes with the claim's conditions. Of a claim without samples,
     training goes to the end of the base's published run, of an early one to the end of its early part. Raises
     SettingError (BASE, CLAIM).
     """
     source = None
     if budget.base_from == "claim" or budget.samples == "claim":
-        based = [each for each in card.claims if each.base is not None]
+        based = [each for each in card.claims if each.base is not None and is_on_an_effect(each)]
         source = leading_claim(based) if claim is None else _claim(card, claim)
     elif claim is not None:
         raise SettingError(
@@ -135,6 +136,16 @@ def bases_of(registry: Registry, card: Enhancement) -> list[str]:
     return [base.id for base in registry.bases.values() if misfit(registry, card, base) is None]
 
 
+def base_for_most(registry: Registry, cards: Sequence[Enhancement]) -> str:
+    """`BASE=gonn-b5 without elu`: the base on which most of the cards can be compared, of equals the one that most of
+    them are declared on, and the cards that it does not fit."""
+    fitting = {card.id: bases_of(registry, card) for card in cards}
+    counted, own = Counter(itertools.chain(*fitting.values())), Counter(card.base for card in cards)
+    best = max(counted, key=lambda base: (counted[base], own[base]))
+    without = ", ".join(card for card, bases in fitting.items() if best not in bases)
+    return f"BASE={best}" + (f" without {without}" if without else "")
+
+
 def on_one_base(
     registry: Registry,
     cards: Sequence[Enhancement],
@@ -188,13 +199,14 @@ def _no_base_in_common(
     if common:
         first = f"{chosen.id}, the base of {cards[0].id}, does not fit all of them"
         return SettingError("NAME", names, f"{first} ({problem})", _bases(common))
+    separate = "a study for each" if len(cards) == 2 else base_for_most(registry, cards)
     for one, other in itertools.combinations(cards, 2):
         if not set(fitting[one.id]) & set(fitting[other.id]):
             where = "; ".join(f"{card.id}: {_few(fitting[card.id])}" for card in (one, other))
             why = "can never be compared in one study, for no base fits both"
-            return SettingError("NAME", names, f"{one.id} and {other.id} {why} ({where})", "a study for each")
+            return SettingError("NAME", names, f"{one.id} and {other.id} {why} ({where})", separate)
     where = "; ".join(f"{card}: {_few(bases)}" for card, bases in fitting.items())
-    return SettingError("NAME", names, f"no base fits all of them ({where})", "fewer of them")
+    return SettingError("NAME", names, f"no base fits all of them ({where})", separate)
 
 
 def _bases(names: Sequence[str]) -> str:

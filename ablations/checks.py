@@ -175,20 +175,20 @@ def check_base(declared: Declarations, base: Base) -> None:
     """That a base's names are its own, that its budgets are there and that it leaves to studies what is theirs."""
     for name in base.also_called:
         if sum(name == other.id or name in other.also_called for other in declared.bases.values()) > 1:
-            raise SettingError(f"bases/{base.id}.yaml.also_called", name, "another base has this name")
+            raise SettingError(f"{base.file}.also_called", name, "another base has this name")
     for path in ("data.view", "training.init_seed", "training.data_seed"):
         if get_path(base.config, path) != get_path(TrialConfig(), path):
             raise SettingError(
-                f"bases/{base.id}.yaml.config.{path}", get_path(base.config, path), "set by a study, not by a base"
+                f"{base.file}.config.{path}", get_path(base.config, path), "set by a study, not by a base"
             )
-    _check_open(base.not_told, f"bases/{base.id}.yaml.not_told")
+    _check_open(base.not_told, f"{base.file}.not_told")
     for name in base.scaled:
         if name not in declared.budgets:
-            raise SettingError(f"bases/{base.id}.yaml.scaled", name, "no such budget", list(declared.budgets))
+            raise SettingError(f"{base.file}.scaled", name, "no such budget", list(declared.budgets))
     for setting in ("rates", "lr"):
         for name in getattr(base, setting):
             if name not in declared.budgets:
-                raise SettingError(f"bases/{base.id}.yaml.{setting}", name, "no such budget", list(declared.budgets))
+                raise SettingError(f"{base.file}.{setting}", name, "no such budget", list(declared.budgets))
 
 
 def check_budget(declared: Declarations, budget: Budget) -> None:

@@ -30,7 +30,7 @@ class Declarations:
     file is bad."""
 
     cards: Mapping[str, Enhancement]
-    bases: Mapping[str, Base]
+    bases: "Files[Base]"
     budgets: Mapping[str, Budget]
     published: Mapping[str, Published]
 
@@ -87,8 +87,14 @@ class Files(Mapping[str, Model]):
     def __len__(self) -> int:
         return len(self._paths)
 
+    def take(self, path: Path) -> str:
+        """Read a file from anywhere; the declaration's id is then the file's name, which is returned."""
+        self._paths[path.name] = path
+        self._read[path.name] = self._parsed(path).model_copy(update={"id": path.name})
+        return path.name
+
     def _name(self, path: Path) -> str:
-        return printable(path.relative_to(self._folder).as_posix())
+        return printable((path.relative_to(self._folder) if path.is_relative_to(self._folder) else path).as_posix())
 
     def _parsed(self, path: Path) -> Model:
         name, tree = self._name(path), read_yaml(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from ablations.catalogue.lookup import find_card
 from ablations.checks import check_base, check_budget, check_card, check_published
 from ablations.declarations import FOLDER, Declarations, Declared, find, read_declarations
-from ablations.schema import Base, Budget, Enhancement
+from ablations.schema import YAML, Base, Budget, Enhancement
 from gonn_core.errors import SettingError, UserError
 
 
@@ -30,10 +30,13 @@ class Registry(Declarations):
         return self._sound("card", find_card(self, name), check_card)
 
     def base(self, name: str) -> Base:
-        """The base of that id or further name. Raises SettingError (BASE), UserError where none is given."""
+        """The base of that id or further name, or in a YAML file anywhere, whose name is then its id. Raises
+        SettingError (BASE), InputError, UserError where none is given."""
         if not name.strip():
             count = len(self.bases)
             raise UserError(f"BASE: not given; for example BASE=gonn-b5; `gonn list --bases` shows all {count}")
+        if name.endswith(YAML) and name not in self.bases:
+            name = self.bases.take(Path(name))
         if name not in self.bases:
             name = next((base.id for base in self.bases.values() if name in base.also_called), name)
         return self._sound("base", find(self.bases, "BASE", name, "no such base"), check_base)

@@ -75,6 +75,8 @@ def _both_ends(ends):
 
 RATE = "training.optimiser.learning_rate"
 PRECISION = "training.precision"
+YAML = (".yaml", ".yml")
+"""Endings of files of declarations."""
 Rate = Annotated[float, Field(gt=0, le=100)]
 FoundRate = Annotated[str, Field(pattern=r"^found:[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """`found:SEARCH`: the rate that a search of the workspace found, resolved to its number when a study is planned."""
@@ -326,6 +328,11 @@ class Base(Strict):
     `ablations.search.default_range`."""
     lr: dict[Id, Rate | FoundRate] = {}
     """Budget id -> learning rate of what is trained on this base under that budget, in place of the configuration's."""
+
+    @property
+    def file(self) -> str:
+        """What errors call its file."""
+        return self.id if self.id.endswith(YAML) else f"bases/{self.id}.yaml"
 
     def overrides(self, budget: "Budget") -> dict[str, Any]:
         """What a budget sets in this base, samples apart."""

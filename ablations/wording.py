@@ -64,13 +64,17 @@ def _number_text(claim: Claim) -> str | None:
     return f"at least {low}" if high is None else f"{low} to {high}"
 
 
+def is_on_an_effect(claim: Claim) -> bool:
+    """Whether it is about an effect of training, not a count or a speed."""
+    return METRICS[claim.metric].source not in ("net", "speed")
+
+
 def leading_claim(claims: Iterable[Claim]) -> Claim | None:
     """The main statement of a card's claims: the first about an effect of training. Counts and speeds come after
     effects, memory after what can be read, and what is said of one arm alone after differences."""
 
     def lightness(claim: Claim) -> tuple[bool, ...]:
-        counted = METRICS[claim.metric].source in ("net", "speed")
-        return counted, claim.evidence == "unverified_memory", claim.quantity != "difference"
+        return not is_on_an_effect(claim), claim.evidence == "unverified_memory", claim.quantity != "difference"
 
     return min(claims, key=lightness, default=None)
 

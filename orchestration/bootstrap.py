@@ -94,8 +94,16 @@ def torch_arguments():
 
 
 def run(command, what):
-    """Run an installation step; stop with one line when it fails."""
-    code = subprocess.call(command)
+    """Run an installation step and show what it is at, on a terminal in one place; stop with one line when it fails."""
+    begin, end = ("\r\x1b[K", "") if sys.stdout.isatty() else ("", "\n")
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, universal_newlines=True)
+    for line in process.stdout:
+        words = line.split()
+        if words and words[0] in ("Collecting", "Downloading", "Installing"):
+            sys.stdout.write(begin + " ".join(words)[:78] + end)
+            sys.stdout.flush()
+    sys.stdout.write(begin)
+    code = process.wait()
     if code != 0:
         stop("setup: %s failed (code %d); the lines above say why. The same command goes on from here." % (what, code))
 
@@ -154,14 +162,14 @@ def install(want):
     """Make `.venv` and install everything; the stamp that says so comes last."""
     start = time.time()
     make_venv(suitable_python())
-    print("Setting up .venv (once; about a minute and 2 GB with the CPU build of torch) …", flush=True)
+    print("Setting up .venv (once; one to six minutes, and 2 GB with the CPU build of torch) …", flush=True)
     pip = [
         PYTHON,
         "-m",
         "pip",
         "--disable-pip-version-check",
         "install",
-        "--quiet",
+        "--progress-bar=off",
         "-c",
         os.path.join(ROOT, "constraints.txt"),
     ]

@@ -104,11 +104,11 @@ def _checked(queued: QueuedTrial, registry: Registry, folder: Path) -> Entry:
     base = budget_config(registry.base(queued.base), registry.budget(BUDGET), queued.samples)
     control = seeded(with_values(base, {"data.view": job.config.data.view}), queued.seed)
     wanted = with_values(control, queued.set, at)
-    if job.config != wanted:
+    if job.config != wanted or wanted.training.samples != queued.samples:
         raise SettingError(
             f"{at}: job",
             job.id,
-            "is not the trial of base, seed and set",
+            "is not the trial of base, samples, seed and set",
             f"trial {trial_id(wanted)}, made by gonn train --job",
         )
     for named in queued.claims:

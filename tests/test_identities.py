@@ -6,7 +6,6 @@ trials are others.
 """
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from gonn_core.play.match.record import identity_digest
 from gonn_core.records import build
 from reports.tables.formats import about
 from tests.paths import ROOT
+from tests.reports.test_example import members, packs
 
 PINNED = json.loads((ROOT / "tests" / "fixtures" / "identities.json").read_text())
 
@@ -29,9 +29,7 @@ PINNED = json.loads((ROOT / "tests" / "fixtures" / "identities.json").read_text(
 @pytest.fixture(scope="module")
 def packed():
     """Small files of the trials, studies, matches and ladders of results/report, by name."""
-    with tarfile.open(ROOT / "results" / "report" / "trials.tar.xz", "r:xz") as tar:
-        wanted = [entry for entry in tar if entry.name.endswith((".json", "/games.jsonl"))]
-        return {entry.name: tar.extractfile(entry).read() for entry in wanted}
+    return {name: data for name, data in members(packs()).items() if name.endswith((".json", "/games.jsonl"))}
 
 
 @pytest.mark.parametrize("pinned", PINNED["trials"], ids=lambda pinned: pinned["id"])

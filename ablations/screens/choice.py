@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ablations.arms import misfit
+from ablations.arms import base_for_most, misfit
 from ablations.conditions import card_state
 from ablations.registry import Registry
 from ablations.schema import Base, Budget, Enhancement
@@ -85,7 +85,11 @@ def choose(place: Place, named: Named, refused: Reason, large: Reason) -> Choice
     for card in cards:
         if card.id in held:
             sieve.refuse(card.id, "HOLD has it already", told=False)
-        elif problem := _misfit(place, card) or _own_reason(card) or refused(card) or flips.unfit(card):
+        elif problem := _misfit(place, card):
+            if card.id in named.singly:
+                raise _wrong_base(place, named, card.id, problem)
+            sieve.refuse(card.id, problem)
+        elif problem := _own_reason(card) or refused(card) or flips.unfit(card):
             sieve.refuse(card.id, problem)
         elif twin := next((other for other in fitting if flips.equal(card, other)), None):
             sieve.refuse(card.id, f"computes the same as {twin.id} here")
@@ -150,6 +154,14 @@ def _misfit(place: Place, card: Enhancement) -> str | None:
         if condition.card is not None and problem == f"{card.id} needs {condition.card}"
     ]
     return f"{problem}, which {base.id} lacks: HOLD={missing[0]} puts it in" if missing else problem
+
+
+def _wrong_base(place: Place, named: Named, card: str, problem: str) -> SettingError:
+    """Of a card named by itself that does not fit the base: where the base is from, and which base fits most cards."""
+    cards = [place.registry.cards[name] for name in named.ids]
+    source = f" (the base of {cards[0].id}, the first name)" if cards[0].base == place.base.id else ""
+    problem = f"cannot be screened on {place.base.id}{source}: {problem}"
+    return SettingError("NAME", card, problem, base_for_most(place.registry, cards))
 
 
 def _own_reason(card: Enhancement) -> str | None:

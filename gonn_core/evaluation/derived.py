@@ -21,7 +21,9 @@ GUESSES = (1, 2, 3, 4, 5, 10)
 THRESHOLDS = (1, 2, 5, 10, 25, 50)
 """Per cent."""
 THRESHOLDED = tuple(f"p{percent}" for percent in THRESHOLDS)
-"""Shares of positions whose move gets at least such a probability: in every line of a trial's progress too."""
+"""Shares of positions whose move gets at least such a probability."""
+WATCHED = (*THRESHOLDED, "search_loss")
+"""In every line of a trial's progress that looks at validation games, beside `SUMMARISED`."""
 SEARCH_EPSILON = 0.003
 """As in the code; the text has none. It caps the search policy loss of a position at 333."""
 TRIMMED = 0.05
@@ -151,12 +153,11 @@ VALUES: Mapping[str, Values] = {
 """Metric -> the values that it is the mean of."""
 
 
-def thresholded(scores: Scores) -> dict[str, float]:
-    """`THRESHOLDED` of the positions."""
+def watched_means(scores: Scores) -> dict[str, float]:
+    """Means of `WATCHED` over the positions."""
     shares = probability(scores)
-    return {
-        name: float((shares >= percent / 100).mean()) for name, percent in zip(THRESHOLDED, THRESHOLDS, strict=True)
-    }
+    above = {name: float((shares >= p / 100).mean()) for name, p in zip(THRESHOLDED, THRESHOLDS, strict=True)}
+    return {**above, "search_loss": float(search_loss(scores).mean())}
 
 
 def by_move_number(answers: Answers) -> list[tuple[int, int, float]] | None:

@@ -18,7 +18,7 @@ from gonn_core.training.environment import describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 
 WINDOWS = 5
-_WARM_UP_STEPS = 3
+WARM_UP_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def measure_speed(
     reset_torch(threads, device)
     trainer = Trainer(config, rows=1, device=device, memory_format=memory_format, compile=compile)
     batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
-    for _ in range(_WARM_UP_STEPS):
+    for _ in range(WARM_UP_STEPS):
         trainer.step(next(batches))
     measured = [timed_steps(trainer, batches, device, seconds / windows) for _ in range(windows)]
     if device.type == "cuda":

@@ -14,11 +14,15 @@ Every file is written under a temporary name, flushed to disk and renamed while 
 half a file. Each carries a seal that is checked where it is read; arrays of an evaluation are sealed by its JSON file.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from operator import sub
 from pathlib import Path
 from typing import Literal
 
+from gonn_core.config import Strict, TrialConfig, numerics_of, parse_config, parse_model
 from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import read_record
 from gonn_core.files.seals import checked_lines, sealed_json, sealed_lines
@@ -137,3 +141,53 @@ class TrialDirectory:
             for folder in (self.path, self.path / "snapshots", self.path / "eval", self.path / "probes"):
                 for path in folder.glob(".*.tmp"):
                     path.unlink(missing_ok=True)
+
+
+_TOLERANCE = 5e-5
+"""Of the spread of a net's outputs: other kernels of a processor change 2e-6 of it at most (all cards and bases), cards
+that exchange a part for one with as many parameters 1.4e-3 at least."""
+
+
+class TrainedNet(Strict):
+    """`net` in config.json: `gonn_core.nets.fingerprint`, and the sources that made it (`net_code`)."""
+
+    code: str
+    parameters: int
+    numbers: tuple[float, float, float, float, float]
+
+
+@cache
+def net_code() -> str:
+    """16 hex digits that stand for the sources of all nets."""
+    sources = sorted((Path(__file__).parents[1] / "nets").rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+
+
+def _today(config: TrialConfig) -> dict:
+    from gonn_core.nets.fingerprint import fingerprint  # with torch
+
+    return fingerprint(config)
+
+
+def other_net(tree: dict, result: dict | None, today: Callable[[TrialConfig], dict] = _today) -> str | None:
+    """How the net that a trial was trained with differs from the one that this code makes of the same settings; None
+    where it does not, and for a trial of other numerics versions. Raises SettingError.
+
+    tree: config.json; result: result.json, which tells the parameters of a trial without a fingerprint.
+    """
+    then = parse_model(TrainedNet, tree["net"], "config.json.net") if "net" in tree else None
+    if then.code == net_code() if then else result is None:
+        return None
+    config = parse_config(tree["config"])
+    if tree["numerics"] != numerics_of(config):
+        return None
+    now, parameters = today(config), then.parameters if then else result["parameters"]  # type: ignore[index]
+    what = f"{parameters:,} parameters, now {now['parameters']:,}"
+    if parameters == now["parameters"]:
+        if then is None or max(map(abs, map(sub, then.numbers, now["numbers"]))) <= _TOLERANCE * then.numbers[0]:
+            return None
+        what = "other initial weights or other outputs from the same"
+    return (
+        f"trained with another net than this code makes of the same settings ({what}); remove the folder to train it "
+        "again, or raise NETS in gonn_core/numerics.py"
+    )

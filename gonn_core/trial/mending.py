@@ -2,15 +2,18 @@
 
 What is made again is what was there: training goes by draws that the configuration decides. A trial goes on from its
 checkpoint where that and the curve up to it are whole, and begins again where they are not.
+
+What was trained with another net than this code makes of the same settings is whole, and of no use to anybody here: it
+is refused, and neither used nor removed.
 """
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from gonn_core.errors import Damaged
+from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation.stored import whole_evaluations
-from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.directory import TrialDirectory, other_net
 from gonn_core.trial.job import Job, progress_points, resumed_settings, whole_batches
 from gonn_core.trial.lease import Lease
 
@@ -18,14 +21,16 @@ T = TypeVar("T")
 
 
 def whole_result(directory: TrialDirectory) -> dict | None:
-    """result.json of a trial that is done and whose configuration, curve and result are what was written; else None."""
+    """result.json of a trial that is done and whose configuration, curve and result are what was written; else None.
+    Raises InputError for a trial that was trained with another net than this code makes of its settings."""
     try:
-        directory.config()
-        result = directory.result()
+        tree, result = directory.config(), directory.result()
         if result is not None:
             directory.check_course(directory.metrics(), result)
     except Damaged:
         return None
+    if tree and (result or directory.checkpoint.exists()) and (problem := other_net(tree, result)):
+        raise InputError(directory.path, problem)
     return result
 
 

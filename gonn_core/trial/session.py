@@ -13,7 +13,7 @@ import torch
 from gonn_core.compiling.body import check_compile, compiling_alone, describe_compiler, forget_compiled, told_device
 from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
-from gonn_core.evaluation.derived import thresholded
+from gonn_core.evaluation.derived import watched_means
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.evaluation.identity import weights_digest
 from gonn_core.evaluation.kept_planes import KeptPlanes
@@ -21,6 +21,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
+from gonn_core.nets.fingerprint import fingerprint
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import Batch, PlaneMaker, extras_of, training_batches
 from gonn_core.training.cores import loader_threads
@@ -37,7 +38,7 @@ from gonn_core.training.speed import synchronize
 from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
 from gonn_core.trial.data import TrialData, prepare_planes
-from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.directory import TrialDirectory, net_code
 from gonn_core.trial.events import Changed, Compiling, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
@@ -145,6 +146,7 @@ class Session:
             "canonical": canonical(self.job.config),
             "config": self.job.config.model_dump(mode="json"),
             "numerics": numerics_of(self.job.config),
+            "net": {"code": net_code(), **fingerprint(self.job.config)},
             "run": settings.model_dump(mode="json"),
             "labels": recorded["labels"] if recorded else self.job.labels,
             "sessions": [*(recorded["sessions"] if recorded else []), session],
@@ -277,7 +279,7 @@ class Session:
         with self.clock.looking():
             net, maker = self.trainer.evaluated_net, self._looked_at
             scores = evaluate(net, maker, rows, "full", threads, None, self._reading, precision)
-        return scores.means() | thresholded(scores)
+        return scores.means() | watched_means(scores)
 
     def _part(self, done: int) -> None:
         """So many parts of the running step are done: a step of many parts may take minutes."""

@@ -18,7 +18,7 @@ from gonn_core.evaluation.identity import weights_digest
 from gonn_core.files.whole import write_whole
 from gonn_core.nets import PolicyNet, trial_net
 from gonn_core.trial.checkpoint import unpack
-from gonn_core.trial.directory import TrialDirectory
+from gonn_core.trial.directory import TrialDirectory, other_net
 
 
 def load_net(trial: Path | str, samples: int | None = None) -> tuple[PolicyNet, TrialConfig]:
@@ -34,6 +34,8 @@ def load_net(trial: Path | str, samples: int | None = None) -> tuple[PolicyNet, 
     config = parse_config(tree["config"])
     if trial_id(config) != tree["id"]:
         raise InputError(directory.path, f"made with numerics {tree['numerics']}; this version computes other numbers")
+    if problem := other_net(tree, None):
+        raise InputError(directory.path, problem)
     samples = trained_samples(trial) if samples is None else samples
     net, _ = snapshot_net(directory, config, tree["id"], samples)
     return net, config

@@ -84,12 +84,13 @@ study_options = options(
 )
 
 
+track_option = click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
 runner_options = options(
     click.option(
         "--runner", type=OneOf(["ray", "local"]), default="ray", show_default=True, help="who runs the trials"
     ),
     click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]"),
-    click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow"),
+    track_option,
 )
 address_option = click.option(
     "--address",

@@ -22,6 +22,7 @@ from orchestration.cli.options import (
     samples_option,
     seeds_option,
     study_options,
+    track_option,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
 
@@ -162,7 +163,7 @@ def probe(**settings):
 
 
 @click.command()
-@click.argument("base", metavar="BASE", default="")
+@click.argument("base", metavar="BASE|FILE", default="")
 @data_option
 @data_dir_option
 @budget_option
@@ -188,8 +189,12 @@ def probe(**settings):
 @precision_option
 @device_option
 @compile_option
+@track_option
 def train(**settings):
-    """Train one trial of a BASE net."""
+    """Train one trial of a BASE net, or of one declared in a FILE.yaml.
+
+    It is a study of one trial: the same command goes on with it, status, report, ui and sync know it.
+    """
     from orchestration.study import train
 
     return train.train_base(**settings)

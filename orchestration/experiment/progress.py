@@ -3,8 +3,9 @@ terminal."""
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import TextIO
 
 from gonn_core.errors import printable
@@ -15,7 +16,9 @@ from gonn_core.trial.events import (
     Evaluating,
     Event,
     Failed,
+    Finished,
     Mended,
+    Point,
     Preparing,
     Retried,
     Tick,
@@ -41,6 +44,8 @@ class TrialLine:
     step: float | None = None
     """Steps done, with the parts of the running one; None before anything was told of them."""
     steps: int | None = None
+    evaluated_from: float | None = None
+    """When its evaluation began, by the study's clock; None before that."""
     state: str = "pending"
     """pending, or the kind of the last event."""
     note: str = ""
@@ -63,9 +68,17 @@ class TrialLine:
 class StudyProgress:
     """Everything that events said, trial by trial."""
 
-    def __init__(self, title: str, labels: Mapping[str, str], totals: Mapping[str, int]):
-        """`labels`, `totals`: trial id -> what it is called, its samples."""
-        self.title = printable(title)
+    def __init__(
+        self,
+        title: str,
+        labels: Mapping[str, str],
+        totals: Mapping[str, int],
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        """`labels`, `totals`: trial id -> what it is called, its samples. clock: seconds."""
+        self.title, self._clock = printable(title), clock
+        self._evaluations: list[float] = []
+        """Seconds that trials were evaluated which ended."""
         self.trials = {trial: TrialLine(printable(label), totals[trial]) for trial, label in labels.items()}
 
     def add(self, labels: Mapping[str, str], totals: Mapping[str, int]) -> None:
@@ -77,14 +90,19 @@ class StudyProgress:
         line = self.trials.get(event.trial)
         if line is None:
             return None
+        if isinstance(event, Evaluating) and line.evaluated_from is None:
+            line.evaluated_from = self._clock()
+        elif isinstance(event, Finished) and line.evaluated_from is not None:
+            self._evaluations.append(self._clock() - line.evaluated_from)
         line.state = event.kind
         line.samples = event.samples if isinstance(event, Retried) else max(line.samples, event.samples)
         line.rate = event.samples_per_s or line.rate
         line.nats = event.nats if event.nats is not None else line.nats
         if isinstance(event, Tick):
             line.step, line.steps = event.step, event.steps
-        elif isinstance(event, Retried):
+        elif isinstance(event, Point | Retried):
             line.step = None
+            line.evaluated_from = None if isinstance(event, Retried) else line.evaluated_from
         line.note = _note(event)
         return line
 
@@ -111,10 +129,20 @@ class StudyProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Of training, at the rate of those that run; None before one is known."""
+        """Of training, at the rate of those that run, and of evaluation, as long as it took so far; None before a rate
+        is known, and while the first evaluations are all that is left."""
+        to_come = [line for line in self.trials.values() if line.state not in _OVER]
         rate = sum(line.rate for line in self.running() if line.rate)
-        left = sum(line.total - line.samples for line in self.trials.values() if line.state not in _OVER)
-        return left / rate if rate else None
+        left = sum(line.total - line.samples for line in to_come)
+        if not rate or not (left or self._evaluations):
+            return None
+        return left / rate + self.evaluation_left(to_come) / max(1, len(self.running()))
+
+    def evaluation_left(self, lines: Sequence[TrialLine]) -> float:
+        """Seconds that these trials are still evaluated, one after the other; 0 before one was evaluated to its end."""
+        usual = mean(self._evaluations) if self._evaluations else 0.0
+        begun = (self._clock() - line.evaluated_from if line.evaluated_from is not None else 0.0 for line in lines)
+        return sum(max(0.0, usual - seconds) for seconds in begun)
 
     def summary(self) -> str:
         """All trials in one line."""
@@ -178,7 +206,7 @@ def show(
     clock: Callable[[], float] = time.monotonic,
 ) -> "StudyDisplay":
     """A display of trials on `stream` (default: stdout)."""
-    study = StudyProgress(title, labels, totals)
+    study = StudyProgress(title, labels, totals, clock)
     return StudyDisplay(study, display(study, stream or sys.stdout, clock=clock))
 
 

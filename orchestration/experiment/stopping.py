@@ -92,8 +92,8 @@ class Command:
 
 @contextmanager
 def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
-    """While this is entered, `gonn stop` finds the command; `what` it works on: the id of a study, a search or a
-    trial."""
+    """While this is entered, `gonn stop` finds the command; `what` it works on: the id of a study or a search,
+    or a match."""
     command = Command(_folder(workspace), what)
     try:
         yield command

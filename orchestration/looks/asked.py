@@ -32,20 +32,21 @@ class AskedSeeds:
     @property
     def text(self) -> str:
         """As it is typed."""
-        return f"{self.looks[0]}..{self.looks[-1]}" if self.looks else ",".join(map(str, self.each))
+        alone = "," * (len(self.each) == 1 and self.each != (1,))  # `7` would be seven seeds
+        return f"{self.looks[0]}..{self.looks[-1]}" if self.looks else ",".join(map(str, self.each)) + alone
 
 
 def parse_seeds(text: str | None, default: int, name: str = "SEEDS", valid: str = VALID) -> tuple[int, ...]:
-    """`4` -> 1, 2, 3, 4; `1,2,7` -> those. Raises SettingError (SEEDS)."""
+    """`4` -> 1, 2, 3, 4; `1,2,7` -> those; `7,` -> 7 alone. Raises SettingError (SEEDS)."""
     if text is None:
         return tuple(range(1, default + 1))
     try:
-        numbers = [int(part) for part in text.split(",")]
+        numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
         raise SettingError(name, text, "not a number of seeds", valid) from None
-    if len(numbers) == 1 and 1 <= numbers[0] <= MOST_SEEDS:
+    if "," not in text and 1 <= numbers[0] <= MOST_SEEDS:
         return tuple(range(1, numbers[0] + 1))
-    if len(numbers) == 1 or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
+    if "," not in text or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
         raise SettingError(name, text, "not a number of seeds", valid)
     return tuple(numbers)
 

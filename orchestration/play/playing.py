@@ -86,10 +86,10 @@ def play_between(
         record, lease = stack.enter_context(_held(workspace, content))
         command = stack.enter_context(at_work(workspace, f"match {record.id}"))
 
-        def played(stopped: Callable[[], bool]) -> Iterator[GameLine]:
+        def played(stopped: Callable[[], bool], on_moves: Callable[[int], object]) -> Iterator[GameLine]:
             if nets is not None:
-                return play_nets(record, nets, names, games, workers, stopped, lease.guard)
-            return play_match(record, entrants, names, games, workers, stopped, lease.guard)
+                return play_nets(record, nets, names, games, workers, stopped, lease.guard, on_moves)
+            return play_match(record, entrants, names, games, workers, stopped, lease.guard, on_moves)
 
         missing = games - sum(number < games for number in record.games())
         if missing:
@@ -148,7 +148,10 @@ def _held(workspace: Workspace, content: dict) -> Iterator[tuple[MatchRecord, Le
 
 
 def _watch(
-    played: Callable[[Callable[[], bool]], Iterator[GameLine]], record: MatchRecord, missing: int, command: Command
+    played: Callable[[Callable[[], bool], Callable[[int], object]], Iterator[GameLine]],
+    record: MatchRecord,
+    missing: int,
+    command: Command,
 ) -> None:
     """Play, and show games as they end, what was voided and which moves were refused."""
     wins = {"A": 0.0, "B": 0.0}
@@ -161,7 +164,7 @@ def _watch(
             count.tick()
             return command.stop_requested
 
-        for line in played(stopped):
+        for line in played(stopped, count.add_moves):
             if line.void:
                 voided += 1
                 count.note(f"game {line.game} voided ({line.end}): {printable(line.reason)}")

@@ -17,7 +17,7 @@ class GameCount:
         self, title: str, total: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ):
         self._title, self._total, self._clock = title, total, clock
-        self._done, self._done_when_shown, self._text = 0, 0, ""
+        self._done, self._done_when_shown, self._moves, self._text = 0, 0, 0, ""
         self._display = display(self, stream, clock=clock)
 
     def __enter__(self) -> "GameCount":
@@ -34,6 +34,10 @@ class GameCount:
         """`games` more are done; `text`: what is to be said of them so far."""
         self._done, self._text = self._done + games, text
         self.tick()
+
+    def add_moves(self, count: int) -> None:
+        """So many more moves were played; shown at the next tick."""
+        self._moves += count
 
     def tick(self) -> None:
         """Show how things stand when it is due, be there anything new or not."""
@@ -57,4 +61,5 @@ class GameCount:
         rate = self._done / seconds if seconds > 0 else 0.0
         left = duration((self._total - self._done) / rate if rate else None)
         results = f", {self._text}" if self._text else ""
-        return f"{self._done:,}/{self._total:,} games, {60 * rate:.1f}/min, ETA {left}{results}"
+        moves = f", {self._moves:,} moves" if self._moves else ""
+        return f"{self._done:,}/{self._total:,} games{moves}, {60 * rate:.1f}/min, ETA {left}{results}"

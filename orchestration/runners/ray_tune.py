@@ -390,6 +390,8 @@ def _cluster(plan: Plan):
         os.environ.update(plan.environment)
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # on no disk
+        # As on macOS: Ray takes 127.0.0.1 for this machine's address, so that nothing of it listens on a network.
+        os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
         os.environ |= {"RAY_worker_niceness": "0"}  # Ray's own is 15: beside anything else, trials would starve
         os.environ.setdefault("RAY_gcs_server_port_wait_time_s", str(plan.start_seconds))
     import ray

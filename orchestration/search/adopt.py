@@ -70,7 +70,7 @@ class Adopter:
         """The rate that the base declares under the budget, if any. Raises SettingError (the declaration, SEEDS)."""
         if self.budget not in self.base.lr:
             return None
-        text, setting = str(self.base.lr[self.budget]), f"bases/{self.base.id}.yaml.lr.{self.budget}"
+        text, setting = str(self.base.lr[self.budget]), f"{self.base.file}.lr.{self.budget}"
         self._refuse_own_rates(setting, text)
         return self._rate(text, setting)
 

@@ -11,7 +11,7 @@ from ablations.data.datasets import Dataset, PreparedData, load_dataset, trainin
 from ablations.data.game_filters import with_view
 from ablations.designs import why_equal
 from ablations.registry import Registry, load_registry
-from ablations.schema import Base, Budget
+from ablations.schema import YAML, Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
 from gonn_core.compiling.body import Compile
@@ -101,7 +101,7 @@ def find_target(registry: Registry, request: SearchRequest) -> Target:
     if not request.name.strip():
         shown = "`gonn list --bases` and `make list` show them"
         raise UserError(f"NAME: not given; for example NAME=gonn-b5, a base, or NAME={EXAMPLES[0]}; {shown}")
-    if request.name not in bases:
+    if request.name not in bases and not request.name.endswith(YAML):
         likely = [*get_close_matches(request.name, bases, SHOWN, 0.75), *suggestions(registry, request.name)]
         shown = "`gonn list --bases` and `make list` show"
         known = f"{', '.join(likely[:SHOWN])}; {shown} all" if likely else f"those that {shown}"

@@ -25,7 +25,7 @@ class SearchDisplay:
     ):
         """ended: trials that need no more work. stream: standard error."""
         self._search, self._ended = search, ended
-        self._progress = StudyProgress(search.id, {}, {})
+        self._progress = StudyProgress(search.id, {}, {}, clock)
         self._display = display(self, stream, clock=clock)
         self._best: tuple[float, float] | None = None
         self._rates: dict[str, float] = {}
@@ -83,11 +83,11 @@ class SearchDisplay:
 
     def _seconds_left(self) -> float | None:
         """If no further trial is given up."""
-        rate = sum(line.rate for line in self._progress.running() if line.rate)
-        under_way = sum(line.total - line.samples for line in self._progress.running())
-        trials_to_come = max(0, self._search.trials - self._ended - len(self._progress.running()))
-        to_come = trials_to_come * self._search.config.training.samples
-        return (under_way + to_come) / rate if rate else None
+        running, samples = self._progress.running(), self._search.config.training.samples
+        rate = sum(line.rate for line in running if line.rate)
+        left = [*running, *(self._search.trials - self._ended - len(running)) * [TrialLine("", samples)]]
+        evaluation = self._progress.evaluation_left(left) / max(1, len(running))
+        return sum(line.total - line.samples for line in left) / rate + evaluation if rate else None
 
 
 def _failure(why: str) -> str:

@@ -1,4 +1,5 @@
-"""How long trials take here, evaluation included, and what their seeds can show, also before any ran.
+"""How long trials take here, with evaluation and the measurement of their nets' speeds, and what their seeds can show,
+also before any ran.
 
 By speeds measured on this machine, else by the table that ships and how fast this machine trains its reference net.
 """
@@ -13,8 +14,8 @@ from gonn_core.config import TrialConfig
 from gonn_core.trial.job import RunSettings
 from orchestration.runners.base import places
 from orchestration.runners.gpus import device_title
-from orchestration.speeds.kept import latest_speeds, net_key
-from orchestration.speeds.measure import Say, speeds_of
+from orchestration.speeds.kept import kept_speeds, latest_speeds, net_key, today_file
+from orchestration.speeds.measure import Say, measuring_seconds, speeds_of
 from orchestration.speeds.passes import evaluation_passes, look_passes
 from orchestration.speeds.precision import BF16, gain
 from orchestration.speeds.reference import reference_config
@@ -79,7 +80,10 @@ def estimate(
     rates, factor = _rates(arms, told, gains, settings, registry, workspace, say)
     slots = places(left, None, settings.device).slots
     each = {arm: _trial_seconds(config, rates[arm], gains[arm], told[arm], settings) for arm, config in arms.items()}
-    seconds = sum(each[trial.arm] for trial in left) / slots
+    known = kept_speeds(today_file(workspace, device_title(settings.device)))
+    nets = {net_key(config, settings.compile): (config, rates[arm]) for arm, config in arms.items()}
+    unknown = [net for key, net in nets.items() if key not in known]
+    seconds = sum(each[trial.arm] for trial in left) / slots + measuring_seconds(unknown)
     if factor is None:
         return Estimate(seconds, seconds, seconds, slots, None)
     low, high = seconds / table.spread.high, seconds / table.spread.low

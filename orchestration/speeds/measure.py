@@ -69,8 +69,7 @@ def measure(
     stay true. name: of the device, as `device_title` says."""
     import torch
 
-    shown = _Measuring(len(keys))
-    seconds = max(LEAST_SECONDS, min(TURN_SECONDS, MOST_SECONDS / (TURNS * len(keys))))
+    shown, seconds = _Measuring(len(keys)), _most_seconds(len(keys))
     nets_word = "a net" if len(keys) == 1 else f"{len(keys)} nets"
     say(f"measuring how fast {nets_word} train{'s' * (len(keys) == 1)} here, each alone; kept for today")
     rates: dict[str, list[tuple[float, float]]] = {key: [] for key in keys}
@@ -90,6 +89,21 @@ def measure(
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return {key: _entry(key, rates[key], name == "cpu", common) for key in keys}
+
+
+def measuring_seconds(nets: Sequence[tuple[TrialConfig, float]]) -> float:
+    """How long `measure` takes for nets that train so many samples/s, warming up included."""
+    from gonn_core.training.speed import WARM_UP_STEPS
+
+    most = _most_seconds(len(nets))
+    return TURNS * sum(
+        _turn_seconds(config, [(rate, rate)], most) + WARM_UP_STEPS * config.training.batch_size / rate
+        for config, rate in nets
+    )
+
+
+def _most_seconds(nets: int) -> float:
+    return max(LEAST_SECONDS, min(TURN_SECONDS, MOST_SECONDS / (TURNS * max(1, nets))))
 
 
 def _turn_seconds(config: TrialConfig, rates: Sequence[tuple[float, float]], most: float) -> float:

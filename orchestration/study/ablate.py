@@ -34,18 +34,22 @@ def run_study(request: Request, runner: str, slots: int | None, track: bool, add
     otherwise. Raises UserError before any work."""
     each = [check(one) for one in at_each_number(request)]
     how = execution(runner, slots, track, address)
+    results = run_checked(each, how, f"RUNNER={runner}")
+    if len(results) > 1:
+        report_samples(how.workspace, [result.report.files.report.study for result in results], output())
+    return 1 if any(result.failed for result in results) else 0
+
+
+def run_checked(each: Sequence[Checked], how: Execution, more: str) -> list[Result[ReportedStudy]]:
+    """Run studies of one device, and show what each found. more: what is said beside their settings."""
     arms = [arm.config for checked in each for arm in checked.arms]
-    if line := warning(arms, request.device, how.workspace):
+    if line := warning(arms, each[0].request.device, how.workspace):
         notes().print(line)
-    failed, studies = False, []
+    results = []
     for checked in each:
-        notes().print(f"{checked.line} RUNNER={runner}")
-        result = _run(checked, how)
-        failed |= result.failed
-        studies.append(result.report.files.report.study)
-    if len(studies) > 1:
-        report_samples(how.workspace, studies, output())
-    return 1 if failed else 0
+        notes().print(f"{checked.line} {more}".strip())
+        results.append(_run(checked, how))
+    return results
 
 
 def _run(checked: Checked, how: Execution) -> Result[ReportedStudy]:
@@ -100,7 +104,8 @@ class StudyExperiment:
         trials = self._due()
         done = sum(TrialDirectory(self._workspace.runs / trial.trial).state() == "done" for trial in trials)
         until = " until its next look" if len(trials) < len(self.study.trials) else ""
-        return f"study {self.id}: {len(trials)} trials{until}, {done} of them done already; data {self.study.coverage}"
+        count = f"{len(trials)} trial{'s' * (len(trials) != 1)}{until}"
+        return f"study {self.id}: {count}, {done} of them done already; data {self.study.coverage}"
 
     def prepare(self, say: Say) -> bool:
         """Measure each arm's speed while nothing runs."""

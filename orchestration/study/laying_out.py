@@ -136,7 +136,8 @@ def _title(checked: Checked) -> str:
     """Titles of the cards; how many they are in a screen."""
     if checked.screen is not None:
         return f"screen of {len(checked.cards)} enhancements"
-    named = ", ".join(card.title for card in checked.cards) or f"{checked.base_id} alone"
+    alone = checked.base_id + f" {checked.arms[0].label}" * bool(checked.arms[0].values)
+    named = ", ".join(card.title for card in checked.cards) or f"{alone} alone"
     return f"{named}; a first look" if checked.request.is_first_look else named
 
 

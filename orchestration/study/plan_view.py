@@ -1,5 +1,6 @@
 """`gonn plan`: what a study would train, how long it takes, and what it could show; trains nothing."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -154,12 +155,18 @@ def _is_here(device: str) -> bool:
 
 
 def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
-    """How long what is left takes, and whence that is known."""
+    """How long what is left takes, and how that is known."""
     if not left:
         return "time: none"
     if not _is_here(plan.checked.request.device):
         return "time: unknown, no GPU is here to measure it"
     found = estimate(plan.study, left, plan.jobs[0].run, plan.checked.registry, workspace, notes().print)
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load > cores:  # a note: it holds for this moment alone
+        longer = (load + found.slots) / cores
+        notes().print(
+            f"this machine is busy: load {load:.0f} on {cores} cores; expect at least {longer:.0f} times as long"
+        )
     side_by_side = f"{found.slots} trial{'s' * (found.slots > 1)} at a time"
     return f"time: {found.minutes} with {side_by_side}, evaluation included; {found.source}"
 

@@ -12,6 +12,8 @@ The server is MLflow's own (`mlflow server --app-name`), and imports this module
 
 import json
 import os
+import signal
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,9 @@ class FrontPage:
 
 
 def application() -> FrontPage:
-    """MLflow's application with this page; called once by the server."""
+    """MLflow's application with this page; called once by the server. Its processes end once their standard input does:
+    a pipe of the command, which may be killed."""
+    threading.Thread(target=lambda: (os.read(0, 1), os.killpg(0, signal.SIGKILL)), daemon=True).start()
     from mlflow.server.fastapi_app import app
 
     return FrontPage(app)

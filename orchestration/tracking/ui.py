@@ -49,7 +49,13 @@ def _serve_here(
     quiet["PYTHONPATH"] = os.pathsep.join(filter(None, [python_path, os.environ.get("PYTHONPATH")]))
     log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - the server writes to it as long as it runs
     server = subprocess.Popen(
-        command, env={**os.environ, **quiet}, cwd=root, stdout=log, stderr=log, start_new_session=True
+        command,
+        env={**os.environ, **quiet},
+        cwd=root,
+        stdin=subprocess.PIPE,  # its end is this command's: see `pages.application`
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
     )
     before = signal.signal(
         signal.SIGTERM, signal.default_int_handler
@@ -105,9 +111,5 @@ def _wait_until_it_answers(server: subprocess.Popen, log, host: str, port: int) 
 def _end(server: subprocess.Popen) -> None:
     """End the server with its workers, which have a session of their own."""
     if server.poll() is None:
-        os.killpg(server.pid, signal.SIGTERM)
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait()
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()

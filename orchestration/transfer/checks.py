@@ -19,7 +19,7 @@ from gonn_core.evaluation.identity import evaluation_id, weights_digest
 from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.files.seals import checked_lines
 from gonn_core.trial import checkpoint
-from gonn_core.trial.directory import FORMAT, TrialDirectory
+from gonn_core.trial.directory import FORMAT, TrialDirectory, other_net
 from gonn_core.trial.job import Job, whole_batches
 from orchestration.transfer.files import Refused, strict_json
 
@@ -59,8 +59,10 @@ def check_trial(folder: Path) -> None:
     try:
         job = trial_in((folder / "config.json").read_text(encoding="utf-8"))
         directory = TrialDirectory(folder)
-        directory.config()  # its seal
+        config = directory.config()  # its seal
         result = _check_result(directory, job)
+        if problem := other_net(config or {}, result):
+            raise Refused(problem)
         _check_curve(directory, job)
         digests = _snapshot_digests(directory, job)
         if digests.get(result["samples"]) != result["weights"]:
@@ -97,7 +99,9 @@ def _check_result(directory: TrialDirectory, job: Job) -> dict:
     assert result is not None  # the file is there
     if result["id"] != job.id or result["samples"] != _total(job):
         raise Refused(f"result.json is not of {job.config.training.samples:,} samples of trial {job.id}")
-    is_plain = printable_tree(result) == result and _is_number(result["samples_per_s"])
+    is_plain = printable_tree(result) == result and all(
+        map(_is_number, (result["samples_per_s"], result["parameters"]))
+    )
     if not is_plain or not _ID.fullmatch(str(result.get("trained_as", job.id))):
         raise Refused("result.json is not what a trial writes")
     return result

@@ -56,7 +56,10 @@ def _evaluation(context: ClaimContext) -> int | None:
 
 
 def _training(context: ClaimContext) -> Measured | Answer:
-    """A metric of the progress lines: no evaluation stands behind it."""
+    """A metric of the progress lines: no evaluation stands behind it. Two losses are not compared."""
+    other = next((each for each in context.differs if each.startswith("training.loss (")), None)
+    if context.claim.metric == "train_loss" and other:
+        return not_measured(f"another loss is minimised here: {other}")
     return replace(_effect(context), evaluation=None)
 
 

@@ -4,7 +4,7 @@ them."""
 from dataclasses import dataclass
 from typing import Literal
 
-from gonn_core.evaluation.derived import THRESHOLDED
+from gonn_core.evaluation.derived import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 
 DType = Literal["str", "int64", "Int64", "float64", "bool"]
@@ -81,7 +81,7 @@ CURVES = (
     *(_mean(name, "mean since the last point", name) for name in OF_TRAINING),
     *(
         _mean(f"validation_{name}", "positions of validation games that training is watched on", name)
-        for name in (*SUMMARISED, *THRESHOLDED)
+        for name in (*SUMMARISED, *WATCHED)
     ),
     Field("learning_rate", "float64", "", "learning rate of the step"),
     Field("samples_per_s", "float64", "positions/s", "speed of training since the last point"),

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ablations.study import Contrast, Study
-from gonn_core.evaluation.derived import THRESHOLDED
+from gonn_core.evaluation.derived import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import player_id
 from gonn_core.rating.matches import SIDES, Match, game_points
@@ -66,7 +66,7 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
                 **_trial(results.study, trial),
                 **{name: line.get(name) for name in of_line},
                 **{name: curve_value(line, name) for name in OF_TRAINING},
-                **{f"validation_{name}": line.get(name) for name in (*SUMMARISED, *THRESHOLDED)},
+                **{f"validation_{name}": line.get(name) for name in (*SUMMARISED, *WATCHED)},
             }
 
 

@@ -47,7 +47,7 @@ def study_headline(report: Report) -> str:
     verdicts = report.verdicts
     found = [str(verdicts.get(contrast.card, NO_RESULT)) for contrast in report.study.contrasts]
     if not found:
-        return f"{printable(report.study.base, 80)} alone, nothing is compared"
+        return f"{printable(report.study.title, 120)}, nothing is compared"
     if len(found) == 1:
         return f"1 enhancement: {found[0]}"
     return f"{len(found)} enhancements: {counted(found)}"

@@ -51,6 +51,11 @@ def _hold(study: Study) -> list[str]:
 def study_command(study: Study) -> str:
     """What makes a study, and goes on with it where trials are missing. Of games in a folder of one's own it names the
     data set as the study does."""
+    (control, *_), seeds = study.arms, study.seeds
+    if control.values and not study.cards and control.rate_found_by is None:
+        changed = [f"--set={path}={value.strip(chr(34))}" for path, value in control.values.items()]
+        settings = ["--data", study.data, *_budget(study), f"--seed={seeds[0]}", *changed]
+        return shlex.join(["gonn", "train", study.base, *settings])
     if not study.cards:
         settings = ["--data", study.data, *_budget(study), *_samples(study), *_found(study), *_seeds(study)]
         return shlex.join(["gonn", "scale", study.base, *settings])
@@ -71,4 +76,5 @@ def _seeds(study: Study) -> list[str]:
 
 
 def _numbers(seeds: Sequence[int]) -> str:
-    return str(len(seeds)) if list(seeds) == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds))
+    alone = "," * (len(seeds) == 1)
+    return str(len(seeds)) if list(seeds) == list(range(1, len(seeds) + 1)) else ",".join(map(str, seeds)) + alone

@@ -25,7 +25,7 @@ class Optimum:
     rate: float
     """Of the curve's lowest point within the rates it is fitted to; of the best trial where no curve bends upward."""
     interval: Interval | None
-    """95 % bootstrap interval of that rate; None with fewer than 5 finished trials."""
+    """95 % bootstrap interval of that rate; None without a curve."""
     nats: float
     """The curve at that rate, or the best trial's."""
     best: tuple[float, float]
@@ -51,7 +51,7 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
     minimum, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
     at, level = (minimum, float(np.polyval(bent, minimum))) if bent is not None else (x[best], float(y[best]))
     interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
-    if len(x) >= LEAST:
+    if bent is not None:
         generator = np.random.default_rng(seed)
         lowest, bends = [], []
         for _ in range(RESAMPLES):
@@ -63,12 +63,11 @@ def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, fl
         interval = Interval(
             *(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at)))
         )
-        if bent is not None:
-            fitted = x[_better(y)]
-            grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
-            around = np.array([np.polyval(each, grid) for each in bends if each is not None])
-            rates, curve = np.exp(grid), np.polyval(bent, grid)
-            low, high = np.quantile(around, [0.025, 0.975], axis=0)
+        fitted = x[_better(y)]
+        grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
+        around = np.array([np.polyval(each, grid) for each in bends if each is not None])
+        rates, curve = np.exp(grid), np.polyval(bent, grid)
+        low, high = np.quantile(around, [0.025, 0.975], axis=0)
     ends, width = np.log(searched), np.log(searched[1] / searched[0])
     at_edge = bool(min(at - ends[0], ends[1] - at) < 0.05 * width)
     return Optimum(

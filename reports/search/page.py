@@ -34,19 +34,23 @@ def sentences(report: SearchReport) -> list[str]:
     )
     if optimum is None or report.rate is None:
         return [*lines, "No trial is done: nothing is known of the best rate."]
-    within = f" [{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]" if optimum.interval else ""
-    curve = "lowest point of the curve" if len(optimum.rates) else "the best trial; no curve could be fitted"
-    level = formats.level(optimum.nats)
-    lines.append(f"Best learning rate {_rate(report.rate)}{within}: {level} validation nats there ({curve}).")
-    lines.append(f"Best single trial: {formats.level(optimum.best[1])} validation nats at {_rate(optimum.best[0])}.")
+    level, rate = formats.level(optimum.nats), _rate(report.rate)
+    if optimum.interval:
+        within = f"[{_rate(optimum.interval.low)}, {_rate(optimum.interval.high)}]"
+        lines.append(f"Best learning rate {rate} {within}: {level} validation nats there (lowest point of the curve).")
+        lines.append(
+            f"Best single trial: {formats.level(optimum.best[1])} validation nats at {_rate(optimum.best[0])}."
+        )
+    else:
+        done = len(report.done)
+        why = "none bends upward" if done >= LEAST else f"it takes {LEAST} finished trials, there are {done}"
+        lines.append(f"Best trial: learning rate {rate}, {level} validation nats. No curve, no interval: {why}.")
     own = next((nats for each, nats in report.done if rounded(each.rate) == rounded(search.own_rate)), None)
-    if own is not None:
+    if own is not None and own != optimum.nats:
         lines.append(
             f"The rate without a search, {_rate(search.own_rate)}: {formats.level(own)} validation nats, "
-            f"{formats.signed(own - optimum.nats)} against the curve."
+            f"{formats.signed(own - optimum.nats)} against {'the curve' if optimum.interval else 'that trial'}."
         )
-    if optimum.interval is None:
-        lines.append(f"No interval: it takes {LEAST} finished trials, there are {len(report.done)}.")
     if optimum.at_edge:
         lines.append(
             f"The rate found lies at the edge of the range searched ({_rate(search.rates[0])} to "

@@ -16,6 +16,7 @@ from reports.study.tables import (
     effects_table,
     rates_table,
     scores_table,
+    settings_table,
     short_effects_table,
 )
 from reports.study.trials_table import trials_table
@@ -77,7 +78,7 @@ def report_tables(report: Report) -> ReportTables:
             tables.append(scores_table(results, number, f"arms-{suffix}"))
             if report.study.contrasts:
                 tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
-    folded = extra_tables(results)
+    folded = extra_tables(results) if report.study.contrasts else (settings_table(report.study), *extra_tables(results))
     if report.of_runs is not None:
         first = next(index for index, table in enumerate(printed) if table.name == "effects") + 1
         printed[first:first] = printed_tables(report.of_runs)

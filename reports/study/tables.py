@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ablations.study import Contrast, EvaluationRef
+from ablations.study import Contrast, EvaluationRef, Study
+from ablations.wording import setting_text
+from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.compare import OF_RUNS, StudyAnalysis, run_counts, study_thresholds, used_trials
@@ -286,3 +288,16 @@ def _ends(interval) -> list[float] | None:
 
 def _empty(columns: Sequence[Column]) -> dict[str, Cell]:
     return {column.key: Cell(formats.NONE) for column in columns}
+
+
+def settings_table(study: Study) -> Table:
+    """The settings of a study's first arm that are not the default, each under its dotted path."""
+    config, default = study.arms[0].config, TrialConfig()
+    rows = [
+        Row(path, {"setting": text_cell(path), "value": text_cell(setting_text(value))})
+        for path in config_paths()
+        if (value := get_path(config, path)) != get_path(default, path)
+    ]
+    columns = Column("setting", "setting", "left"), Column("value", "value", "left")
+    note = "All others have their default; config.json in the directory of a trial has all of them."
+    return Table("settings", f"Settings of {study.arms[0].label}", columns, tuple(rows), (note,))

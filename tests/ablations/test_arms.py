@@ -112,6 +112,10 @@ def test_paper_takes_the_claims_samples(registry):
     assert ground("dilated_convolutions") == ("gonn-b5", 205_000_000)
     assert ground("ladder_only_target") == ("gonn-b4", 15_000_000)
     assert base_and_samples(registry, registry.card("ladder_only_target"), registry.budget("paper"))[2] is None
+    # A count is made on any net: it chooses none.
+    assert ground("additive_gate_absolute") == ground("additive_gate") == ("lczero-s", 2_000_000_000)
+    assert ground("smolgen_unshared")[0] == "lczero-s-smolgen"
+    assert ground("smolgen_unshared", claim="parameters")[0] == "lczero-r-all"
     # The first that tells of an effect leads.
     assert leading_claim(registry.card("three_output_planes").claims).id == "accuracy"
 
@@ -222,7 +226,7 @@ def test_three_of_which_two_fit_each_other_but_no_base_fits_all(registry):
         one = registry.card("elu")
         cards = [one.model_copy(update={"id": name}) for name in fitting]
         text = error_of(on_one_base, registry, cards, registry.budget("cpu"), "add-one")
-    assert text == "NAME=a,b,c: no base fits all of them (a: x, y; b: y, z; c: x, z); valid: fewer of them"
+    assert text == "NAME=a,b,c: no base fits all of them (a: x, y; b: y, z; c: x, z); valid: BASE=x without b"
 
 
 def test_conditions(registry):

@@ -1,10 +1,12 @@
 """Cazenave's bases and cards: what the document says of them, their arms, and the negative control."""
 
+import itertools
+
 import pytest
 import torch
 
 from ablations.arms import bases_of, resolve
-from ablations.claimed import Comparison, differences
+from ablations.claimed import Comparison, conditions_of, differences
 from ablations.designs import budget_config
 from ablations.registry import load_registry
 from ablations.wording import leading_claim
@@ -14,10 +16,14 @@ from gonn_core.nets import count_parameters, trial_net
 from gonn_core.training.batches import PlaneMaker, training_batches
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
+from gonn_core.trial.job import RunSettings, progress_points
 from tests.trial.helpers import starter_data
 
 CPU = torch.device("cpu")
-BASES = {"cazenave-7x128", "cazenave-14x256", "cazenave-fig13", "cazenave-fig13-golois", "cazenave-7x128-plain"}
+BASES = {
+    *("cazenave-7x128", "cazenave-7x128-plain", "cazenave-14x256"),
+    *("cazenave-fig13", "cazenave-fig13-golois", "cazenave-fig13-identity"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,19 +54,46 @@ def test_parameters(registry, name, kernels, blocks, width, planes):
 
 
 def test_the_four_nets_of_figure_13(registry):
-    """Golois best, then residual, then identity, then original: as claims of training error at 20M samples."""
-    found = {}
+    """Golois best, then residual, then identity, then original: a claim on the training error of each pair."""
+    order, pairs = ["golois", "residual", "identity", "original"], set()
     for card in registry.cards_of("cazenave"):
         for claim in card.claims:
             if claim.metric == "train_loss" and claim.samples == 20_000_000:
-                assert claim.base.startswith("cazenave-fig13") and claim.bounds is None
-                found[card.id] = claim.direction
-    assert found == {
-        "golois_block": "decrease",
-        "golois_against_original": "decrease",
-        "identity_mapping": "increase",
-        "original_block": "increase",
-    }
+                conditions = conditions_of(registry, card, claim)
+                off, on = (config.net.residual.block for config in (conditions.off, conditions.on))
+                assert claim.bounds is None and claim.window == 500_000 and off != on
+                assert claim.direction == ("decrease" if order.index(on) < order.index(off) else "increase")
+                pairs.add(frozenset((off, on)))
+    assert pairs == {frozenset(pair) for pair in itertools.combinations(order, 2)}
+
+
+@pytest.mark.parametrize("samples, judged", [(1_000, False), (50_000, False), (5_000_000, True), (20_000_000, True)])
+def test_the_consistently_smaller_error_is_judged_from_the_first_point_of_the_curve_on(registry, samples, judged):
+    arms = resolve(registry, "golois_block", "gpu")
+    off, on = (with_values(arm, {"training.samples": samples}) for arm in (arms.off, arms.on))
+    (claim,) = (claim for claim in arms.card.claims if claim.id == "error")
+    told = differences(registry, Comparison(arms.card, off, on, "gogod"), claim)
+    assert told == (() if judged else (f"samples ({samples:,}; claimed from 5,000,000 on)",))
+
+
+@pytest.mark.parametrize("budget, judged", [("paper", True), ("gpu", False)])
+def test_a_training_error_is_judged_over_the_window_of_the_document(registry, budget, judged):
+    """20M samples, so that the two budgets differ in their progress points alone."""
+    arms = resolve(registry, "original_block", budget, base="cazenave-fig13")
+    off, on = (with_values(arm, {"training.samples": 20_000_000}) for arm in (arms.off, arms.on))
+    every, usual = arms.budget.progress_every, RunSettings.model_fields["progress_points"].default
+    points = progress_points(20_000_000, 50, 20_000_000 // every if every else usual)
+    window = points[-1] - points[-2]
+    told = differences(registry, Comparison(arms.card, off, on, "gogod", window=window), arms.card.claims[0])
+    assert told == (() if judged else ("the window (1,666,650 instead of the last 500,000 samples)",))
+
+
+@pytest.mark.parametrize("planes, blocks, told", [(3, 7, ()), (1, 6, ("net.residual.blocks (6 instead of 7)",))])
+def test_output_planes_are_no_condition_where_the_document_does_not_tell_them(registry, planes, blocks, told):
+    arms = resolve(registry, "golois_block", "paper")
+    values = {"net.residual.output_planes": planes, "net.residual.blocks": blocks}
+    off, on = (with_values(arm, values) for arm in (arms.off, arms.on))
+    assert differences(registry, Comparison(arms.card, off, on, "gogod"), arms.card.claims[0]) == told
 
 
 @pytest.mark.parametrize("budget", ["smoke", "cpu", "gpu"])

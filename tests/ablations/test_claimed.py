@@ -215,8 +215,8 @@ def test_every_claim_is_judged_under_its_own_conditions_and_refused_under_others
                     reasons = differences(registry, dataclasses.replace(exact, data=data), claim)
                     assert [reason for reason in reasons if reason.startswith("the games")] == list(reasons) != []
             samples = exact.off.training.samples
-            if claim.stage in (None, "finished") or claim.samples_from:
-                fewer = with_both(exact, **{"training.samples": samples // 2})
+            if fewest := claim.span(conditions.base.schedule_end)[0]:
+                fewer = with_both(exact, **{"training.samples": int(fewest) // 2})
                 assert differences(registry, fewer, claim)[0].startswith("samples"), f"{card.id}.{claim.id}"
             if claim.stage in (None, "early"):
                 more = with_both(exact, **{"training.samples": 2 * samples})
@@ -235,6 +235,16 @@ def test_every_claim_is_judged_under_its_own_conditions_and_refused_under_others
                     other = with_both(exact, **{path: value})
                     assert any(reason.startswith(path) for reason in differences(registry, other, claim)), path
     assert judged > 150
+
+
+def test_what_chess_has_no_part_in_is_judged_on_go(registry, apart):
+    """Split batches give the same gradients in every net of the fork's, on any games and after any number of samples;
+    its other claims need its chess, and a base of another loss is another matter still."""
+    for base in ("lczero-s", "lczero-r-all"):
+        assert apart("batch_splits", "loss", "cpu", "kgs", base=base) == ()
+    assert "the missing chess" in " ".join(apart("square_relu", "accuracy", "cpu", "kgs"))
+    other = apart("batch_splits", "loss", "cpu", "kgs", **{"training.loss": "squared_error"})
+    assert other == ("training.loss (squared_error instead of cross_entropy)",)
 
 
 def test_a_finished_net_is_one_trained_to_the_end(registry, apart):

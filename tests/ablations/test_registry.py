@@ -454,3 +454,36 @@ def test_arms_that_compute_the_same_are_declared_and_refused():
         check_card(registry, untrue)
     with pytest.raises(SettingError, match="idle=never: no such budget"):
         check_card(registry, card.model_copy(update={"idle": {"never": "so"}}))
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """gonn-b5 in a file of somebody's own."""
+    text = (FOLDER / "bases" / "gonn-b5.yaml").read_text()
+    (tmp_path / "mine.yaml").write_text(text.replace("id: gonn-b5\nalso_called: [gonn-published-5b]\n", "id: mine\n"))
+    return tmp_path / "mine.yaml"
+
+
+def test_a_base_in_a_file_anywhere_is_read_like_ours(mine):
+    """It is called by its file's name, and is no other net for that."""
+    registry = load_registry()
+    read = registry.base(str(mine))
+    assert read.id == "mine.yaml" and read.config == registry.base("gonn-b5").config
+    mine.unlink()
+    assert registry.base("mine.yaml") is read, "its name is enough from then on"
+    with pytest.raises(InputError, match=r"mine\.yaml: No such file"):
+        load_registry().base(str(mine))
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ("id: mine", "id: other", "{path}.id=other: differs from the file's name; valid: mine"),
+    ("activation: prelu", "activation: gelu", "{path}.config.net.activation=gelu: not a valid value; valid: 'relu', "),
+    ("schedule_end:", "rates: {cpux: [0.1, 1]}\nschedule_end:", "mine.yaml.rates=cpux: no such budget; valid: cpu, "),
+    ("id: mine", "id: *mine", "{path}: line 1: aliases (*name) are not allowed"),
+    ("id: mine", "#" * 2**18 + "\nid: mine", "{path}: larger than 256 KiB"),
+])  # fmt: skip
+def test_what_is_wrong_with_such_a_file_is_one_line(mine, old, new, said):
+    spoil(mine.parent, mine.name, old, new)
+    with pytest.raises((InputError, SettingError)) as caught:
+        load_registry().base(str(mine))
+    assert str(caught.value).startswith(said.format(path=mine)) and "\n" not in str(caught.value)

@@ -49,7 +49,7 @@ def test_cards_named_singly_have_to_fit():
     fitting = "ko_plane,ladder_input,center_init"
     assert ids(chosen(fitting)) == fitting.split(",")
     for card, reason in {
-        "zeros_plane": "cannot be screened here: zeros_plane needs features.set = cazenave",
+        "zeros_plane": r"cannot be screened on gonn-b5 \(the base of ko_plane, the first name\): zeros_plane needs",
         "mover_rank_filter": "cannot be screened here: its arms see different positions",
         "clark_ko_plane": "cannot be screened here: computes the same as ko_plane here",
     }.items():
@@ -62,6 +62,16 @@ def test_cards_named_singly_have_to_fit():
         chosen(f"{fitting},{too_many}")
     one_singly = chosen("last_move_input,features,data,net.stem")
     assert one_singly.cards[0].id == "last_move_input" and "board_history_copy" in one_singly.left_out
+
+
+def test_a_card_that_does_not_fit_the_base_of_the_first_is_told_which_base_fits_most():
+    with pytest.raises(SettingError) as caught:
+        chosen("elu,chain_pooling,center_init,ladder_input", place("go-nn"))
+    assert str(caught.value) == (
+        "NAME=chain_pooling: cannot be screened on go-nn (the base of elu, the first name): chain_pooling cannot be "
+        "put in: beside its other settings (net.family = conv) this base can only have net.trunk.chain_pooling = 0; "
+        "valid: BASE=gonn-b5 without elu"
+    )
 
 
 def test_what_a_card_needs_can_be_held():

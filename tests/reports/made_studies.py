@@ -189,10 +189,12 @@ def finish_trial(made: Made, trial: TrialRef, effect: float, noise: float = 1.0,
                 "cpu_seconds": 1.0,
                 "training_seconds": 1.0,
             }
+            if config.training.loss == "squared_error":
+                line["train_loss"] = line["train_nats"] / 4
             lines.append(line)
         directory.write_metrics(lines, lease)
         for reference in made.study.evaluations:
-            _write_evaluation(directory, lease, reference, digest, samples, level, generator, config.evaluation)
+            _write_evaluation(directory, lease, reference, digest, samples, level, generator, config)
         if weights:
             _write_snapshot(directory, lease, trial, config, digest)
         result = {
@@ -248,7 +250,7 @@ def _config_tree(trial: str, config) -> dict:
 
 
 def _write_evaluation(
-    directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator, evaluation
+    directory, lease, reference: EvaluationRef, digest: str, samples: int, level: float, generator, config
 ) -> None:
     counts = _games()
     games = np.repeat(np.arange(GAMES), counts)
@@ -257,8 +259,13 @@ def _write_evaluation(
     nats = level + (0.02 if reference.history == "as_published" else 0.0) + difficulty[games] + spread
     nats = np.maximum(nats + generator.normal(0, 0.02, GAMES)[games], 0.01).astype(np.float32)
     scores = Scores(nats, np.minimum(np.floor(np.exp(nats) / 6), 360).astype(np.uint16), nats * 0.9, 1 - np.exp(-nats))
+    if planes := config.net.residual.output_planes - 1:
+        later = [np.repeat(values[:, None], planes, 1) for values in (nats, scores.rank, scores.squared_error)]
+        scores = scores._replace(
+            later_nats=later[0], later_rank=later[1].astype(np.int16), later_squared_error=later[2] + np.float32(0.3)
+        )
     ply = np.concatenate([np.arange(count) for count in counts]).astype(np.int16)
-    reading = Reading(**evaluation.model_dump())
+    reading = Reading(**config.evaluation.model_dump())
     identity = evaluation_id(digest, reference.subset, reference.history, reading)
     about = {
         "format": FORMAT,

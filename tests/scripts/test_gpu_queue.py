@@ -62,14 +62,14 @@ def test_a_claim_is_queued_with_both_arms():
     "before, after, said",
     [
         ("net.activation: relu", "net.activation: crelu", "crelu"),
-        ("samples: 5_000_000", "samples: 6_000_000", "is not the trial of base, seed and set"),
+        ("samples: 5_000_000", "samples: 6_000_000", "is not the trial of base, samples, seed and set"),
         ("parametric_relu.early_loss", "parametric_relu.late_loss", "no such claim of parametric_relu"),
         ("parametric_relu.early_loss", "ladder_input.loss", "the job is no arm of ladder_input"),
         ("base: gonn-b5,", "base: gonn-b6,", "gonn-b6"),
         (
             "job: b5-s2, base: gonn-b5, seed: 2",
             "job: b5-s2, base: gonn-b5, seed: 3",
-            "is not the trial of base, seed and set",
+            "is not the trial of base, samples, seed and set",
         ),
     ],
 )

@@ -120,7 +120,7 @@ def test_an_ordinary_trial_has_one_training_loss(tmp_path):
     )
 
 
-def test_lines_tell_accuracy_in_training_and_shares_by_probability(tmp_path):
+def test_lines_tell_accuracy_in_training_shares_by_probability_and_search_loss(tmp_path):
     """The last line looks at the weights that are evaluated: on the same positions the shares are the same."""
     config = tiny_config(training__samples=240, training__auxiliary__value=0.2)
     job = tiny_job(tmp_path, config, progress_positions=500, progress_points=3)
@@ -134,8 +134,8 @@ def test_lines_tell_accuracy_in_training_and_shares_by_probability(tmp_path):
         name: last[name] for name in ("train_top1", "train_value", "train_value_accuracy")
     }
     (evaluation,) = load_evaluations(directory.path)
-    for percent in (1, 2, 5, 10, 25, 50):
-        assert last[f"p{percent}"] == pytest.approx(evaluation.position_values(f"p{percent}").mean())
+    for name in ("p1", "p2", "p5", "p10", "p25", "p50", "search_loss"):
+        assert last[name] == pytest.approx(evaluation.position_values(name).mean())
     assert [last[f"p{percent}"] for percent in (1, 2, 5)] == sorted((last[f"p{n}"] for n in (1, 2, 5)), reverse=True)
 
 

@@ -6,7 +6,7 @@ others.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -50,10 +50,14 @@ def black_of(number: int) -> Side:
 
 
 def play_games(
-    players: Mapping[str, NetPlayer], numbers: Iterable[int], terms: MatchTerms, places: int = PLACES
+    players: Mapping[str, NetPlayer],
+    numbers: Iterable[int],
+    terms: MatchTerms,
+    places: int = PLACES,
+    on_moves: Callable[[int], object] = lambda count: None,
 ) -> Iterator[tuple[GameLine, bytes]]:
-    """Plays the games with these numbers between nets A and B; each with its SGF as it ends. Raises SettingError for a
-    choice or rules that need an engine."""
+    """Plays the games with these numbers between nets A and B; each with its SGF as it ends. on_moves: called with the
+    number of moves played since its last call. Raises SettingError for a choice or rules that need an engine."""
     check_no_engine_is_needed(terms.rules)
     for player in players.values():
         if player.choice.passing == "guard":
@@ -68,6 +72,7 @@ def play_games(
         moves = players[side].table_moves(hall.table, which, draws, terms.rules.superko == "positional")
         over = np.empty(len(which), np.bool_)
         play_moves(hall.table, which, moves, terms.rules.most_moves, over)
+        on_moves(len(which))
         for place in which[over].tolist():
             yield hall.finished(place)
             hall.seat_next(place)

@@ -120,6 +120,7 @@ def play_match(
     workers: int,
     stopped: Callable[[], bool],
     writing: Callable[[], AbstractContextManager] = ExitStack,
+    on_move: Callable[[int], object] = lambda count: None,
 ) -> Iterator[GameLine]:
     """Plays what is missing of the first `games` games of a match, `workers` at a time; lines as games end, when they
     are on disk.
@@ -127,7 +128,8 @@ def play_match(
     entrants, names: A and B, of the record's match, and what the games' files call them. An attempt in which an engine
     failed yields a voided line; the game is played anew, at most MOST_ATTEMPTS times in all, those of earlier commands
     counted. Once `stopped()`, or when the caller leaves, the entrants are closed and games under way are given up
-    unrecorded. writing: entered around every write, such as a lease's guard.
+    unrecorded. writing: entered around every write, such as a lease's guard. on_move: called with 1 after each move,
+    from the games' threads.
     """
     terms = MatchTerms.of(record.match, names)
     voids = Counter(line.game for line in record.lines() if line.void)
@@ -136,7 +138,7 @@ def play_match(
     def play(number: int) -> list[GameLine]:
         lines = []
         for attempt in range(voids[number], MOST_ATTEMPTS):
-            line, sgf = _play_one(entrants, terms, number, attempt)
+            line, sgf = _play_one(entrants, terms, number, attempt, on_move)
             if line.void and ended.is_set():
                 break
             with lock, writing():
@@ -156,7 +158,9 @@ def play_match(
         yield from lines
 
 
-def _play_one(entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, attempt: int) -> tuple[GameLine, bytes]:
+def _play_one(
+    entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, attempt: int, on_move: Callable[[int], object]
+) -> tuple[GameLine, bytes]:
     setup, to_move = terms.openings.of_game(terms.seed, number)
     with ExitStack() as stack:
         seats = {
@@ -164,7 +168,7 @@ def _play_one(entrants: Mapping[str, Entrant], terms: MatchTerms, number: int, a
             for side, entrant in entrants.items()
         }
         judges = (cast(Judge, seats[side]) for side, entrant in entrants.items() if entrant.judges(terms.rules))
-        line, game = referee(number, seats, terms.rules, setup, to_move, next(judges, None))
+        line, game = referee(number, seats, terms.rules, setup, to_move, next(judges, None), on_move)
     black, white = (terms.names[black_of(number + turn)] for turn in (0, 1))
     return line, game_sgf(
         game.moves,

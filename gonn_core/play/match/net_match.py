@@ -16,6 +16,8 @@ from gonn_core.play.match.spec import NetSpec, load_player
 
 FLUSH_SECONDS = 2.0
 """Games that end within so long of each other are put on disk together."""
+TELL_SECONDS = 1.0
+"""Between two messages of a worker on the moves that it played."""
 
 
 class WorkerDied(RuntimeError):
@@ -30,12 +32,14 @@ def play_nets(
     workers: int,
     stopped: Callable[[], bool],
     writing: Callable[[], AbstractContextManager] = ExitStack,
+    on_moves: Callable[[int], object] = lambda count: None,
 ) -> Iterator[GameLine]:
     """Plays what is missing of the first `games` games of a match between nets A and B; lines as games end, when they
     are on disk.
 
     Once `stopped()`, or when the caller leaves, games under way are given up unrecorded. writing: entered around every
-    write, such as a lease's guard. Raises what playing raises, and WorkerDied.
+    write, such as a lease's guard. on_moves: called about once a second with the
+    number of moves since. Raises what playing raises, and WorkerDied.
     """
     done = record.games()
     missing = [number for number in range(games) if number not in done]
@@ -57,6 +61,8 @@ def play_nets(
                     pipes.remove(pipe)
                 elif isinstance(message, Exception):
                     raise message
+                elif isinstance(message, int):
+                    on_moves(message)
                 else:
                     waiting.append(message)
             if waiting and (not pipes or time.monotonic() >= flush_at):
@@ -94,15 +100,24 @@ class _GamesProcess:
 
 
 def _play(pipe, specs: dict[str, NetSpec], numbers: list[int], terms: MatchTerms) -> None:
-    """A worker's life: its games, then None; or what went wrong."""
+    """A worker's life: its games, and moves played about once a second, then None; or what went wrong."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the whole group; the driver decides
     threading.Thread(target=_end_with_driver, daemon=True).start()
     import torch
 
     torch.set_num_threads(1)
+    moves, tell_at = 0, 0.0
+
+    def on_moves(count: int) -> None:
+        nonlocal moves, tell_at
+        moves += count
+        if time.monotonic() >= tell_at:
+            pipe.send(moves)
+            moves, tell_at = 0, time.monotonic() + TELL_SECONDS
+
     try:
         players = {side: load_player(spec)[0] for side, spec in specs.items()}
-        for game in play_games(players, numbers, terms):
+        for game in play_games(players, numbers, terms, on_moves=on_moves):
             pipe.send(game)
         pipe.send(None)
     except BrokenPipeError:

@@ -1,6 +1,6 @@
 """One game between two players under the referee's eyes, by the rules of rules.py."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gonn_core.go.points import BLACK, POINTS, WHITE, point_name
 from gonn_core.play.engines.board import RESIGN
@@ -22,11 +22,13 @@ def referee(
     setup: Mapping[int, int],
     to_move: int,
     judge: Judge | None = None,
+    on_move: Callable[[int], object] = lambda count: None,
 ) -> tuple[GameLine, Game]:
     """Plays game `number` of a match between seats A and B from setup stones on; its line and the game.
 
     judge: who knows dead stones and territory, asked at the end of a game that ended by passes, and of every game whose
-    territory is to be counted. An engine that fails voids the game. Raises ValueError for territory without a judge.
+    territory is to be counted. on_move: called with 1 after each move. An engine that fails voids the game. Raises
+    ValueError for territory without a judge.
     """
     if rules.scoring == "territory" and judge is None:
         raise ValueError("territory cannot be counted without a judge of dead stones")
@@ -68,6 +70,7 @@ def referee(
                 reason=f"{sides[colour]} plays {point_name(move)}: {reason}",
             ), game
         game.play(move, colour)
+        on_move(1)
     try:
         (black, white), unsettled = _territory(game, judge) if rules.scoring == "territory" else _area(game, judge)
     except EngineError as error:

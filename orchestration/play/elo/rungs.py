@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ablations.arms import budget_config
 from ablations.registry import load_registry
-from ablations.study import seeded
-from gonn_core.config import parse_config, with_values
+from gonn_core.config import parse_config
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.play.choice import Choice
 from gonn_core.play.match.spec import NetSpec, load_player, parse_player
@@ -37,8 +35,7 @@ class LadderNet:
 
 
 def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: int) -> Path:
-    """The finished trial of a base as it stands, from a study or from gonn train, or of that id. Raises
-    SettingError."""
+    """The finished trial of a base as it stands, from a study, or of that id. Raises SettingError."""
     registry = load_registry()
     if base not in registry.bases and _TRIAL.fullmatch(base):
         return find_trial(workspace, base, "BASE")
@@ -47,19 +44,8 @@ def base_trial(workspace: Workspace, base: str, data: str, budget: str, seed: in
             for ref in study.trials:
                 if ref.seed == seed and not study.arm(ref.arm).values and _done(workspace.runs / ref.trial):
                     return workspace.runs / ref.trial
-    declared_base, declared_budget = registry.base(base), registry.budget(budget)
-    samples = declared_base.schedule_end if declared_budget.samples == "claim" else declared_budget.samples
-    plain = budget_config(declared_base, declared_budget, samples)
-    wanted = {"base": base, "budget": budget, "data": data, "seed": str(seed)}
-    for path in sorted(workspace.runs.glob("*/config.json")):
-        tree = _config_tree(path.parent)
-        labels = {name: tree["labels"].get(name, "") for name in wanted}
-        labels["data"] = labels["data"].split(",")[0]
-        if labels == wanted and _done(path.parent):
-            config = parse_config(tree["config"])
-            # gonn train --set makes other nets of a base
-            if config == seeded(with_values(plain, {"data.view": config.data.view}), seed):
-                return path.parent
+    registry.base(base)  # a name that is none has an error of its own
+    registry.budget(budget)
     raise SettingError(
         "BASE",
         base,
@@ -81,20 +67,17 @@ def _done(folder: Path) -> bool:
 
 def snapshot_specs(trial: Path, sizes: str | None) -> list[NetSpec]:
     """Snapshots of a trial as players with the published choice; sizes: which, such as `10k,100k`, None: all from
-    10,000 samples on. Raises SettingError."""
+    10,000 samples on. Raises UserError."""
     snapshots = [samples for samples in TrialDirectory(trial).snapshots() if samples >= FEWEST_SAMPLES]
     chosen = snapshots
     if sizes is not None:
         batch = parse_config(_config_tree(trial)["config"]).training.batch_size
         chosen = [whole_batches(_number(size, sizes), batch) for size in sizes.split(",")]
     missing = [samples for samples in chosen if samples not in snapshots]
-    if missing or not chosen:
-        raise SettingError(
-            "--sizes",
-            sizes,
-            f"trial {trial.name} has no such snapshots",
-            snapshots or "none",
-        )
+    if missing:
+        raise SettingError("--sizes", sizes, f"trial {trial.name} has no such snapshots", snapshots or "none")
+    if not chosen:
+        raise InputError(trial, f"no snapshot of {FEWEST_SAMPLES:,} samples or more: a ladder needs a longer budget")
     return [NetSpec(trial, samples, Choice()) for samples in chosen]
 
 
@@ -124,9 +107,7 @@ def ladder_nets(workspace: Workspace, specs: Sequence[NetSpec], say: Callable[[s
     identities = [load_player(spec)[1] for spec in specs]
     unique = {str(identity): (spec, identity) for spec, identity in zip(specs, identities, strict=True)}
     if len(unique) < 2:
-        raise SettingError(
-            "--sizes", len(unique), "a ladder needs at least two nets", "more snapshots, or further nets: --with TRIAL"
-        )
+        raise UserError("a ladder needs two nets at least: add a snapshot (--sizes) or a net (--with TRIAL)")
     players = {str(number): identity for number, (_, identity) in enumerate(unique.values())}
     names = player_names(players, net_names(workspace))
     nets, subsets = [], set()
@@ -164,7 +145,7 @@ def _evaluated(
             "BASE",
             job.id,
             "this trial was never evaluated on test games with full history",
-            "a trial of a study, or of gonn train",
+            "a trial of a study",
         )
     if folder.name != job.id:
         raise InputError(folder, f"holds trial {job.id}: a trial's directory has its name")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
 from reports.book.documents.nets import METRICS_OF, RANKS
-from reports.book.documents.ours import comparable, counterparts, level_alone, place, with_ours
+from reports.book.documents.ours import comparable, counterparts, coverage, level_alone, with_ours
 from reports.book.documents.printing import NOT_HERE, legend, mark, number, share
-from reports.results.nets import MeasuredNet, subset_text
+from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
 from reports.tables.coverage import in_short
@@ -50,7 +50,12 @@ def ablation_table(registry: Registry, published: Published, nets: Sequence[Meas
     notes = [
         f"{'; '.join(dict.fromkeys(row.structure for row in rows))}; on test games. {RANKS}",
         legend(row.evidence for row in rows),
-        *_coverage(registry, used),
+        *coverage(
+            registry,
+            used,
+            lambda net: f"{net.study.budget_label} budget, {in_short(net.study.coverage)}",
+            "; 95 % intervals are in the CSV file",
+        ),
     ]
     return Table(f"ablation-{published.id}", title, _COLUMNS, tuple(shown), tuple(filter(None, notes)))
 
@@ -58,21 +63,10 @@ def ablation_table(registry: Registry, published: Published, nets: Sequence[Meas
 def _own(registry: Registry, net: MeasuredNet) -> dict[str, Cell]:
     chosen = comparable(registry, net)
     cells = {f"{column}_ours": level_alone(net, chosen, *about) for column, about in METRICS_OF.items()}
-    seeds = len(net.evaluated(chosen))
-    return {**cells, "ours": text_cell(f"{place(net)}, {seeds} seed{'s' * (seeds != 1)}")}
+    return {**cells, "ours": text_cell(net.title)}
 
 
 def _nothing(row: PublishedRow) -> dict[str, Cell]:
     card = None if row.ours is None else row.ours.card
     cells = {f"{column}_ours": Cell(formats.NONE) for column in METRICS_OF}
     return {**cells, "ours": text_cell(f"{NOT_HERE}: make ablation NAME={card}" if card else NOT_HERE)}
-
-
-def _coverage(registry: Registry, nets: Sequence[MeasuredNet]) -> list[str]:
-    tested: dict[str, None] = {}
-    for net in nets:
-        chosen = comparable(registry, net)
-        if chosen is not None:
-            text = f"{net.study.budget_label} budget, {in_short(net.study.coverage)}, tested on "
-            tested[text + subset_text(net.study.evaluations[chosen])] = None
-    return [f"Here: {text}; 95 % intervals are in the CSV file." for text in tested]

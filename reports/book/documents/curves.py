@@ -6,11 +6,12 @@ import numpy as np
 
 from ablations.published_results import Published, PublishedCurve
 from ablations.registry import Registry
-from reports.book.documents.ours import comparable, counterparts, level_alone, place, with_ours
+from reports.book.documents.ours import comparable, counterparts, coverage, level_alone, with_ours
 from reports.book.documents.printing import NOT_HERE, legend, mark
-from reports.results.nets import MeasuredNet
+from reports.results.nets import MeasuredNet, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
+from reports.tables.coverage import in_short
 
 _COLUMNS = (
     Column("figure", "figure"),
@@ -25,14 +26,15 @@ _COLUMNS = (
     Column("note", "remarks", "left", brief=False),
 )
 _NOTE = (
-    "Place: in its figure in the end, 1 the best. Here: top-1; mean square error of the softmax on test games; and of "
-    "training positions since the last but one progress point, where the net was trained on it."
+    "Place: in its figure in the end, 1 the best. Here: top-1; mean square error of the softmax, over all planes of a "
+    "net with three, on test games; and of training positions since the last but one progress point. Nets that "
+    "minimise another loss have a test error alone: no squared error is measured in their training."
 )
 
 
 def curves_table(registry: Registry, published: Published, nets: Sequence[MeasuredNet], title: str) -> Table:
     """A row per curve and net of ours that it is of."""
-    rows = []
+    rows, used = [], []
     for curve in published.curves:
         width = f" of {curve.width} planes" if curve.width else ""
         told = {
@@ -47,13 +49,26 @@ def curves_table(registry: Registry, published: Published, nets: Sequence[Measur
         }
         found = [(net, _measured(registry, net, curve)) for net in counterparts(nets, registry, curve.ours)]
         ours = [
-            (net.trials[0].id, {"here": cell, "ours": text_cell(f"here: {place(net)}")})
+            (net.trials[0].id, {"here": cell, "ours": text_cell(f"here: {net.title}")})
             for net, cell in found
             if cell is not None
         ]
+        used += [net for net, cell in found if cell is not None]
         about = f"Fig. {curve.figure}, {curve.net}, {curve.output_planes}, {curve.measure}"
         rows += with_ours(about, told, ours or [("", {"here": Cell(formats.NONE), "ours": text_cell(NOT_HERE)})])
-    notes = (legend(curve.evidence for curve in published.curves), _NOTE)
+    notes = (
+        legend(curve.evidence for curve in published.curves),
+        _NOTE,
+        *coverage(
+            registry,
+            used,
+            lambda net: (
+                f"{structure(net.config.net)} trained on {net.config.training.loss.replace('_', ' ')}, "
+                f"{net.study.budget_label} budget, {in_short(net.study.coverage)}"
+            ),
+            "; 95 % intervals are in the CSV file",
+        ),
+    )
     return Table(f"figures-{published.id}", title, _COLUMNS, tuple(rows), tuple(filter(None, notes)))
 
 
@@ -61,7 +76,8 @@ def _measured(registry: Registry, net: MeasuredNet, curve: PublishedCurve) -> Ce
     """What stands for the curve here; None where it was not measured."""
     if curve.measure == "training error":
         return _training_error(net)
-    metric, digits = ("top1", None) if curve.measure == "accuracy" else ("squared_error", 4)
+    error = "squared_error_planes" if curve.output_planes > 1 else "squared_error"
+    metric, digits = ("top1", None) if curve.measure == "accuracy" else (error, 4)
     cell = level_alone(net, comparable(registry, net), metric, digits)
     return cell if cell.trials else None
 

@@ -17,11 +17,6 @@ def system(registry: Registry, net: MeasuredNet) -> str | None:
     return registry.bases[net.study.base].system if net.study.base in registry.bases else None
 
 
-def place(net: MeasuredNet) -> str:
-    """`gonn-b5 without ladder_input (cpu, kgs)`."""
-    return f"{net.name} ({net.study.budget_label}, {net.study.data})"
-
-
 def key(net: MeasuredNet) -> str:
     """Of a row of ours: the net and its first trial."""
     return f"here: {net.name}, {net.study.budget_label}, {net.study.data}, {net.trials[0].id}"
@@ -51,12 +46,14 @@ def coverage(
 
 def counterparts(nets: Sequence[MeasuredNet], registry: Registry, ours: Counterpart | None) -> list[MeasuredNet]:
     """Nets that a published number is of, as they are scaled here: the base as it stands, or whichever net of a
-    comparison of that card has it in that state, on any base of the same system."""
+    comparison of its settings, of that card or another, has it in that state, on any base of the same system."""
     if ours is None:
         return []
     if ours.card is None or ours.state is None:
         return [net for net in nets if net.base and net.study.base == ours.base]
-    names = (f"with {ours.card}", f"without {ours.card}")
+    paths = registry.card(ours.card).toggles.keys()
+    alike = [card.id for card in registry.cards.values() if card.toggles.keys() == paths]
+    names = {f"{state} {card}" for card in alike for state in ("with", "without")}
     compared = {_group(net) for net in nets if not net.base and net.label in names}
     wanted, found = registry.bases[ours.base].system, []
     for net in nets:

@@ -10,7 +10,7 @@ HERE = "here"
 NOT_HERE = "not measured here"
 _MARKS = {
     "stated": ("", ""),
-    "derived": (" §", "worked out from the document's numbers"),
+    "derived": (" §", "worked out or concluded from what the document says"),
     "read_from_picture": (" ¶", "read off one of its pictures"),
     "read_from_code": (" †", "from its code or another version of it, not in the document as stored"),
     "unverified_memory": (" ‡", "from memory, not verified"),

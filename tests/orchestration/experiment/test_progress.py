@@ -54,6 +54,30 @@ def test_starting_waiting_and_evaluating_are_said():
     assert progress.hear(event("tick", "elsewhere", 1, 2, None, None)) is None
 
 
+def test_the_expected_end_counts_evaluation_as_long_as_it_took_so_far():
+    now = [0.0]
+    progress = StudyProgress("T", {name: name for name in "abc"}, dict.fromkeys("abc", 1000), lambda: now[0])
+    split = {"split": "test", "history": "full", "positions": 1, "of": 100}
+    for trial in "ab":
+        progress.hear(event("tick", trial, 1000, 1000, None, 100.0))
+    assert progress.seconds_left == 1000 / 200, "of c alone: nothing is known of evaluation"
+    for trial in "ab":
+        progress.hear(event("evaluating", trial, 1000, 1000, None, None, **split))
+    now[0] = 6.0
+    progress.hear(event("evaluating", "b", 1000, 1000, None, None, **split))
+    progress.hear(event("finished", "a", 1000, 1000, None, None))
+    assert progress.seconds_left == 1000 / 100 + 6, "b is nearly done, c is evaluated for 6 s"
+    progress.hear(event("tick", "c", 1000, 1000, None, 100.0))
+    now[0] = 4.0
+    assert progress.seconds_left == (2 + 6) / 2
+
+
+def test_while_the_first_evaluations_are_all_that_is_left_the_end_is_unknown():
+    progress = StudyProgress("T", {"a": "a"}, {"a": 1000})
+    progress.hear(event("tick", "a", 1000, 1000, None, 100.0))
+    assert "100 % of samples, ETA -:--" in progress.summary()
+
+
 def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_study(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     out = Terminal()
@@ -90,3 +114,11 @@ def test_in_a_narrow_terminal_words_wrap_and_none_is_lost(monkeypatch):
         display._display.refresh(0.0)
     words = " ".join(" ".join(out.drawn()).split())
     assert "ETA" in words and "2.500" in words and "validation" in words and "…" not in words
+
+
+def test_parts_of_steps_count():
+    study = StudyProgress("T", {"a": "one"}, {"a": 1000})
+    line = study.hear(event("tick", "a", 240, 1000, None, 100.0, step=6.5, steps=25))
+    assert describe(line) == "one: 240/1,000, step 6.50/25, 100/s, ETA 0:07" and study.share == 0.26
+    study.hear(event("retried", "a", 200, 1000, None, None, message="died"))
+    assert study.share == 0.2

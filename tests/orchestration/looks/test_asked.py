@@ -16,6 +16,10 @@ def test_looks_are_steps_of_the_first_number_and_end_at_the_last():
     assert asked("3..10").text == "3..10" and asked("1,2,7").text == "1,2,7"
 
 
+def test_a_single_seed_has_a_comma():
+    assert asked("7,").each == (7,) and asked("7,").text == "7," and asked("7").each == (1, 2, 3, 4, 5, 6, 7)
+
+
 def test_a_control_may_have_more_seeds():
     assert asked(control="6") == AskedSeeds((1, 2, 3, 4), control=(5, 6))
     assert asked("1,7", control="1,7,9,10", design="leave-one-out") == AskedSeeds((1, 7), control=(9, 10))

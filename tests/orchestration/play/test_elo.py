@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gonn_core.errors import SettingError
+from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
 from gonn_core.play.engines.commands import Engine
 from gonn_core.play.match.spec import NetSpec
@@ -215,6 +215,9 @@ def test_snapshots_by_their_samples(tmp_path):
     ):
         with pytest.raises(SettingError, match=problem):
             snapshot_specs(folder, sizes)
+    (folder / "snapshots" / "20000.safetensors").unlink()
+    with pytest.raises(InputError, match=f"{folder.name}: no snapshot of 10,000 samples or more"):
+        snapshot_specs(folder, None)
 
 
 def test_bad_settings_of_the_verb_in_one_line(tmp_path, monkeypatch, capsys):

@@ -36,6 +36,16 @@ def test_plain_lines_come_every_few_seconds():
     ]
 
 
+def test_moves_are_shown_before_the_first_game_ends():
+    stream, clock = io.StringIO(), Clock()
+    with GameCount("match", 2, stream, clock) as count:
+        count.add_moves(1200)
+        count.add_moves(34)
+        clock.seconds += 60
+        count.tick()
+    assert stream.getvalue() == "match: 0/2 games, 1,234 moves, 0.0/min, ETA -:--\n"
+
+
 def test_a_terminal_has_one_bar(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     stream, clock = Terminal(), Clock()

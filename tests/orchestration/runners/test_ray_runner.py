@@ -1,10 +1,14 @@
 """What a command does when Ray does not start, dies or falls silent; Ray's part is played by `ray_fakes`, but for the
-last two tests."""
+last three tests."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,7 @@ from orchestration.runners.ray_session import Member, members
 from tests.orchestration.fakes import fake_job
 from tests.orchestration.runners import ray_fakes
 from tests.trial.helpers import assert_same_trial, tiny_config, tiny_job
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -128,6 +132,60 @@ def test_ray_loses_its_raylet_and_then_its_head_and_the_numbers_are_those_of_an_
     for job in whole:
         run_trial(job)
         assert_same_trial(tmp_path / "whole" / job.id, tmp_path / "cut" / job.id)
+
+
+def listening(pids: Iterable[int]) -> set[str]:
+    """Addresses on which these processes listen."""
+    sockets, found = set(), set()
+    for pid in pids:
+        for file in Path(f"/proc/{pid}/fd").glob("*"):
+            with suppress(OSError):  # closed meanwhile
+                sockets.add(os.readlink(file))
+    for table in Path("/proc/net/tcp"), Path("/proc/net/tcp6"):
+        for line in table.read_text().splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                words = local.split(":")[0]
+                raw = b"".join(bytes.fromhex(words[i : i + 8])[::-1] for i in range(0, len(words), 8))
+                address = ip_address(raw)
+                found.add(str(getattr(address, "ipv4_mapped", None) or address))
+    return found
+
+
+CLIENT = """
+import sys
+from ray._raylet import GcsClient
+print(GcsClient(address=sys.argv[1]).internal_kv_keys(b"", None, 60))
+"""
+
+
+@pytest.mark.system
+@pytest.mark.xdist_group("ray")
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
+def test_a_private_ray_listens_to_this_machine_alone_and_answers_who_has_its_token(tmp_path):
+    job, answers, addresses = tiny_job(tmp_path), [], set()
+
+    def on_event(event):
+        if event.kind != "point" or answers:
+            return
+        alive = ray_processes(os.getpid())
+        addresses.update(listening(each.pid for each in alive))
+        raylet = next(each for each in alive if "raylet/raylet --raylet_socket" in each.words)
+        theirs = dict(
+            entry.split("=", 1) for entry in Path(f"/proc/{raylet.pid}/environ").read_text().split("\0") if "=" in entry
+        )
+        address = re.search(r"--gcs-address=(\S+)", raylet.words).group(1)
+        for token in (theirs["RAY_AUTH_TOKEN"], "0" * 64, None):
+            given = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+            given |= {} if token is None else {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
+            client = [sys.executable, "-c", CLIENT, address]
+            answers.append(subprocess.run(client, env=given, capture_output=True, text=True, timeout=PATIENCE))
+
+    (outcome,) = RayRunner().run([job], 1, on_event)
+    assert outcome.state == "done" and addresses == {"127.0.0.1"}
+    with_token, *without = answers
+    assert with_token.returncode == 0, with_token.stderr
+    assert all(answer.returncode == 1 and "token" in answer.stderr for answer in without) and len(without) == 2
 
 
 CLUSTER = """

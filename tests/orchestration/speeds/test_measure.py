@@ -127,3 +127,14 @@ def test_a_factor_has_the_range_over_turns():
     apart = ArmSpeed(10.0, "cpu", 0.1, (8.0, 10.0), "t")
     assert speed_range(one, apart) == (0.9, 1.5)
     assert speed_range(one, ArmSpeed(10.0, "cpu", 0.1)) is None
+
+
+def test_how_long_measuring_takes_is_known_beforehand():
+    """5 turns of each net: 3 steps to warm up, then 0.1 s where trials take seconds; half a second where trials are
+    long and nets few, less of many nets."""
+    steps = 3 * 32 / 320.0
+    assert measure.measuring_seconds([]) == 0.0
+    assert measure.measuring_seconds([(NET, 3200.0)] * 2) == pytest.approx(5 * 2 * (0.1 + steps / 10))
+    long = with_values(NET, {"training.samples": 320_000})
+    assert measure.measuring_seconds([(long, 320.0)] * 2) == pytest.approx(5 * 2 * (0.5 + steps))
+    assert measure.measuring_seconds([(long, 320.0)] * 80) == pytest.approx(5 * 80 * (0.1 + steps))

@@ -6,10 +6,11 @@ import shutil
 import pytest
 
 from ablations.study import Study
-from orchestration.cli.studies import ablate, scale
+from orchestration.cli.studies import ablate, scale, train
 from orchestration.data.prepare import prepare_shown
 from orchestration.study.checking import Request, check
 from orchestration.study.laying_out import lay_out
+from orchestration.study.train import check_trial
 from reports.screen.commands import study_command
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
@@ -29,6 +30,12 @@ REQUESTS = {
         "name": "parametric_relu,ko_plane,chain_pooling", "design": "screen", "hold": "ladder_input",
     },
     "a base alone": {"name": None, "base": "gonn-b5", "samples": "2560", "seeds": "2"},
+    "one trial": {"base": "gonn-b5", "seed": 7, "values": ()},
+    "one trial with settings": {
+        "base": "gonn-b5",
+        "seed": 2,
+        "values": ("net.activation=relu", "net.trunk.dilations=[2]", "training.samples=2560", "features.ladders=false"),
+    },
 }  # fmt: skip
 
 
@@ -40,7 +47,8 @@ def home(tmp_path_factory):
 
 
 def planned(**settings) -> Study:
-    checked, workspace = check(Request(**settings)), Workspace.here()
+    workspace = Workspace.here()
+    checked = check_trial(**settings) if "values" in settings else check(Request(**settings))
     return lay_out(checked, prepare_shown(checked.dataset, workspace), workspace).study
 
 
@@ -48,8 +56,10 @@ def typed(command: str) -> dict:
     """What the command line makes of it."""
     program, verb, *arguments = shlex.split(command)
     assert program == "gonn"
-    command_of = {"ablate": ablate, "scale": scale}[verb]
+    command_of = {"ablate": ablate, "scale": scale, "train": train}[verb]
     settings = command_of.make_context(verb, arguments).params
+    if verb == "train":
+        return {key: value for key, value in settings.items() if key != "track"}
     return {"name": None, **{key: value for key, value in settings.items() if key in Request.__dataclass_fields__}}
 
 

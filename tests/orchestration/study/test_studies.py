@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from ablations.declarations import FOLDER
+from ablations.study import TrialRef, read_study
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
 from orchestration.runners.local import LocalRunner
+from orchestration.tracking.records import study_info
 from tests.orchestration.commands import gonn, start, workspace
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until
@@ -154,15 +157,30 @@ def test_two_slots_evaluate_or_probe_in_two_processes(home, monkeypatch, capsys,
 
 
 def test_a_base_trained_alone_is_the_trial_that_the_studies_have(home):
+    """From our declaration, with a setting changed, and from a file of one's own, which MLflow gets one experiment
+    of."""
+    from mlflow import MlflowClient
+
     before = contents(home / "runs")
     control, treatment = (trial["trial"] for trial in study_of(home, "parametric_relu")["trials"])
-    for extra, trial in (([], control), (["--set", "net.activation=relu"], treatment)):
-        code, out, err = gonn(home, "train", "gonn-b5", "--budget", "smoke", *extra)
-        assert (
-            (code, err) == (0, "")
-            and out.startswith("test (full history): ")
-            and out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
-        )
+    ours = (FOLDER / "bases" / "gonn-b5.yaml").read_text()
+    (home / "mine.yaml").write_text(ours.replace("id: gonn-b5\nalso_called: [gonn-published-5b]", "id: mine"))
+    for base, extra, trial in (
+        ("gonn-b5", ["--no-track"], control),
+        ("gonn-b5", ["--no-track", "--set", "net.activation=relu"], treatment),
+        ("mine.yaml", [], control),
+    ):
+        code, out, err = gonn(home, "train", base, "--budget", "smoke", *extra)
+        assert code == 0 and "1 trial, 1 of them done already" in err, err
+        assert out.endswith(f"trial {trial} in {home / 'runs' / trial}\n")
+    trained = {study.base: study for path in home.glob("studies/control-*/study.json") for study in [read_study(path)]}
+    assert {base: study.trials for base, study in trained.items()}["mine.yaml"] == (
+        TrialRef(trial=control, arm="control", seed=1),
+    )
+    page = (home / "out" / trained["mine.yaml"].id / "report.html").read_text()
+    assert "gonn scale mine.yaml --data starter --budget smoke --seeds 1" in page and "net.trunk.width" in page
+    experiments = MlflowClient(f"sqlite:///{home / 'mlflow.db'}").search_experiments()
+    assert [each.name for each in experiments if each.name != "Default"] == [study_info(trained["mine.yaml"]).name]
     code, out, _ = gonn(home, "train", "gonn-b5", "--budget", "smoke", "--job", str(home / "job.json"))
     assert code == 0 and out.startswith(f"{home / 'job.json'}: trial {control} of 5,120 samples; ")
     assert contents(home / "runs") == before

@@ -26,7 +26,7 @@ from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study
 from tests.paths import ROOT
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path, monkeypatch):
@@ -57,9 +57,18 @@ def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_pa
     assert "secret" not in redacted(uri) and redacted(uri).startswith(shown.split("/")[0])
 
 
+def is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.system
 @pytest.mark.xdist_group("server")
-def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch):
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, monkeypatch, end):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     for trial in ("c0", "t0"):
         write_trial(tmp_path / "runs" / trial, "done")
@@ -89,10 +98,12 @@ serve(root, {port}, lambda: "1", lambda text: print(text, flush=True))
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(request)
     finally:
-        server.send_signal(signal.SIGTERM)  # as Ctrl-C does
-        assert server.wait(PATIENCE) == 0
-    with socket.create_server(("127.0.0.1", port)):
-        pass
+        server.send_signal(end)  # SIGTERM does what Ctrl-C does
+        assert server.wait(PATIENCE) == (0 if end == signal.SIGTERM else -end)
+    if end == signal.SIGTERM:
+        assert is_free(port)
+    else:
+        wait_until(lambda: is_free(port))
     assert not os.environ.get("MLFLOW_TRACKING_URI")
 
 

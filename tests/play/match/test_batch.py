@@ -116,7 +116,10 @@ def test_the_moves_are_those_that_the_players_choose_one_by_one():
 def test_a_game_without_an_end_is_scored_as_it_stands():
     players = {"A": fixed(), "B": fixed()}
     for most in (1, 7, 50):
-        lines = [line for line, _ in play_games(players, range(3), terms(most_moves=most), places=2)]
+        moves = []
+        played = play_games(players, range(3), terms(most_moves=most), places=2, on_moves=moves.append)
+        lines = [line for line, _ in played]
+        assert sum(moves) == 3 * most
         assert [(line.end, line.moves, line.unsettled) for line in lines] == [("length", most, ())] * 3
 
 

@@ -48,14 +48,16 @@ def entrants():
         entrant.close()
 
 
-def play(record, sides, games, workers=2, stopped=lambda: False):
-    return list(play_match(record, sides, NAMES, games, workers, stopped))
+def play(record, sides, games, workers=2, stopped=lambda: False, **options):
+    return list(play_match(record, sides, NAMES, games, workers, stopped, **options))
 
 
 def test_a_match_on_disk(tmp_path, entrants):
     sides = entrants(fake("stones=2"), fake("stones=3"))
     record = match_of(tmp_path, sides)
-    lines = play(record, sides, 4)
+    moves = []
+    lines = play(record, sides, 4, on_move=moves.append)
+    assert sum(moves) == sum(line.moves for line in lines)
     assert {line.game: line.black for line in lines} == {0: "A", 1: "B", 2: "A", 3: "B"}
     assert {line.end for line in lines} == {"passes"}
     assert MatchRecord(record.folder).lines() == lines

@@ -149,7 +149,7 @@ def test_every_claim_of_every_card_is_there_once(sections):
 def test_claims_never_run_name_the_command(sections):
     waiting = rows(table(sections, "claims-open-gonn"))
     assert (
-        waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod"
+        waiting["ladder_block 1"]["how"].text == "make ablation NAME=ladder_block DATA=gogod-1995"
     )  # the claim's own games
     assert waiting["ladder_only_target 1"]["how"].text.endswith(", then gonn probe ladder_only_target")
 

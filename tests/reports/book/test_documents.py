@@ -152,13 +152,13 @@ def test_the_ablation_study_has_ours_beside_the_published(reports, tables):
             own = cells[f"{column}_ours"]
             assert own.value == [found.mean, found.interval95.low, found.interval95.high]
             assert set(own.trials) == {trial.id for trial in nets[name].trials} and own.evaluation == 0
-        assert cells["ours"].text == f"{name} (cpu, kgs), 3 seeds"
+        assert cells["ours"].text == f"{name} (cpu, kgs, 100k, 3 seeds)"
     (ko,) = rows(table, excluded="Ko")
     assert ko["ours"].text == f"{NOT_HERE}: make ablation NAME=clark_ko_plane" and ko["rank_ours"].text == "–"
     assert "36.55 %,,,,7.59" not in csv_text(table) and "0.3655" in csv_text(table)
 
 
-def test_curves_have_the_nets_of_the_card_in_either_state(tables):
+def test_curves_have_the_nets_of_the_card_in_either_state(reports, tables):
     table = tables["figures-cazenave"]
     one, three = rows(table, figure="8")
     assert "cazenave-7x128 (cpu" in one["ours"].text and "with three_output_planes" in three["ours"].text
@@ -168,7 +168,17 @@ def test_curves_have_the_nets_of_the_card_in_either_state(tables):
         and not set(one["here"].trials) & set(three["here"].trials)
     )
     without, norm = rows(table, figure="11")
-    assert norm["ours"].text == "here: cazenave-7x128 with golois_block (cpu, kgs)" and 0 < norm["here"].value[0] < 2
+    assert (
+        norm["ours"].text == "here: cazenave-7x128 with golois_block (cpu, kgs, 100k, 3 seeds)"
+        and 0 < norm["here"].value[0] < 2
+    )
+    assert any("ResNet 3 blocks of 32 trained on cross entropy, cpu budget, kgs" in note for note in table.notes)
+    # Errors of a net with three planes are over them, as the document's (Fig. 9).
+    net = next(net for net in measured_nets([each.results for each in reports]) if "three" in net.label)
+    first, over = (level(net, 0, metric).mean for metric in ("squared_error", "squared_error_planes"))
+    (three,), (one,) = (rows(table, figure=figure, measure="test error") for figure in ("9", "10"))
+    assert over == pytest.approx(first + 0.2) and three["here"].value[0] == over
+    assert one["here"].value == without["here"].value  # of one plane
     # Trained on cross-entropy: no training error of theirs is like the figure's.
     assert all(cells["ours"].text == NOT_HERE for cells in rows(table, measure="training error"))
 
@@ -235,6 +245,24 @@ def test_a_counterpart_is_found_on_any_base_of_its_system(reports):
     assert [net.name for net in off] == ["cazenave-7x128"]
     assert counterparts(nets, registry(), Counterpart(base="cazenave-14x256")) == []
     assert counterparts(nets, registry(), None) == []
+
+
+def test_figure_13_has_the_nets_of_a_study_of_two_of_them(tmp_path):
+    base = "cazenave-fig13-golois"
+    study = plan_study(tmp_path, "golois_against_original", base=base, budget="paper", seeds=(1, 2))
+    train(study, {})
+    report = make_report(load_results(study.study, study.runs, study.study_folder), study.registry)
+    table = tables_of([report])["figures-cazenave"]
+    found = {cells["net"].text: cells for cells in rows(table, figure="13")}
+    errors = {
+        net.name: sum(trial.curve[-1]["train_loss"] for trial in net.trials) / 2
+        for net in measured_nets([report.results])
+    }
+    for name, net in (("Golois", base), ("original residual", f"{base} without golois_against_original")):
+        assert found[name]["ours"].text == f"here: {net} (paper, kgs, 5M, 2 seeds)"
+        assert found[name]["here"].value == pytest.approx([errors[net]])
+    assert found["residual"]["ours"].text == found["identity mappings"]["ours"].text == NOT_HERE
+    assert any("ResNet 7 blocks of 256 trained on squared error" in note for note in table.notes)
 
 
 GAIN = {"change": "c", "gain": "g", "evidence": "stated"}

@@ -8,7 +8,7 @@ from reports.results.study_results import load_results
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.weights.statistics import statistic, untrained_weights
-from tests.reports.made_studies import plan_study, registry_with, train
+from tests.reports.made_studies import plan_study, registry, registry_with, train
 
 CLAIMS = {
     "right": {"value": -0.025},
@@ -178,6 +178,18 @@ def test_training_loss_has_no_evaluation_noise(report):
     lines = {trial.seed: trial.curve[-1]["train_nats"] for trial in report.results.of_arm("control")}
     result = last_of_curve(report.results, "control", "train_nats")
     assert dict(zip(result.seeds, result.means, strict=True)) == pytest.approx(lines)
+
+
+def test_two_losses_are_not_compared(tmp_path):
+    """The cpu budget trains Cazenave's nets on cross-entropy, the document on the squared error."""
+    for budget, told in (("cpu", "not measured yet"), ("paper", "not tested here")):
+        made = plan_study(tmp_path / budget, "golois_block", base="cazenave-fig13", budget=budget, seeds=(1, 2))
+        train(made, {})
+        found = make_report(load_results(made.study, made.runs), registry()).findings
+        (finding,) = (each for each in found if each.claim.metric == "train_loss")
+        assert finding.verdict == told and finding.tested == (finding.measured.text != "–")
+        other = "training.loss (cross_entropy instead of squared_error)"
+        assert (other in finding.measured.note) == (budget == "cpu")
 
 
 def test_parameters_are_counted_on_the_claims_own_net(tmp_path):

@@ -6,7 +6,9 @@ import json
 import numpy as np
 import pytest
 
+from gonn_core import numerics
 from gonn_core.errors import InputError
+from gonn_core.nets import fingerprint
 from reports.results.study_results import load_results
 from reports.stats.clusters import sums_by_game
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
@@ -95,6 +97,22 @@ def test_an_evaluation_of_other_size_than_planned_is_refused(tmp_path):
         InputError, match="an evaluation of 7 positions of 40 games where the study has 1,958 positions of 40 games"
     ):
         load_results(made.study, made.runs)
+
+
+def test_a_trial_of_another_net_is_left_out_and_named(tmp_path, monkeypatch):
+    made = plan_study(tmp_path, "parametric_relu", seeds=(1,))
+    train(made, {})
+    control = made.study.trials[0].trial
+    path = made.runs / control / "config.json"
+    tree = json.loads(path.read_text())
+    del tree["seal"]
+    path.write_text(json.dumps(tree | {"numerics": numerics.versions()}))
+    for _ in range(2):  # made trials have one parameter
+        results = load_results(made.study, made.runs, cache=tmp_path / "cache")
+        trial = next(trial for trial in results.trials if trial.id == control)
+        assert (trial.state, trial.result, trial.evaluations[0]) == ("damaged", None, None)
+        assert f"{control}: trained with another net" in trial.failure and "(1 parameters, now " in trial.failure
+        monkeypatch.setattr(fingerprint, "fingerprint", lambda config: pytest.fail("built a net once more"))
 
 
 def test_speeds_and_looks_lie_beside_the_study(tmp_path):

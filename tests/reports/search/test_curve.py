@@ -43,6 +43,7 @@ def test_no_curve_where_it_does_not_bend_upward_or_trials_are_few():
     falling = [(rate, 3.0 - 0.1 * np.log(rate)) for rate in np.geomspace(*RANGE, 7)]
     found = find_optimum(falling, RANGE)
     assert found.rate == pytest.approx(1.0) and found.at_edge
+    assert found.interval is None and not len(found.rates)
     few = find_optimum(parabola([0.05, 0.1, 0.3]), RANGE)
     assert few.rate == pytest.approx(0.1) and few.interval is None and not len(few.rates)
     assert find_optimum([], RANGE) is None

@@ -42,7 +42,16 @@ def test_sentences_of_searches_that_are_not_finished():
         sentences(edge)[-1]
         == "The rate found lies at the edge of the range searched (0.01 to 1): a better one may lie beyond."
     )
-    assert "No interval: it takes 5 finished trials, there are 2." in sentences(edge)
+    assert "No curve, no interval: it takes 5 finished trials, there are 2." in sentences(edge)[1]
+
+
+def test_without_a_curve_there_is_no_interval_and_nothing_is_compared_with_it():
+    levels = {0.02: 3.4, 0.064: 3.2, 0.1: 3.1, 0.2: 2.95, 0.4: 2.8}
+    trials = [tried(number, rate, "done", nats) for number, (rate, nats) in enumerate(levels.items())]
+    assert sentences(search_report(made_search(trials=5), trials)) == [
+        "Best trial: learning rate 0.4, 2.8000 validation nats. No curve, no interval: none bends upward.",
+        "The rate without a search, 0.064: 3.2000 validation nats, +0.4000 against that trial.",
+    ]
 
 
 def test_the_table_goes_by_rate_and_says_how_far_each_trial_came():
