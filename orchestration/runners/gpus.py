@@ -30,12 +30,6 @@ count = torch.cuda.device_count() if torch.cuda.is_available() else 0
 print(json.dumps([torch.cuda.get_device_name(number) for number in range(count)]))
 """
 
-_SIZES_QUESTION = """
-import json, torch
-told = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-print(json.dumps([each.total_memory for each in told]))
-"""
-
 
 class Gpus(NamedTuple):
     """The GPUs that this command may use; instances of a partitioned one count as GPUs."""
@@ -103,23 +97,11 @@ def _found(choices: tuple[tuple[str, str | None], ...]) -> Gpus:
     return found._replace(names=tuple(named[: len(titles)] if named else map(str, range(len(titles)))))
 
 
-@cache
-def memory_sizes() -> tuple[int, ...]:
-    """Bytes of the GPUs that torch sees, in its order: as many as `Gpus.titles`. Raises UserError when it cannot be
-    asked."""
-    return _answer(_SIZES_QUESTION) if visible_gpus().titles else ()
-
-
 def _titles() -> tuple[str, ...]:
     """What torch calls the GPUs that it sees."""
-    return _answer(_QUESTION)
-
-
-def _answer(question: str) -> tuple:
+    asking = [sys.executable, "-c", _QUESTION]
     try:
-        asked = subprocess.run(
-            [sys.executable, "-c", question], capture_output=True, text=True, timeout=PATIENCE_SECONDS
-        )
+        asked = subprocess.run(asking, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
         return tuple(json.loads(asked.stdout.splitlines()[-1]))
     except subprocess.TimeoutExpired:
         why = f"no answer in {PATIENCE_SECONDS:.0f} seconds"

@@ -122,12 +122,7 @@ EFFECTS = (
     ),
     Field("p_sign_flip", "float64", "", "p of the sign-flip test over seeds, from 6 seeds"),
     Field("margin", "float64", "see unit", "differences within ± margin count as none"),
-    Field(
-        "verdict",
-        "str",
-        "",
-        "helps, hurts, no effect, not shown or underpowered, by p_page; else unfinished or not a result",
-    ),
+    Field("verdict", "str", "", "helps, hurts, no effect, not shown, underpowered (p_page), unfinished, not a result"),
     Field(
         "verdict_study",
         "str",

@@ -37,8 +37,6 @@ class _Study:
     report: Report
     headline: str
     samples: int
-    done: int
-    trials: int
 
 
 def book_page(
@@ -116,9 +114,8 @@ def _is_claims(table: Table) -> bool:
 
 
 def _study(report: Report) -> _Study:
-    trials = report.results.trials
     samples = max(arm.config.training.samples for arm in report.study.arms)
-    return _Study(report, study_headline(report), samples, report.results.finished, len(trials))
+    return _Study(report, study_headline(report), samples)
 
 
 def _reading(reports: Sequence[Report]):

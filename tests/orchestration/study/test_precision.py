@@ -108,7 +108,11 @@ def test_what_was_reported_is_told_with_it(home):
     study = planned(home, name="parametric_relu", budget="smoke", precision="bf16").study
     write_json(home.studies / study.id / "study.json", study.model_dump(mode="json"))
     rows = {"parametric_relu": {"delta": -0.1, "verdict": "helps"}}
-    tree = {"study": study.model_dump(mode="json", exclude={"arms", "trials"}), "tables": {"effects": rows}}
+    tree = {
+        "study": study.model_dump(mode="json", exclude={"arms", "trials"}),
+        "done": [2, 2],
+        "tables": {"effects": rows},
+    }
     write_json(home.out / study.id / "report.json", tree)
     assert last_reported(home)[0]["parametric_relu"].where == "gonn-b5 smoke-bf16 starter"
 

@@ -87,7 +87,7 @@ def test_what_a_study_prints(home):
         "Arms: test, ",
         "Effects on the loss: ",
         "Claims of the documents",
-        "underpowered (1 seed, ",
+        "not a result (1 seed, ",
         "\nreport: ",
     ):
         assert words in out
