@@ -2,7 +2,6 @@
 settings, which nobody may take for the one that a trial was trained with (`gonn_core.trial.directory.other_net`)."""
 
 from functools import cache
-from typing import Any
 
 import torch
 
@@ -17,14 +16,12 @@ _SHIFT = 0.1
 """Of the weights before the net answers: what starts at zero would hide the parts before it."""
 
 
-def fingerprint(config: TrialConfig) -> dict[str, Any]:
-    """`parameters` that training can move, and `numbers`: of the logits for two fixed boards the spread and three
-    weighted sums, and the mean size of the initial weights. Of one seed, whatever the configuration's."""
-    return _fingerprint(config.net, config.features, config.training.auxiliary)
-
-
 @cache
-def _fingerprint(net_config: NetConfig, features: FeatureConfig, auxiliary: AuxiliaryConfig) -> dict[str, Any]:
+def fingerprint(
+    net_config: NetConfig, features: FeatureConfig, auxiliary: AuxiliaryConfig
+) -> tuple[int, tuple[float, ...]]:
+    """Parameters that training can move; and of the logits for two fixed boards the spread and three weighted sums,
+    and the mean size of the initial weights. Of one seed."""
     training = TrainingConfig().model_copy(update={"auxiliary": auxiliary})
     parts = {"net": net_config, "features": features, "training": training}
     net = trial_net(TrialConfig().model_copy(update=parts), Draws(0)).eval()
@@ -32,10 +29,10 @@ def _fingerprint(net_config: NetConfig, features: FeatureConfig, auxiliary: Auxi
     with torch.no_grad():
         size = sum(float(values.double().abs().sum()) for values in net.parameters()) / count
         for values in net.parameters():
-            values += _SHIFT * torch.arange(values.numel()).double().cos().float().view_as(values)
+            values.add_(_SHIFT * torch.arange(values.numel()).double().cos().float().view_as(values))
         board = (torch.arange(POINTS) ** 2 // 5 % 10).view(SIZE, SIZE)
         planes = torch.stack([board == i % 10 for i in range(len(net.plane_names))]).float()
         logits = net(torch.stack([planes, planes.roll(3, -1)])).double().flatten()
         waves = [torch.arange(len(logits)).double().mul(each).cos() for each in (1, 2, 3)]
         sums = [float(logits @ wave) / len(logits) ** 0.5 for wave in waves]
-    return {"parameters": count, "numbers": [float(f"{each:.7g}") for each in (float(logits.std()), *sums, size)]}
+    return count, tuple(float(f"{each:.7g}") for each in (float(logits.std()), *sums, size))

@@ -149,7 +149,7 @@ that exchange a part for one with as many parameters 1.4e-3 at least."""
 
 
 class TrainedNet(Strict):
-    """`net` in config.json: `gonn_core.nets.fingerprint`, and the sources that made it (`net_code`)."""
+    """`net` in config.json: the sources of nets (`net_code`), and what they made (`gonn_core.nets.fingerprint`)."""
 
     code: str
     parameters: int
@@ -163,17 +163,19 @@ def net_code() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
 
 
-def _today(config: TrialConfig) -> dict:
+def net_now(config: TrialConfig) -> TrainedNet:
+    """What this code makes of a configuration."""
     from gonn_core.nets.fingerprint import fingerprint  # with torch
 
-    return fingerprint(config)
+    parameters, numbers = fingerprint(config.net, config.features, config.training.auxiliary)
+    return TrainedNet.model_validate({"code": net_code(), "parameters": parameters, "numbers": numbers})
 
 
-def other_net(tree: dict, result: dict | None, today: Callable[[TrialConfig], dict] = _today) -> str | None:
+def other_net(tree: dict, result: dict | None, now: Callable[[TrialConfig], TrainedNet] = net_now) -> str | None:
     """How the net that a trial was trained with differs from the one that this code makes of the same settings; None
     where it does not, and for a trial of other numerics versions. Raises SettingError.
 
-    tree: config.json; result: result.json, which tells the parameters of a trial without a fingerprint.
+    tree: config.json; result: result.json, which has the parameters of a trial without a fingerprint.
     """
     then = parse_model(TrainedNet, tree["net"], "config.json.net") if "net" in tree else None
     if then.code == net_code() if then else result is None:
@@ -181,10 +183,10 @@ def other_net(tree: dict, result: dict | None, today: Callable[[TrialConfig], di
     config = parse_config(tree["config"])
     if tree["numerics"] != numerics_of(config):
         return None
-    now, parameters = today(config), then.parameters if then else result["parameters"]  # type: ignore[index]
-    what = f"{parameters:,} parameters, now {now['parameters']:,}"
-    if parameters == now["parameters"]:
-        if then is None or max(map(abs, map(sub, then.numbers, now["numbers"]))) <= _TOLERANCE * then.numbers[0]:
+    made, parameters = now(config), then.parameters if then else result["parameters"]  # type: ignore[index]
+    what = f"{parameters:,} parameters, now {made.parameters:,}"
+    if parameters == made.parameters:
+        if then is None or max(map(abs, map(sub, then.numbers, made.numbers))) <= _TOLERANCE * then.numbers[0]:
             return None
         what = "other initial weights or other outputs from the same"
     return (

@@ -2,9 +2,6 @@
 
 What is made again is what was there: training goes by draws that the configuration decides. A trial goes on from its
 checkpoint where that and the curve up to it are whole, and begins again where they are not.
-
-What was trained with another net than this code makes of the same settings is whole, and of no use to anybody here: it
-is refused, and neither used nor removed.
 """
 
 from collections.abc import Callable, Iterator

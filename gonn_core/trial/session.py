@@ -21,7 +21,6 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
-from gonn_core.nets.fingerprint import fingerprint
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import Batch, PlaneMaker, extras_of, training_batches
 from gonn_core.training.cores import loader_threads
@@ -38,7 +37,7 @@ from gonn_core.training.speed import synchronize
 from gonn_core.trial import checkpoint
 from gonn_core.trial.clock import Clock
 from gonn_core.trial.data import TrialData, prepare_planes
-from gonn_core.trial.directory import TrialDirectory, net_code
+from gonn_core.trial.directory import TrialDirectory, net_now
 from gonn_core.trial.events import Changed, Compiling, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
@@ -146,7 +145,7 @@ class Session:
             "canonical": canonical(self.job.config),
             "config": self.job.config.model_dump(mode="json"),
             "numerics": numerics_of(self.job.config),
-            "net": {"code": net_code(), **fingerprint(self.job.config)},
+            "net": net_now(self.job.config).model_dump(mode="json"),
             "run": settings.model_dump(mode="json"),
             "labels": recorded["labels"] if recorded else self.job.labels,
             "sessions": [*(recorded["sessions"] if recorded else []), session],

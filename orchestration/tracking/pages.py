@@ -70,10 +70,15 @@ class FrontPage:
         await self._application({**scope, "headers": unconditional}, receive, changed)
 
 
+def _end_with_the_command() -> None:
+    os.read(0, 1)  # a pipe whose other end is the command's alone
+    os.killpg(0, signal.SIGKILL)
+
+
 def application() -> FrontPage:
-    """MLflow's application with this page; called once by the server. Its processes end once their standard input does:
-    a pipe of the command, which may be killed."""
-    threading.Thread(target=lambda: (os.read(0, 1), os.killpg(0, signal.SIGKILL)), daemon=True).start()
+    """MLflow's application with this page; called once by the server, which ends with the command that it serves, also
+    where that is killed."""
+    threading.Thread(target=_end_with_the_command, daemon=True).start()
     from mlflow.server.fastapi_app import app
 
     return FrontPage(app)

@@ -45,21 +45,12 @@ def _serve_here(
     command = [sys.executable, "-m", "mlflow", "server", "--app-name", pages.NAME, "--backend-store-uri", uri]
     command += ["--host", host, "--port", str(port), "--workers", "1"]
     command += ["--default-artifact-root", (root / "mlartifacts").resolve().as_uri(), "--no-serve-artifacts"]
-    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
+    quiet = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **ENVIRONMENT}
     quiet["PYTHONPATH"] = os.pathsep.join(filter(None, [python_path, os.environ.get("PYTHONPATH")]))
     log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - the server writes to it as long as it runs
-    server = subprocess.Popen(
-        command,
-        env={**os.environ, **quiet},
-        cwd=root,
-        stdin=subprocess.PIPE,  # its end is this command's: see `pages.application`
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
+    server = subprocess.Popen(  # see `pages.application` for its stdin
+        command, env=quiet, cwd=root, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
     )
-    before = signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # its session of its own would outlive a `kill` of this command
     try:
         _wait_until_it_answers(server, log, host, port)
         say(f"{address}  (Ctrl-C ends it)")
@@ -72,7 +63,6 @@ def _serve_here(
         return 0
     finally:
         _end(server)
-        signal.signal(signal.SIGTERM, before)
 
 
 def _address(base: str, experiment: str | None) -> str:

@@ -4,7 +4,6 @@ A trial that is missing, running or failed is carried as such: a table of an unf
 whoever wants numbers gets them from the trials that have them.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
 from gonn_core.rating.matches import Match
-from gonn_core.trial.directory import State, TrialDirectory, net_code, other_net
+from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, digest
 from reports.results.decisions import Look, due_trials, read_decisions
 from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
@@ -171,8 +170,7 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
     curve = tuple(directory.metrics())
     if result is not None:
         directory.check_course(curve, result)
-        assert config is not None  # written before any result
-        if problem := other_net(config, result, partial(_fingerprint, cache=cache)):
+        if config is not None and (problem := other_net(config, result, partial(_net_now, cache=cache))):
             raise Damaged(folder, problem)
     evaluations, damages = _evaluations(study, ref, folder, result, cache)
     return TrialResult(
@@ -188,17 +186,12 @@ def _load_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -
     )
 
 
-def _fingerprint(config: TrialConfig, cache: Path | None) -> dict:
-    """`gonn_core.nets.fingerprint`, kept in the folder `cache`: it builds the net."""
-
-    def made() -> bytes:
-        from gonn_core.nets.fingerprint import fingerprint  # with torch and numba
-
-        return json.dumps(fingerprint(config)).encode()
-
+def _net_now(config: TrialConfig, cache: Path | None) -> TrainedNet:
+    """`net_now`, which builds the net, kept in the folder `cache`."""
     net = config.net, config.features, config.training.auxiliary
     place = cache / f"{digest(net)}.net" if cache else None
-    return json.loads(cached(place, (net_code(), net), made))
+    made = cached(place, (net_code(), net), lambda: net_now(config).model_dump_json().encode())
+    return TrainedNet.model_validate_json(made)
 
 
 def machines_of(sessions: Sequence[Mapping]) -> tuple[str, ...]:

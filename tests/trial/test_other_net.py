@@ -8,7 +8,7 @@ import pytest
 
 from gonn_core.errors import InputError
 from gonn_core.files.seals import sealed_json
-from gonn_core.nets import fingerprint as fingerprints
+from gonn_core.nets.fingerprint import fingerprint
 from gonn_core.nets.gonn import ladder_block
 from gonn_core.nets.init import parameter
 from gonn_core.trial import directory as directories
@@ -40,9 +40,9 @@ def folder(tmp_path, trained) -> Path:
 def other_code(monkeypatch):
     """The sources of nets differ from those that trained; what they make is up to the test."""
     monkeypatch.setattr(directories, "net_code", lambda: "0" * 16)
-    fingerprints._fingerprint.cache_clear()
+    fingerprint.cache_clear()
     yield
-    fingerprints._fingerprint.cache_clear()
+    fingerprint.cache_clear()
 
 
 def wider(width: int, share: str) -> int:
@@ -80,7 +80,7 @@ def test_a_trial_under_way_does_not_go_on_with_another_net(tmp_path, other_code,
     run_trial(job, lambda event: not (isinstance(event, Point) and event.samples >= 80))
     monkeypatch.setattr(ladder_block, "STRONGEST", 3.0)
     monkeypatch.setattr(directories, "net_code", lambda: "1" * 16)
-    fingerprints._fingerprint.cache_clear()
+    fingerprint.cache_clear()
     with pytest.raises(InputError, match="trained with another net"):
         run_trial(job)
 

@@ -97,8 +97,10 @@ def test_from_the_root_page_one_comes_to_a_chart_of_nats_by_arm(tmp_path, monkey
         port = free.getsockname()[1]
     code = f"""
 from pathlib import Path
+from orchestration.cli.signals import terminable
 from orchestration.tracking.ui import serve
-serve(Path({str(tmp_path)!r}), {port}, lambda: None, lambda text: print(text, flush=True))
+with terminable():
+    serve(Path({str(tmp_path)!r}), {port}, lambda: None, lambda text: print(text, flush=True))
 """
     server = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:

@@ -77,10 +77,10 @@ def test_the_server_answers_at_the_study_and_ends_with_its_command(tmp_path, mon
         port = free.getsockname()[1]
     code = f"""
 from pathlib import Path
+from orchestration.cli.signals import terminable
 from orchestration.tracking.ui import serve
-from orchestration.tracking.uri import redacted
-root = Path({str(tmp_path)!r})
-serve(root, {port}, lambda: "1", lambda text: print(text, flush=True))
+with terminable():  # as in every command
+    serve(Path({str(tmp_path)!r}), {port}, lambda: "1", lambda text: print(text, flush=True))
 """
     server = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -98,12 +98,9 @@ serve(root, {port}, lambda: "1", lambda text: print(text, flush=True))
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(request)
     finally:
-        server.send_signal(end)  # SIGTERM does what Ctrl-C does
+        server.send_signal(end)
         assert server.wait(PATIENCE) == (0 if end == signal.SIGTERM else -end)
-    if end == signal.SIGTERM:
-        assert is_free(port)
-    else:
-        wait_until(lambda: is_free(port))
+    wait_until(lambda: is_free(port))
     assert not os.environ.get("MLFLOW_TRACKING_URI")
 
 
