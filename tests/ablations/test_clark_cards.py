@@ -22,10 +22,13 @@ EXCLUDED = {  # the ablation table, from memory: accuracy, rank, probability wit
 }
 CONCLUDED = {  # said of no measure, read of accuracy; of each technique, of several; of accuracy, of a probability
     "clark_relu.accuracy",
+    "convolutional.accuracy",
+    "edge_as_opponent.accuracy",
     "filter_shape.accuracy",
     "fully_connected_head.accuracy",
     "hidden_padding.accuracy",
     "learning_rate_annealing.accuracy",
+    "second_full_layer.accuracy",
     "clark_all_techniques.rank",
     "clark_all_techniques.probability",
     "clark_all_but_liberties.rank",

@@ -108,6 +108,15 @@ def test_four_times_larger(budget):
     assert large / small == pytest.approx(4, rel=0.08)
 
 
+def test_flops_are_the_yardstick_where_smolgen_has_most_parameters():
+    """As the card's summary says: the larger net has half the parameters and 2.1 times the operations."""
+    arms = resolve(REGISTRY, "lczero_all_against_larger", "paper")
+    larger, improved = (parameters(arm) for arm in (arms.off, arms.on))
+    assert (larger, improved) == (40_158_880, 80_473_216)
+    larger, improved = (flops_per_sample(arm.net, 26) for arm in (arms.off, arms.on))
+    assert round(larger / improved, 1) == 2.1
+
+
 @pytest.mark.parametrize("budget", ["cpu", "gpu", "paper"])
 def test_small_heads_are_of_size_16(budget):
     arms = resolve(REGISTRY, "small_heads", budget)
