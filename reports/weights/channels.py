@@ -1,8 +1,7 @@
 """Channels of the policy head just before they are pooled, on the documents' positions, and how near they come to the
 published ones."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,6 +113,7 @@ def _config(folder: Path) -> TrialConfig:
 def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np.ndarray:
     """(positions, channels, 361)."""
     from gonn_core.evaluation.probes.measure import on_positions
+    from gonn_core.nets.fingerprint import one_thread
 
     maps = []
 
@@ -122,19 +122,6 @@ def _ask(net, config: TrialConfig, positions: Sequence[PublishedPosition]) -> np
         maps.append(net.head.channels_to_pool(body).flatten(2).numpy())
         return net.head(body)
 
-    with _one_thread():
+    with one_thread():
         on_positions(config.features, [each.case.position for each in positions], ask)
     return np.concatenate(maps)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums are made in one order, whatever the number of cores."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
