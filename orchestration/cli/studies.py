@@ -24,6 +24,7 @@ from orchestration.cli.options import (
     study_options,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.console import LOADING, moving
 
 
 @click.command("list")
@@ -88,7 +89,8 @@ def new_card(**settings):
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
-    from orchestration.study import plan_view
+    with moving(LOADING):
+        from orchestration.study import plan_view
 
     plan_view.print_plan(_request(settings))
 
@@ -100,7 +102,8 @@ def plan(**settings):
 @address_option
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
-    from orchestration.study import ablate
+    with moving(LOADING):
+        from orchestration.study import ablate
 
     return ablate.run_study(_request(settings), runner, slots, track, address)
 
@@ -123,7 +126,8 @@ def _request(settings):
 @address_option
 def scale(runner, slots, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
-    from orchestration.study import ablate, checking, plan_view
+    with moving(LOADING):
+        from orchestration.study import ablate, checking, plan_view
 
     request = checking.Request(name=None, **settings)
     return plan_view.print_plan(request) if plan else ablate.run_study(request, runner, slots, track, address)
@@ -190,7 +194,8 @@ def probe(**settings):
 @compile_option
 def train(**settings):
     """Train one trial of a BASE net."""
-    from orchestration.study import train
+    with moving(LOADING):
+        from orchestration.study import train
 
     return train.train_base(**settings)
 
