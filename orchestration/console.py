@@ -9,6 +9,8 @@ from rich.segment import Segment, Segments
 from rich.table import Table
 
 WIDTH_OF_PIPES = 160
+LOADING = "loading PyTorch and the rest of the program"
+"""What `moving` shows while a verb's modules are imported: seconds on a busy machine."""
 
 
 def output() -> Console:

@@ -208,7 +208,7 @@ def _source_key(sources, checksums, reading: ArchiveReading | None = None) -> st
         "format": layout.FORMAT,
         "code": numerics.STORE_RULES,
         "sources": [
-            (s.rank_scheme, c, "lenient") if s.lenient else (s.rank_scheme, c)
+            (s.rank_scheme, c, "lenient, 19x19 without SZ") if s.lenient else (s.rank_scheme, c)
             for s, c in zip(sources, checksums, strict=True)
         ],
     }

@@ -18,8 +18,8 @@ class GameSource:
     """An archive, .sgf file or folder; how its ranks are meant (`sgf.properties.RANK_SCHEMES`); the collection it
     belongs to.
 
-    lenient: games of anybody's own, read without the documents' rule that players have names, in UTF-16 too; of
-    several such sources one that cannot be read is passed over and named.
+    lenient: games of anybody's own, read without the documents' rules on names and SZ, in UTF-16 too; of several such
+    sources one that cannot be read is passed over and named.
     """
 
     path: Path

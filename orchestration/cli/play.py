@@ -6,6 +6,7 @@ import click
 
 from orchestration.cli.options import budget_option
 from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.console import LOADING, moving
 
 
 @click.command()
@@ -67,7 +68,8 @@ def match_(**settings):
     Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or
     gnugo[:LEVEL], or any GTP command in quotes. Colours alternate. The same command goes on where it was stopped.
     """
-    from orchestration.play import match
+    with moving(LOADING):
+        from orchestration.play import match
 
     return match.run_match(**settings)
 

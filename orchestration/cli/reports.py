@@ -3,6 +3,7 @@
 import click
 
 from orchestration.cli.usage import WholeNumber
+from orchestration.console import LOADING, moving
 
 
 @click.command()
@@ -12,7 +13,8 @@ def report(studies):
 
     A page for a browser each, out/STUDY/report.html; of several also a summary, of all also out/report/index.html.
     """
-    from orchestration.reporting.report import write_reports
+    with moving(LOADING):
+        from orchestration.reporting.report import write_reports
 
     write_reports(studies)
 

@@ -14,6 +14,7 @@ from orchestration.cli.options import (
     runner_options,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.console import LOADING, moving
 
 
 @click.group()
@@ -44,8 +45,9 @@ def search():
 @address_option
 def search_run(runner, slots, track, address, **settings):
     """Find the learning rate of NAME, a base or an enhancement."""
-    from orchestration.search import command as verbs
-    from orchestration.search import planning
+    with moving(LOADING):
+        from orchestration.search import command as verbs
+        from orchestration.search import planning
 
     return verbs.run_search(planning.SearchRequest(**settings), runner, slots, track, address)
 

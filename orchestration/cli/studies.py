@@ -25,6 +25,7 @@ from orchestration.cli.options import (
     track_option,
 )
 from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.console import LOADING, moving
 
 
 @click.command("list")
@@ -89,7 +90,8 @@ def new_card(**settings):
 @study_options
 def plan(**settings):
     """What a study would train, and the smallest effect it could show."""
-    from orchestration.study import plan_view
+    with moving(LOADING):
+        from orchestration.study import plan_view
 
     plan_view.print_plan(_request(settings))
 
@@ -101,7 +103,8 @@ def plan(**settings):
 @address_option
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
-    from orchestration.study import ablate
+    with moving(LOADING):
+        from orchestration.study import ablate
 
     return ablate.run_study(_request(settings), runner, slots, track, address)
 
@@ -124,7 +127,8 @@ def _request(settings):
 @address_option
 def scale(runner, slots, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
-    from orchestration.study import ablate, checking, plan_view
+    with moving(LOADING):
+        from orchestration.study import ablate, checking, plan_view
 
     request = checking.Request(name=None, **settings)
     return plan_view.print_plan(request) if plan else ablate.run_study(request, runner, slots, track, address)
@@ -195,7 +199,8 @@ def train(**settings):
 
     It is a study of one trial: the same command goes on with it, status, report, ui and sync know it.
     """
-    from orchestration.study import train
+    with moving(LOADING):
+        from orchestration.study import train
 
     return train.train_base(**settings)
 

@@ -24,7 +24,7 @@ def prepare_shown(dataset: Dataset, workspace: Workspace) -> PreparedData:
 
 
 class BuildProgress:
-    """Shows how a build gets on; nothing of a quick one, and bars go when it is done."""
+    """Shows how a build gets on; bars go when it is done."""
 
     def __init__(self) -> None:
         self._state: Progress | None = None
@@ -47,11 +47,12 @@ class BuildProgress:
 
     def bars(self) -> list[Bar]:
         """One bar: the share of the games' files that has been read."""
-        return [Bar("store", self._state.fraction, 1.0, self._text())] if self._state is not None else []
+        return [Bar("store", self._state.fraction if self._state else 0.0, 1.0, self._text())]
 
     def _text(self) -> str:
         state = self._state
-        assert state is not None  # shown are states
+        if state is None:
+            return "looking for the games' store; where there is none, its kernels are compiled first"
         left = state.seconds / state.fraction - state.seconds if state.fraction > 0 else 0
         return (
             f"{printable(state.source)} ({state.index + 1} of {state.sources}), {state.games:,} games, "

@@ -8,7 +8,7 @@ from ablations.search import Search
 from ablations.study import Study
 from gonn_core.errors import Damaged, printable
 from gonn_core.files.told import tell
-from orchestration.console import output
+from orchestration.console import moving, output
 from orchestration.search.folder import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
@@ -32,13 +32,16 @@ def write_reports(studies: tuple[str, ...]) -> None:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     unchanged = None if studies else all_reports(workspace)
     searches = [] if studies else all_searches(workspace)  # what is damaged of them is told, also where nothing changed
-    if chosen and unchanged is not None and unchanged.holds():
+    with moving("looking for what has changed"):
+        nothing_changed = chosen and unchanged is not None and unchanged.holds()
+    if nothing_changed:
         return _show_findings(workspace, chosen)
     reporter = Reporter(workspace)
     written = []
-    for study in chosen:
+    for number, study in enumerate(chosen, 1):
         try:
-            reported = reporter.report(study, "report", anew=bool(studies))
+            with moving(f"report {number} of {len(chosen)}: {study.id}"):
+                reported = reporter.report(study, "report", anew=bool(studies))
         except Damaged as damage:
             if studies:
                 raise
@@ -56,28 +59,31 @@ def write_reports(studies: tuple[str, ...]) -> None:
         from reports.play.all_games import load_played
         from reports.scaling.page import write_samples
 
-        played = load_played(workspace.matches, workspace.elo)
-        shown, _ = worth_showing([reported.files.report for reported in written])
-        curves = [reporter.controls.of(report.study) for report in shown]
-        book = write_book(
-            [reported.files for reported in written],
-            registry,
-            workspace.out / "report",
-            _search_reports(workspace, searches),
-            played,
-            workspace.report_cache,
-            curves,
-        )
+        rates = _search_reports(workspace, searches)
+        with moving("report over all studies: games, then tables and figures of all sections"):
+            played = load_played(workspace.matches, workspace.elo)
+            shown, _ = worth_showing([reported.files.report for reported in written])
+            curves = [reporter.controls.of(report.study) for report in shown]
+            book = write_book(
+                [reported.files for reported in written],
+                registry,
+                workspace.out / "report",
+                rates,
+                played,
+                workspace.report_cache,
+                curves,
+            )
         output().print(f"over all studies: {book}")
-        samples = write_samples(shown, curves, workspace.out / SAMPLES, workspace.report_cache)
+        with moving("losses and effects over samples"):
+            samples = write_samples(shown, curves, workspace.out / SAMPLES, workspace.report_cache)
         if samples is not None:
             output().print(f"losses and effects over samples: {samples[0]}")
     if len(written) > 1:
         from reports.summary.page import write_summary
 
-        path = write_summary(
-            [reported.files.report for reported in written], registry, workspace.out / "summary", workspace.report_cache
-        )
+        reports = [reported.files.report for reported in written]
+        with moving("summary of all studies"):
+            path = write_summary(reports, registry, workspace.out / "summary", workspace.report_cache)
         output().print(f"summary: {path}")
     if unchanged is not None:
         unchanged.keep()

@@ -111,7 +111,6 @@ def test_games_that_are_skipped(data, expected):
         (b"(;SZ[9];B[aa])", "not 19x19"),
         (b"(;SZ[19]HA[two];B[aa])", "bad handicap"),
         (b"(;SZ[19];B[zz])", "bad move"),
-        (b"(;;B[aa])", "no board size"),
     ],
 )
 def test_games_of_ones_own_need_no_names(data, expected):
@@ -119,6 +118,30 @@ def test_games_of_ones_own_need_no_names(data, expected):
     assert (game.args[0] if isinstance(game, BadGame) else moves(game)) == expected
     if not isinstance(game, BadGame):
         assert reason(data) in ("PB is missing", "PW is given twice", "PW is missing")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([a + b for a in LETTERS for b in LETTERS]), unique=True, max_size=30), st.booleans())
+def test_among_games_of_ones_own_the_default_size_is_19x19(points, with_setup):
+    root = f"AB[{points[0]}]" if with_setup and points else ""
+    played = "".join(f";{'BW'[number % 2]}[{name}]" for number, name in enumerate(points[len(root) > 0 :]))
+    unsized, sized = (f"(;{size}PB[a]PW[b]{root}{played})".encode() for size in ("", "SZ[19]"))
+    (game,), strict = read_games(unsized, "kgs", lenient=True), read_game(sized, "kgs")
+    assert (moves(game), game.setup, game.canonical) == (moves(strict), strict.setup, strict.canonical)
+    assert reason(unsized) == "no board size", "declared data sets keep GoNN's rule"
+
+
+@pytest.mark.parametrize(
+    "data, expected",
+    [
+        (b"(;B[tu])", "bad move"),
+        (b"(;AB[aa:ta])", "bad setup"),
+        (b"(;SZ[];B[aa])", "not 19x19"),
+    ],
+)
+def test_a_game_without_a_size_that_leaves_the_board_is_skipped(data, expected):
+    (game,) = read_games(data, "kgs", lenient=True)
+    assert game.args[0] == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

@@ -16,7 +16,7 @@ from gonn_core.records.build import prepare_store
 
 CORE = Path(gonn_core.__file__).parent
 SOURCES = ("go/*.py", "records/archives/*.py", "records/sgf/*.py", "records/batches.py")
-FINGERPRINT = "4687d8b61ace4f09"
+FINGERPRINT = "d5fadc7fd7955adf"
 STARTER_STORE, STARTER_INDEX = "74eef8017f7618c10c37", "cb8a217295469332be14"
 
 

@@ -71,8 +71,8 @@ _SETUP_COLOURS = {"AE": 0, "AB": BLACK, "AW": WHITE}
 def read_games(data: bytes, rank_scheme: str, lenient: bool = False) -> Iterator[GameRecord | BadGame]:
     """Every game of one file, in order; a game that must be skipped is yielded as a BadGame, not raised.
 
-    lenient: as games of anybody's own are read, without the documents' rule that both players have names (GoNN 4.6);
-    UTF-16 too.
+    lenient: as games of anybody's own are read, without the documents' rules that both players have names and the board
+    a size (GoNN 4.6): without SZ it is 19x19, the default of SGF FF[4]. UTF-16 too.
     """
     for text in game_texts(without_utf16(data) if lenient else data):
         game = _read_or_bad(text, rank_scheme, lenient)
@@ -97,7 +97,7 @@ def read_game(data: bytes, rank_scheme: str, lenient: bool = False) -> GameRecor
     except ValueError:
         raise BadGame("broken syntax") from None
     root = tree.sequence[0]
-    _check_size(root)
+    _check_size(root, lenient)
     if not lenient:
         _check_names(root)
     setup = _read_setup(root)
@@ -125,8 +125,10 @@ def _value(root: dict, name: str) -> bytes | None:
     return values[0] if values else None
 
 
-def _check_size(root: dict) -> None:
+def _check_size(root: dict, lenient: bool) -> None:
     size = _value(root, "SZ")
+    if size is None and lenient:
+        return
     if size is None:
         raise BadGame("no board size")
     if size.strip() not in (b"19", b"19:19"):
