@@ -134,7 +134,7 @@ def _fits(net: TrainedNet, text: str) -> bool:
 
 
 def _of_no_study(workspace: Workspace, known: Iterable[str]) -> list[TrainedNet]:
-    """Finished trials that no study has: of `gonn train`, which have the name of their base, and of searches."""
+    """Finished trials that no study has: of `gonn train --job`, which have the name of their base, and of searches."""
     found = []
     for path in sorted(workspace.runs.glob("*/result.json")):
         trial = path.parent.name

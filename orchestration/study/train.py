@@ -78,7 +78,7 @@ def check_trial(
     if not changed:
         return checked
     told = {path: json.dumps(value) for path, value in changed.items()}
-    label = ", ".join(f"{path}={value.strip(chr(34))[:_SHOWN]}" for path, value in told.items())
+    label = ", ".join(path + "=" + value.strip('"')[:_SHOWN] for path, value in told.items())
     budget = checked.budget
     if (samples := config.training.samples) != arm.config.training.samples:
         budget = budget.model_copy(update={"samples": samples})

@@ -53,7 +53,7 @@ def study_command(study: Study) -> str:
     data set as the study does."""
     (control, *_), seeds = study.arms, study.seeds
     if control.values and not study.cards and control.rate_found_by is None:
-        changed = [f"--set={path}={value.strip(chr(34))}" for path, value in control.values.items()]
+        changed = ["--set=" + path + "=" + value.strip('"') for path, value in control.values.items()]
         settings = ["--data", study.data, *_budget(study), f"--seed={seeds[0]}", *changed]
         return shlex.join(["gonn", "train", study.base, *settings])
     if not study.cards:

@@ -98,7 +98,7 @@ def test_nothing_is_trained_yet(tmp_path, monkeypatch, capsys):
     assert "none is trained yet: make ablation NAME=" in capsys.readouterr().err
 
 
-def test_nets_of_gonn_train_have_the_name_of_their_base(tmp_path, monkeypatch, capsys):
+def test_nets_of_job_files_have_the_name_of_their_base(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     folder = untrained_trial(tmp_path / "runs")
     tree = json.loads((folder / "config.json").read_text())
