@@ -20,8 +20,6 @@ class Reported:
     """Nats that an effect which is not shown is smaller than."""
     where: str
     """Base, budget and data of the study; its design where it is not the ordinary one."""
-    rank: tuple
-    """Of several the highest one is shown: of a study with results, that is finished, the latest."""
 
     @property
     def text(self) -> str:
@@ -34,38 +32,35 @@ class Reported:
 
 
 def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:
-    """Card -> its effect in one study that has a report and is still there (`Reported.rank`); and how many reports
-    could not be read."""
-    found: dict[str, Reported] = {}
+    """Card -> its effect in the latest study that has a report and is still there, a finished one with results before
+    others; and how many reports could not be read."""
+    found: dict[str, tuple[tuple, Reported]] = {}
     bad = 0
     for path in sorted(workspace.out.glob("*/report.json")):
         if not (workspace.studies / path.parent.name / "study.json").is_file():
             continue
         try:
             tree = read_json(path)
-            read = {card: _reported(tree, row) for card, row in tree["tables"].get("effects", {}).items()}
+            study, (done, trials), effects = tree["study"], tree["done"], tree["tables"].get("effects", {})
+            rank = study["results"], done == trials, str(study["created"])
+            so_far = "" if done == trials else f" {done}/{trials}"
+            read = {card: _reported(study, row, so_far) for card, row in effects.items()}
         except (UserError, AttributeError, KeyError, TypeError, ValueError):
             bad += 1
             continue
         for card, effect in read.items():
-            if effect is not None and (card not in found or found[card].rank <= effect.rank):
-                found[card] = effect
-    return found, bad
+            if effect is not None and (card not in found or found[card][0] <= rank):
+                found[card] = rank, effect
+    return {card: effect for card, (_, effect) in found.items()}, bad
 
 
-def _reported(tree: Mapping, row: Mapping) -> Reported | None:
+def _reported(study: Mapping, row: Mapping, so_far: str) -> Reported | None:
     """The effect in a row of a report's table; None where there is no number yet."""
     if row.get("delta") is None:
         return None
-    study, (done, trials), verdict = tree["study"], tree["done"], printable(str(row["verdict"]))
     budget = budget_label(study["budget"], study.get("precision"))
     names = [study["base"], budget, study["data"]] + [study["design"]] * (study["design"] != "add-one")
     bound = row.get("bound")
     where = " ".join(printable(str(name), 40) for name in names)
-    return Reported(
-        float(row["delta"]),
-        verdict if done == trials else f"{verdict} {done}/{trials}",
-        None if bound is None else float(bound),
-        where,
-        (study["results"], done == trials, str(study["created"])),
-    )
+    verdict = printable(f"{row['verdict']}{so_far}")
+    return Reported(float(row["delta"]), verdict, None if bound is None else float(bound), where)

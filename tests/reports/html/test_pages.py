@@ -14,11 +14,13 @@ from gonn_core.errors import printable
 from reports.book.book import book_sections
 from reports.html.bars import bar, scale
 from reports.html.book import book_page
+from reports.html.effects import study_effects
 from reports.html.page import html_page, inert_json, marked
 from reports.html.verdicts import tone
 from reports.results.study_results import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
+from reports.study.report_tables import report_tables
 from tests.paths import ROOT
 from tests.reports.made_studies import fail_trial, plan_study, registry, train
 
@@ -99,6 +101,18 @@ def page(text):
 def shown(text: str) -> str:
     """What a person reads."""
     return unescape(re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style)[^>]*>.*?</\1>", "", text)))
+
+
+def test_the_enhancements_of_a_page_have_all_columns_of_the_table_of_effects(made):
+    """In the row or in what is behind it: a new column of a study's table is to be added there too."""
+    report = make_report(load_results(made.study, made.runs, made.study_folder), made.registry)
+    tables = report_tables(report)
+    effects, table = study_effects(report, tables, made.registry), tables.table("effects")
+    rows = {row.key: row for row in effects.table.rows}
+    for row in table.rows:
+        texts = {cell.text for cell in rows[row.key].cells.values()} | {text for _, text in effects.details[row.key]}
+        missing = [column.key for column in table.columns if column.printed and row.cells[column.key].text not in texts]
+        assert missing == []
 
 
 def test_the_box_counts_verdicts_and_counts_of_parameters_apart(text):
