@@ -97,7 +97,7 @@ def run(command, what):
     """Run an installation step and show what it is at, on a terminal in one place; stop with one line when it fails."""
     begin, end = ("\r\x1b[K", "") if sys.stdout.isatty() else ("", "\n")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, universal_newlines=True)
-    for line in process.stdout:
+    for line in process.stdout or ():
         words = line.split()
         if words and words[0] in ("Collecting", "Downloading", "Installing"):
             sys.stdout.write(begin + " ".join(words)[:78] + end)
