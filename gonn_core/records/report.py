@@ -32,11 +32,6 @@ class BuildReport:
     cpu_seconds: float = 0.0
     digest: str = ""
 
-    @property
-    def positions_per_second(self) -> float:
-        """Positions per second of processor time of the build."""
-        return self.positions / self.cpu_seconds if self.cpu_seconds else 0.0
-
     def to_json(self) -> dict:
         """Plain tree for the manifest."""
         return asdict(self)
@@ -53,10 +48,11 @@ class BuildReport:
 
     def render_text(self) -> str:
         """Several plain lines, printable."""
+        not_read = sum(files.count for files in self.ignored.values())
         lines = [
-            f"store {self.digest}: {self.games_used:,} of {self.games_read:,} games from {self.sources:,} source(s), "
-            f"{self.positions:,} positions ({self.rows:,} rows), {self.duplicates:,} duplicate(s)",
-            f"built in {self.seconds:.1f} s, {self.positions_per_second:,.0f} positions/s of processor time",
+            f"store {self.digest}: {self.games_used:,} games used, {self.games_read - self.games_used:,} skipped, "
+            f"{not_read:,} files not read; {self.positions:,} positions ({self.rows:,} rows); duplicates among the "
+            f"games used: {self.duplicates:,}"
         ]
         groups = [(f"skipped, {why}", games) for why, games in self.skipped.items()]
         groups += [(f"not read, {why}", games) for why, games in self.ignored.items()]

@@ -124,7 +124,7 @@ def test_a_line_for_all_that_is_skipped(gonn, tmp_path):
         "cut before an illegal move: 2 (illegal.sgf, \\x1b[31m[red]<b>|`*x*.sgf)",
     ]
     assert (
-        out.startswith("store ") and ": 65 of 67 games from 1 source(s), " in out
+        out.startswith("store ") and ": 65 games used, 2 skipped, 2 files not read; " in out
     )  # a strange character set is no reason to skip a game
     assert not list(tmp_path.parent.rglob("outside.sgf"))
     assert {path.name for path in tmp_path.iterdir()} == {"games.tar", "home"}
@@ -184,7 +184,7 @@ def test_games_without_names_are_games_and_what_cannot_be_read_is_named(gonn, tm
     (folder / "locked.sgf").write_bytes(numbered_game(101))
     refuse(monkeypatch, "locked.sgf")
     code, out, err = gonn("data", "build", folder)
-    assert (code, err) == (0, "") and ": 62 of 63 games from 1 source(s), " in out
+    assert (code, err) == (0, "") and ": 62 games used, 1 skipped, 1 files not read; " in out
     assert [line for line in out.splitlines() if ".sgf" in line] == [
         "skipped, not 19x19: 1 (nine.sgf)",
         "not read, permission denied: 1 (locked.sgf)",
