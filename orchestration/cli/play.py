@@ -66,7 +66,8 @@ def match_(**settings):
     """Let A and B play games under a referee.
 
     Each is a trained net, TRIAL[@samples][,choice=argmax][,history=none][,symmetries=8][,passing=guard], or
-    gnugo[:LEVEL], or any GTP command in quotes. Colours alternate. The same command goes on where it was stopped.
+    gnugo[:LEVEL], or any GTP command in quotes. Colours alternate. A game still on after 722 moves (untrained
+    nets hardly pass) is scored as it stands. The same command goes on where it was stopped.
     """
     with moving(LOADING):
         from orchestration.play import match

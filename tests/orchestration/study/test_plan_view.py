@@ -53,6 +53,17 @@ def test_what_it_says(plan):
     assert facts[4] == "without parametric_relu: 99.6 % of the parameters start equal to the control's"
 
 
+def test_a_busy_machine_is_said(plan, monkeypatch):
+    monkeypatch.setattr("orchestration.study.plan_view.os.cpu_count", lambda: 2)
+    said = []
+    monkeypatch.setattr("orchestration.study.plan_view.notes", lambda: type("Notes", (), {"print": said.append}))
+    for load in (1.5, 6.0):
+        monkeypatch.setattr("orchestration.study.plan_view.os.getloadavg", lambda load=load: (load, load, load))
+        plan("parametric_relu", "--budget", "smoke")
+    assert [line for line in said if "busy" in line] == [said[-1]]
+    assert said[-1].startswith("this machine is busy: load 6 on 2 cores; expect at least ")
+
+
 def test_many_seeds_are_counted(plan):
     out = plan("parametric_relu", "--seeds", "20")
     assert [row[2] for row in rows(out)] == ["20 new", "20 new"]
