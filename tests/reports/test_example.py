@@ -147,9 +147,9 @@ def test_a_pack_holds_what_the_others_do_not(tmp_path):
         made = plan_study(tmp_path / str(number), card, base=base, budget="cpu", seeds=(1, 2))
         train(made, {}, weights=True)
         for path in made.runs.glob("*/config.json"):
-            tree = json.loads(path.read_text())
+            tree = checked_json(path, path.read_bytes())
             tree["run"] = {"runs": str(made.runs), "store": "/somewhere/stores/abc"}
-            path.write_text(json.dumps(tree))
+            path.write_bytes(sealed_json(tree))
         path = tmp_path / f"{number}.tar.xz"
         path.write_bytes(pack(Workspace(made.folder), [made.study.id[:12]], found))
         assert not set(members([path])) & set(found)
