@@ -4,7 +4,7 @@ import numpy as np
 
 from reports.claims.context import Answer, ClaimContext, Measured, level_answer, not_measured
 from reports.stats.clusters import ArmResult
-from reports.stats.levels import mean_effect
+from reports.stats.estimates import mean_effect
 
 
 def positions_level(context: ClaimContext, evaluation: int) -> Measured | Answer:

@@ -5,7 +5,7 @@ from gonn_core.go.points import point
 from reports.claims.context import Answer, ClaimContext, Measured, answer, level_answer, not_measured
 from reports.probes.effects import level, probability_effect
 from reports.results.compare import by_seed_alone
-from reports.stats.levels import mean_effect
+from reports.stats.estimates import mean_effect
 
 _NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
 

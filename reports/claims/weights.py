@@ -11,7 +11,7 @@ from reports.claims.context import Answer, ClaimContext, Measured, not_measured
 from reports.results.compare import by_seed_alone
 from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.claimed_effect import ClaimedEffect
-from reports.stats.levels import mean_effect
+from reports.stats.estimates import mean_effect
 from reports.tables import formats
 from reports.weights.statistics import has_weights, trained_statistic, untrained_statistic
 

@@ -13,9 +13,8 @@ from reports.results.compare import by_seed_alone, study_thresholds
 from reports.results.decisions import judged_level
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
-from reports.stats.estimates import Effect, Interval, Spread
+from reports.stats.estimates import Effect, Interval, Spread, mean_effect
 from reports.stats.family import Test, step_down
-from reports.stats.levels import mean_effect
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from reports.stats.clusters import EvaluationNoise
+from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
 
 SIGN_FLIP_SEEDS = 6  # with fewer, even the most extreme of the 2^n sign patterns has p > 0.03: the test says nothing
 EXACT_SIGN_FLIPS = 16
@@ -170,3 +170,40 @@ _SIGNS_AT_ONCE = 2**13
 def _random_signs(n: int, seed: int) -> np.ndarray:
     """(RANDOM_SIGN_FLIPS, n) int8 of ±1. All effects of a study have the same number of seeds."""
     return 1 - 2 * np.random.default_rng(seed).integers(2, size=(RANDOM_SIGN_FLIPS, n), dtype=np.int8)
+
+
+def mean_effect(name: str, arm: ArmResult, counted_from: float = 0.0) -> Effect:
+    """A level: the mean over the seeds of one arm of a metric less `counted_from`, with the noise of its seeds and
+    games; without intervals for a single seed.
+
+    Student's t on its own seeds: the pool of seed noise is one of paired differences, which say nothing of the spread
+    of a level. p_adjusted is p, of a family of one.
+    """
+    n, values = len(arm.seeds), arm.means - counted_from
+    delta, noise = float(values.mean()), evaluation_noise([(1.0, arm.sums)], arm.counts)
+    variance = float(values.var(ddof=1)) / n if n > 1 else None
+    total = None if variance is None else spread(variance, n - 1, noise)
+    p = None if total is None else total.p_value(delta)
+    interval95, interval90 = (None if total is None else total.interval(delta, level) for level in (0.95, 0.90))
+    return Effect(
+        name=name,
+        n=n,
+        seeds=arm.seeds,
+        delta=delta,
+        deltas=tuple(values.tolist()),
+        paired=True,
+        pooled=False,
+        se_seed=None if variance is None else float(np.sqrt(variance)),
+        se_eval=float(np.sqrt(noise.common)),
+        se=None if total is None else total.se,
+        df=None if total is None else total.df,
+        interval95=interval95,
+        interval90=interval90,
+        own_interval95=interval95,
+        p=p,
+        p_adjusted=p,
+        p_sign_flip=sign_flip_p(values),
+        correlation=None,
+        weights={},
+        control_seeds=n,
+    )

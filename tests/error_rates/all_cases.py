@@ -1,6 +1,19 @@
 """Every case, in the order of the audit's tables."""
 
-from tests.error_rates import cards, claims, growing, looks, margins, pages, plain, pools, screens, strings, win_rates
+from tests.error_rates import (
+    cards,
+    claims,
+    growing,
+    looks,
+    margins,
+    mixed,
+    pages,
+    plain,
+    pools,
+    screens,
+    strings,
+    win_rates,
+)
 from tests.error_rates.rates import Case
 
 CASES: list[Case] = [
@@ -15,4 +28,5 @@ CASES: list[Case] = [
     *looks.CASES,
     *screens.CASES,
     *strings.CASES,
+    *mixed.CASES,
 ]

@@ -34,6 +34,8 @@ TABLES = {
     "8 cards in 32 runs, interactions 0.004, one effect 0": 120,
     "8 cards in 16 runs, interactions 0, one effect 0": 120,
     "strings of 8 cards in 32 runs, interactions 0": 100,
+    "one model, single runs, interactions": 60,
+    "one model, two runs, a level 3x as noisy": 20,
 }
 
 

@@ -10,8 +10,7 @@ import pytest
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claim, judge_claims
 from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.clusters import ArmResult
-from reports.stats.estimates import Effect, Spread, quantile
-from reports.stats.levels import mean_effect
+from reports.stats.estimates import Effect, Spread, mean_effect, quantile
 from reports.stats.verdicts import Thresholds
 from tests.reports.stats.checks import made_effect
 
