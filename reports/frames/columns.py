@@ -120,7 +120,6 @@ EFFECTS = (
     Field(
         "p_page", "float64", "", "p adjusted over all effects of the frame of one base, budget, data, samples and games"
     ),
-    Field("p_sign_flip", "float64", "", "p of the sign-flip test over seeds, from 6 seeds"),
     Field("margin", "float64", "see unit", "differences within ± margin count as none"),
     Field("verdict", "str", "", "helps, hurts, no effect, not shown, underpowered (p_page), unfinished, not a result"),
     Field(

@@ -124,7 +124,6 @@ def _effect(
         "p": effect.p,
         "p_adjusted": effect.p_adjusted,
         "p_page": page.p,
-        "p_sign_flip": effect.p_sign_flip,
         "margin": analysis.table.margins[contrast.card],
         "verdict": str(page.verdict),
         "verdict_study": str(analysis.verdict(contrast.card)),

@@ -148,7 +148,6 @@ def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
         own_interval95=None if spread is None else spread.interval(delta, 0.95),
         p=None if spread is None else spread.p_value(delta),
         p_adjusted=None,
-        p_sign_flip=None,
         correlation=None,
         weights={},
         control_seeds=n,

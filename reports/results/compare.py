@@ -122,7 +122,7 @@ def _as_judged(results: StudyResults, analysis: StudyAnalysis) -> StudyAnalysis:
     table, word = analysis.table, results.unjudged
     if table is None or word is None:
         return analysis
-    effects = {card: replace(each, p=None, p_adjusted=None, p_sign_flip=None) for card, each in table.effects.items()}
+    effects = {card: replace(each, p=None, p_adjusted=None) for card, each in table.effects.items()}
     return replace(analysis, table=replace(table, effects=effects, verdicts=dict.fromkeys(effects, word)))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gonn_core.metrics import Better
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
-from reports.stats.estimates import Effect, sign_flip_p, spread, welch
+from reports.stats.estimates import Effect, spread, welch
 from reports.stats.extra_seeds import ExtraSeeds, extra_seeds
 from reports.stats.family import adjust
 from reports.stats.seed_noise import Differences, RunNoise, SeedPool, moderated, pair_correlation, pool_seed_noise
@@ -102,12 +102,12 @@ def estimate_comparisons(
     arms: Mapping[str, ArmResult], comparisons: Mapping[str, Comparison], thresholds: Thresholds
 ) -> dict[str, Effect]:
     """The effects alone, estimated as in `analyse_comparisons`, of a metric on which nothing is judged: p_adjusted
-    and p_sign_flip are None."""
+    is None."""
     _check(arms, comparisons)
-    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None, judged=False)[-1]}
+    return {effect.name: effect for effect in _estimate(arms, comparisons, thresholds, None)[-1]}
 
 
-def _estimate(arms, comparisons, thresholds: Thresholds, prior, judged: bool = True):
+def _estimate(arms, comparisons, thresholds: Thresholds, prior):
     """Pairs and their differences by toggle, the pool of seed noise, and the effects in order, not yet adjusted for
     their number."""
     paired = {name: _Pairs(arms, comparison) for name, comparison in comparisons.items() if comparison.paired}
@@ -115,7 +115,7 @@ def _estimate(arms, comparisons, thresholds: Thresholds, prior, judged: bool = T
     pool = pool_seed_noise({**(prior or {}), **differences})
     share = pair_correlation([pairs.means for pairs in paired.values()])
     effects = [
-        paired[name].effect(name, pool, thresholds, judged, share)
+        paired[name].effect(name, pool, thresholds, share)
         if name in paired
         else _unpaired_effect(name, arms, comparison, thresholds)
         for name, comparison in comparisons.items()
@@ -162,9 +162,7 @@ class _Pairs:
         sign = self._comparison.weights[other]
         return extra_seeds(self._arms[other], self._arms[lone], sign, self.seeds, self._comparison.more, share)
 
-    def effect(
-        self, name: str, pool: SeedPool | None, thresholds: Thresholds, judged: bool, share: float | None
-    ) -> Effect:
+    def effect(self, name: str, pool: SeedPool | None, thresholds: Thresholds, share: float | None) -> Effect:
         n, extra, positions = len(self.seeds), self._extra(share), float(self.counts.sum())
         per_seed = self.deltas if extra is None else extra.per_seed.sum(1) / positions
         variance = float(per_seed.var(ddof=1)) if n > 1 else None
@@ -194,7 +192,6 @@ class _Pairs:
             deltas=tuple(self.deltas.tolist()),
             paired=True,
             pooled=bool(borrowed),
-            p_sign_flip=sign_flip_p(self.deltas) if judged else None,
             correlation=pair_correlation([self.means]),
             weights=self.differences.weights,
             control_seeds=n if extra is None else len(extra.control),
@@ -226,7 +223,6 @@ def _unpaired_effect(
         deltas=(),
         paired=False,
         pooled=False,
-        p_sign_flip=None,
         correlation=None,
         weights=comparison.weights,
         control_seeds=n,

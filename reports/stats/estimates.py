@@ -7,16 +7,11 @@ first.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise
-
-SIGN_FLIP_SEEDS = 6  # with fewer, even the most extreme of the 2^n sign patterns has p > 0.03: the test says nothing
-EXACT_SIGN_FLIPS = 16
-RANDOM_SIGN_FLIPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -54,9 +49,9 @@ class Effect:
     df: of both parts together, see `spread`. own_interval95: from this toggle's own seeds alone. pooled: seed noise
     taken from the pool.
     p: two-sided, of t; p_adjusted: over the effects of its study (`reports.stats.family`), None for one with too few
-    seeds to be judged; p_sign_flip: exact over seeds on this subset, from 6 seeds. correlation: of treatment and
-    control over seeds. weights: key of arm -> its weight in the difference; control_seeds: seeds of the control, which
-    may be more than n. level: that `p_adjusted` is compared with at a planned look; None: alpha.
+    seeds to be judged. correlation: of treatment and control over seeds. weights: key of arm -> its weight in the
+    difference; control_seeds: seeds of the control, which may be more than n. level: that `p_adjusted` is compared
+    with at a planned look; None: alpha.
     """
 
     name: str
@@ -75,7 +70,6 @@ class Effect:
     own_interval95: Interval | None
     p: float | None
     p_adjusted: float | None
-    p_sign_flip: float | None
     correlation: float | None
     weights: Mapping[str, float]
     control_seeds: int
@@ -140,38 +134,6 @@ def spread(variance: float, df: float, noise: EvaluationNoise) -> Spread:
     return Spread(float(np.sqrt(total)), total / (variance / df + noise.common / (noise.games - 1)))
 
 
-def sign_flip_p(deltas: np.ndarray, seed: int = 0) -> float | None:
-    """Two-sided p that |mean| is as large as seen when each seed's difference (n,) may have either sign; None below 6
-    seeds.
-
-    All 2^n patterns to n = 16, else 100,000 random ones (the same for the same `seed`; the pattern seen counts as one
-    of them).
-    """
-    n = len(deltas)
-    if n < SIGN_FLIP_SEEDS:
-        return None
-    least = abs(deltas.sum()) - 1e-12 * np.abs(deltas).sum()
-    if n <= EXACT_SIGN_FLIPS:
-        sums = np.zeros(1)
-        for delta in deltas:
-            sums = np.concatenate([sums + delta, sums - delta])
-        return int((np.abs(sums) >= least).sum()) / len(sums)
-    signs = _random_signs(n, seed)
-    parts = (signs[start : start + _SIGNS_AT_ONCE] for start in range(0, len(signs), _SIGNS_AT_ONCE))
-    hits = sum(int((np.abs(part @ deltas) >= least).sum()) for part in parts)
-    return (hits + 1) / (len(signs) + 1)
-
-
-_SIGNS_AT_ONCE = 2**13
-"""Patterns that are made floating-point numbers at once: all of a table of 100 seeds would take 80 MB."""
-
-
-@lru_cache(maxsize=2)
-def _random_signs(n: int, seed: int) -> np.ndarray:
-    """(RANDOM_SIGN_FLIPS, n) int8 of ±1. All effects of a study have the same number of seeds."""
-    return 1 - 2 * np.random.default_rng(seed).integers(2, size=(RANDOM_SIGN_FLIPS, n), dtype=np.int8)
-
-
 def mean_effect(name: str, arm: ArmResult, counted_from: float = 0.0) -> Effect:
     """A level: the mean over the seeds of one arm of a metric less `counted_from`, with the noise of its seeds and
     games; without intervals for a single seed.
@@ -202,7 +164,6 @@ def mean_effect(name: str, arm: ArmResult, counted_from: float = 0.0) -> Effect:
         own_interval95=interval95,
         p=p,
         p_adjusted=p,
-        p_sign_flip=sign_flip_p(values),
         correlation=None,
         weights={},
         control_seeds=n,

@@ -83,7 +83,6 @@ def _effects(runs: Runs, thresholds: Thresholds, pool: SeedPool | None) -> dict[
             deltas=(),
             paired=runs.paired,
             pooled=bool(noise and noise.borrowed),
-            p_sign_flip=None,
             correlation=None,
             weights=runs.weights_of_arms(weights),
             control_seeds=max(sides),

@@ -33,7 +33,6 @@ def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | 
         *_earlier(nats, prior),
         *_rules(results),
         *_margins(results, nats),
-        *_sign_flips(nats),
         *looks_notes(results),
         "" if study.looks else look_counts_text(results.look_counts),  # those have their own, and pay for them
         speed_note(results),
@@ -200,11 +199,3 @@ def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     text = f"“No effect” means: the 90 % interval lies within ±{smallest:g} nats"
     text += "".join(f", ±{margin:.4g} for {card} (a quarter of its claim)" for card, margin in wide.items())
     return [f"{text}."]
-
-
-def _sign_flips(nats: StudyAnalysis) -> list[str]:
-    effects = nats.table.effects.values() if nats.table else ()
-    p_values = [
-        f"{effect.name} {formats.p_value(effect.p_sign_flip)}" for effect in effects if effect.p_sign_flip is not None
-    ]
-    return [f"Sign-flip p over seeds, on these games: {', '.join(p_values)}."] if p_values else []

@@ -36,8 +36,7 @@ def earlier_differences(generator: np.random.Generator, seeds: int = 4) -> dict[
 
 
 def _least_p(arms: Mapping[str, ArmResult], prior: Mapping[str, Differences] | None) -> float:
-    """The smallest adjusted p of a table; without the sign flips of a judged one where there is no pool: they
-    cost most of the time and decide nothing."""
+    """The smallest adjusted p of a table."""
     if prior is not None:
         return min(effect.p_adjusted or 0.0 for effect in judge(arms, prior=prior).effects.values())
     comparisons = {name: Comparison((name,), (CONTROL,)) for name in arms if name != CONTROL}

@@ -52,7 +52,6 @@ def made_effect(p: float | None = 0.5, n: int = 4, **fields) -> Effect:
         "own_interval95": None,
         "p": p,
         "p_adjusted": p,
-        "p_sign_flip": None,
         "correlation": None,
         "weights": {"t": 1.0, "control": -1.0},
         "control_seeds": n,

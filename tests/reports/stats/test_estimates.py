@@ -1,17 +1,13 @@
 """Estimates on small made-up tables, against other formulas for the same thing."""
 
-import itertools
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from reports.results.speed_and_looks import look_counts_text
 from reports.stats.analysis import Comparison, analyse_comparisons
 from reports.stats.clusters import ArmResult, cluster_variance, evaluation_noise, sums_by_game
-from reports.stats.estimates import sign_flip_p, spread
+from reports.stats.estimates import spread
 from reports.stats.seed_noise import Differences, pooled_df
 from reports.stats.verdicts import EffectVerdict, Thresholds
 from tests.reports.simulation import Noise, simulate
@@ -82,23 +78,6 @@ def test_common_noise_is_never_negative():
 # Tests
 
 
-@settings(max_examples=40)
-@given(st.lists(st.integers(-50, 50), min_size=6, max_size=9))
-def test_sign_flip_against_plain_enumeration(deltas):
-    flips = [
-        abs(sum(sign * delta for sign, delta in zip(signs, deltas, strict=True)))
-        for signs in itertools.product((1, -1), repeat=len(deltas))
-    ]
-    assert sign_flip_p(np.array(deltas) / 1000) == np.mean([flip >= abs(sum(deltas)) for flip in flips])
-
-
-def test_sign_flip_needs_six_seeds_and_scales_past_sixteen():
-    assert sign_flip_p(np.ones(5)) is None
-    assert sign_flip_p(np.ones(6)) == 2 / 64
-    assert sign_flip_p(np.ones(16)) == 2 / 2**16
-    assert sign_flip_p(np.ones(40)) < 1e-4 and sign_flip_p(np.tile([1.0, -1.0], 10)) > 0.9
-
-
 def test_spread_with_one_part_is_that_parts_t():
     quiet = evaluation_noise([(1.0, np.full((4, 10), 3.0))], np.full(10, 2.0))
     only_seeds = spread(4.0, 3.0, quiet)
@@ -115,7 +94,7 @@ def test_single_toggle_is_the_paired_t_test():
     want = stats.ttest_rel(treatment, control)
     assert effect.delta == pytest.approx(-0.0079, abs=5e-5) and effect.p == pytest.approx(want.pvalue)
     assert (effect.interval95.high - effect.interval95.low) / 2 == pytest.approx(0.0124, abs=5e-5)
-    assert effect.interval95 == effect.own_interval95 and effect.p_adjusted == effect.p and effect.p_sign_flip is None
+    assert effect.interval95 == effect.own_interval95 and effect.p_adjusted == effect.p
 
 
 def test_unpaired_toggle_is_welchs_test():

@@ -16,7 +16,7 @@ def effect(delta: float, se: float, df: float = 6.0, n: int = 4, seeds=(1, 2, 3,
         name="made_up", n=n, seeds=tuple(seeds), delta=delta, deltas=(), paired=True, pooled=True, se_seed=se,
         se_eval=0.0, se=total.se, df=total.df, interval95=total.interval(delta, 0.95),
         interval90=total.interval(delta, 0.90), own_interval95=None, p=total.p_value(delta), p_adjusted=None,
-        p_sign_flip=None, correlation=None, weights={}, control_seeds=n,
+        correlation=None, weights={}, control_seeds=n,
     )  # fmt: skip
 
 
