@@ -102,7 +102,8 @@ class StudyProgress:
             line.step, line.steps = event.step, event.steps
         elif isinstance(event, Point | Retried):
             line.step = None
-            line.evaluated_from = None if isinstance(event, Retried) else line.evaluated_from
+            if isinstance(event, Retried):
+                line.evaluated_from = None
         line.note = _note(event)
         return line
 

@@ -173,7 +173,7 @@ CLAIMS = (
         "claimed_stage",
         "str",
         "",
-        "where no samples are told: finished, any, early or unknown",
+        "where the claim has no samples: finished, any, early or unknown",
     ),
     Field("claimed_games", "str", "", "data sets with its years, filter and split; other: none of ours; any"),
     Field("trials", "str", "", "ids of the trials behind ours, separated by spaces"),

@@ -89,12 +89,18 @@ class Fit:
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
         basis = _basis(design.fixed(coding))
-        common = [np.eye(len(self.values)), _square(self._products), _square(design.of_seeds)]
-        self.noisier = _noisier(design, basis, common, self.values)
-        """Levels with a variance of their own on top of the common one."""
-        self._parts = common + [np.diag(design.changes[:, level]) for level in self.noisier]
-        self.variances, _ = _reml(basis, self._parts, self.values)
+        self._parts = [np.eye(len(self.values)), _square(self._products), _square(design.of_seeds)]
+        self.variances, deviance = _reml(basis, self._parts, self.values)
         """Of noise, pairs and seeds, then of `noisier`."""
+        self.noisier: list[int] = []
+        """Levels with a variance of their own on top of the common one: only repeated runs tell noise from
+        interactions."""
+        if design.is_repeated and design.changes.any():
+            level = _noisiest(design, _residuals(basis, self._parts, self.variances), self.values)
+            parts = [*self._parts, np.diag(design.changes[:, level])]
+            variances, lower = _reml(basis, parts, self.values)
+            if deviance - lower > stats.chi2.isf(2 * NOISIER / design.changes.shape[1], 1):
+                self.noisier, self._parts, self.variances = [level], parts, variances
         self._residuals = _residuals(basis, self._parts, self.variances)
         covariance = sum(size * part for size, part in zip(self.variances, self._parts, strict=True))
         fitted = np.eye(len(self.values)) - covariance @ self._residuals
@@ -129,19 +135,12 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return left[:, sizes > _TINY * sizes[0]]
 
 
-def _noisier(design: Design, basis: np.ndarray, common: list[np.ndarray], values: np.ndarray) -> list[int]:
-    """The level whose runs are clearly noisier than all others, if any: only repeated runs tell noise from
-    interactions. The one to try has the largest score under the common variances."""
-    if not design.is_repeated or not design.changes.any():
-        return []
-    variances, deviance = _reml(basis, common, values)
-    residuals = _residuals(basis, common, variances)
+def _noisiest(design: Design, residuals: np.ndarray, values: np.ndarray) -> int:
+    """The level with the largest score for a variance of its own, under the common variances."""
     squares, changed = (residuals @ values) ** 2 - np.diag(residuals), design.changes.T
     with np.errstate(invalid="ignore"):
         scores = changed @ squares / np.sqrt(np.einsum("lr,rs,ls->l", changed, residuals**2, changed))
-    noisiest = int(np.nanargmax(scores))
-    gain = deviance - _reml(basis, [*common, np.diag(design.changes[:, noisiest])], values)[1]
-    return [noisiest] if gain > stats.chi2.isf(2 * NOISIER / len(changed), 1) else []
+    return int(np.nanargmax(scores))
 
 
 def _residuals(basis: np.ndarray, parts: Sequence[np.ndarray], variances: np.ndarray) -> np.ndarray:
