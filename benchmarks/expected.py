@@ -32,8 +32,8 @@ from gonn_core.nets.registry import trial_net
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.speed import measure_speed
 from orchestration.speeds.kept import machine
+from reports.results.decisions import load_results
 from reports.results.seed_pool import StudyShelf
-from reports.results.study_results import load_results
 
 REFERENCE, REFERENCE_BUDGET, BUDGETS = "gonn-b5", "cpu", ("cpu", "smoke")
 CPU, TURNS, ARMS = torch.device("cpu"), 3, 24

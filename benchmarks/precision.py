@@ -27,8 +27,10 @@ from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from gonn_core.trial.weights import snapshot_net
-from reports.results.compare import MAIN, study_thresholds
-from reports.results.study_results import StudyResults, load_results
+from reports.results.compare import study_thresholds
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
+from reports.results.study_results import StudyResults
 from reports.stats.analysis import Comparison, analyse_comparisons
 from reports.stats.estimates import Effect
 from reports.tables.cells import Cell, Column, Row, Table

@@ -12,9 +12,17 @@ from gonn_core.trial.twins import plainest_first
 from orchestration.experiment.pipeline import is_complete
 from orchestration.study.folder import keep_noise
 from reports.results.compare import at_next_look
-from reports.results.decisions import CardLook, Decision, Look, due_trials, next_look, read_decisions, write_decisions
+from reports.results.decisions import (
+    CardLook,
+    Decision,
+    Look,
+    due_trials,
+    load_results,
+    next_look,
+    read_decisions,
+    write_decisions,
+)
 from reports.results.seed_pool import pool_from_studies
-from reports.results.study_results import load_results
 from reports.stats.estimates import Effect
 from reports.tables.formats import p_value
 from reports.workspace import Workspace

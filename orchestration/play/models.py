@@ -20,8 +20,8 @@ from orchestration.study.trial_folder import find_trial
 from reports.play.all_games import trial_names
 from reports.play.nets_table import Elo, TrainedNet, nets_tables
 from reports.play.players import is_net, player_names
-from reports.results.compare import MAIN
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.tables.terminal import print_table
 from reports.workspace import Workspace
 

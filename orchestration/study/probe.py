@@ -131,7 +131,7 @@ def _show_study(workspace: Workspace, study: Study, suite: Suite) -> None:
     from orchestration.study.folder import study_folder
     from reports.probes.effects import study_effects
     from reports.probes.tables import effects_table
-    from reports.results.study_results import load_results
+    from reports.results.decisions import load_results
 
     results = load_results(study, workspace.runs, study_folder(workspace, study.id))
     _print(effects_table(study_effects(results, suite.digest)))

@@ -12,12 +12,14 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import printable
 from gonn_core.rating.matches import Match, load_matches
-from orchestration.study.folder import count_look, keep_noise, study_folder
+from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
 from orchestration.tracking.study_records import tracked_report
-from reports.results.seed_pool import StudyShelf
-from reports.results.study_results import StudyResults, load_results
+from reports.results.compare import StudyAnalysis, analyse_study
+from reports.results.decisions import load_results
+from reports.results.group import Groups
+from reports.results.study_results import StudyResults
 from reports.study.render import ReportFiles, write_report, written_report
 from reports.study.terminal import print_report
 from reports.workspace import Workspace
@@ -50,7 +52,8 @@ class Reporter:
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
         self._read: dict[str, tuple[Unchanged, StudyResults]] = {}
-        self._shelf = StudyShelf(workspace.studies, self._for_pool)
+        self._studies = all_studies(workspace)
+        self._groups = Groups(self._studies, self._load)
 
     @cached_property
     def registry(self) -> Registry:
@@ -64,40 +67,37 @@ class Reporter:
     @cached_property
     def controls(self) -> Controls:
         """Loss over samples of the controls of all studies."""
-        return Controls(self._shelf.studies, self._for_pool)
+        return Controls(self._studies, self._load)
 
-    def _load(self, study: Study) -> tuple[Unchanged, StudyResults]:
-        """Results of a study, and how its files were before they were read."""
-        workspace = self._workspace
-        unchanged, folder = study_report(workspace, study), study_folder(workspace, study.id)
-        return unchanged, load_results(study, workspace.runs, folder, workspace.report_cache)
-
-    def _for_pool(self, study: Study) -> StudyResults:
-        """Results of a study of which another one's pool wants the noise; they serve for its own report next."""
+    def _load(self, study: Study) -> StudyResults:
+        """Results of a study, read once."""
         if study.id not in self._read:
-            self._read[study.id] = self._load(study)
+            workspace = self._workspace
+            unchanged, folder = study_report(workspace, study), study_folder(workspace, study.id)
+            self._read[study.id] = unchanged, load_results(study, workspace.runs, folder, workspace.report_cache)
         return self._read[study.id][1]
 
+    def _effects(self, study: Study) -> StudyAnalysis:
+        return analyse_study(self._load(study), "nats", group=self._groups.of(study))
+
     def report(self, study: Study, command: str, look: bool = True, anew: bool = True) -> ReportedStudy:
-        """Analyse a study's trials as they stand and write its report. `look`: whether somebody is shown the test
-        results by it; `anew`: also where it would be what lies there already."""
-        workspace = self._workspace
-        unchanged, results = self._read.pop(study.id) if study.id in self._read else self._load(study)
-        results = replace(results, played=self._played)
+        """Analyse a study's trials as they are now and write its report. `look`: whether somebody is shown the test
+        results by it; `anew`: also where its own trials and games are those of the report that is there, which keeps
+        what it said."""
+        workspace, results = self._workspace, replace(self._load(study), played=self._played)
+        unchanged = self._read[study.id][0]
         if look:
             unfinished = {trial.id for trial in results.unfinished}
             finished = [trial.id for trial in results.trials if trial.id not in unfinished]
             results = replace(results, look_counts=count_look(workspace, study, finished, command))
-        prior = keep_noise(workspace, study, self._shelf.pool(study), not results.unfinished)
-        elsewhere = effects_elsewhere(study, self._shelf.studies, self._shelf.table)
+        group, elsewhere = self._groups.of(study), effects_elsewhere(study, self._studies, self._effects)
         scaled = OverSamples(self.controls.of(study), elsewhere)
-        other = results.look_counts, prior, scaled
-        anew = anew or not unchanged.holds(other)
+        anew = anew or not unchanged.holds(results.look_counts)
         if anew:
-            files = write_report(study, results, workspace.out, self.registry, prior, workspace.report_cache, scaled)
-            unchanged.keep(other)
+            files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled)
+            unchanged.keep(results.look_counts)
         else:
-            files = written_report(study, results, workspace.out, self.registry, prior, scaled)
+            files = written_report(study, results, workspace.out, self.registry, group, scaled)
         return ReportedStudy(files, tracked_report(files), anew)
 
 

@@ -9,7 +9,8 @@ from gonn_core.errors import printable
 from gonn_core.metrics import SUMMARISED
 from orchestration.tracking.names import DELTA, P_ADJUSTED, TEST
 from orchestration.tracking.records import StudyReport
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.study.footnotes import warnings
 from reports.study.render import ReportFiles

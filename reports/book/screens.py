@@ -16,7 +16,8 @@ from reports.book.section import Section
 from reports.figures.axes import nats_axis
 from reports.figures.picture import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
-from reports.results.compare import MAIN, used_trials
+from reports.results.compare import used_trials
+from reports.results.group import MAIN
 from reports.results.seed_pool import alike
 from reports.stats.estimates import Effect, Interval, Spread, welch
 from reports.study.report import Report

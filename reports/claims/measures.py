@@ -12,8 +12,9 @@ from reports.claims.levels import positions_level
 from reports.claims.weights import weights
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
-from reports.results.compare import MAIN, analyse_study, paired_curve, used_trials
+from reports.results.compare import analyse_study, paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
+from reports.results.group import MAIN
 from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.estimates import Effect
 from reports.tables import formats

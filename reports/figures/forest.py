@@ -8,7 +8,8 @@ from reports.claims.findings import ClaimFinding
 from reports.figures.axes import nats_axis
 from reports.figures.claimed import claim_ends, marker_handle, same_conditions
 from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, reach
-from reports.results.compare import MAIN, StudyAnalysis
+from reports.results.compare import StudyAnalysis
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 
 

@@ -12,7 +12,8 @@ from reports.claims.findings import ClaimFinding
 from reports.figures.axes import below_uniform, cut_at_uniform, fit_axis, total_samples
 from reports.figures.claimed import claim_ends, claim_label, marker_handle, same_conditions
 from reports.figures.style import COLOURS, DASHES
-from reports.results.compare import MAIN, StudyAnalysis, paired_curve
+from reports.results.compare import StudyAnalysis, paired_curve
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import quantile
 

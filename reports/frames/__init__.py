@@ -15,7 +15,7 @@ from reports.claims.findings import find_claims
 from reports.frames import rows
 from reports.frames.build import arm_columns, describe, make_frame
 from reports.frames.source import Source, Wanted
-from reports.results.compare import MAIN
+from reports.results.group import MAIN
 from reports.results.page_family import judge_page
 
 __all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]

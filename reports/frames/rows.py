@@ -10,8 +10,9 @@ from gonn_core.rating.matches import SIDES, Match, game_points
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.play.all_games import trial_names
 from reports.play.players import player_names
-from reports.results.compare import MAIN, StudyAnalysis, used_trials
+from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.curves import curve_value
+from reports.results.group import MAIN
 from reports.results.page_family import EffectKey, OnPage
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval

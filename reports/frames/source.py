@@ -10,10 +10,10 @@ from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, InputError, SettingError
 from gonn_core.files.told import tell
 from gonn_core.rating.matches import Match, load_matches
-from reports.results.compare import MAIN, StudyAnalysis
-from reports.results.frozen_pool import judged_with
-from reports.results.seed_pool import StudyShelf
-from reports.results.study_results import StudyResults, load_results
+from reports.results.compare import StudyAnalysis
+from reports.results.decisions import load_results
+from reports.results.group import MAIN, Groups
+from reports.results.study_results import StudyResults
 from reports.study.report import study_analyses
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
@@ -71,8 +71,8 @@ class Source:
         return tuple(load_matches(self.workspace.matches))
 
     @cached_property
-    def _shelf(self) -> StudyShelf:
-        return StudyShelf(self.workspace.studies, self._load)
+    def _groups(self) -> Groups:
+        return Groups(self.all_studies, self._load)
 
     def results(self) -> Iterator[StudyResults]:
         """Of every wanted study, the earliest first."""
@@ -83,9 +83,7 @@ class Source:
         """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
         for results in self.results():
             if results.study.evaluations and results.study.contrasts:
-                study = results.study
-                prior = judged_with(self.workspace.studies / study.id, self._shelf.pool(study))
-                yield results, study_analyses(results, self.registry, prior)
+                yield results, study_analyses(results, self.registry, self._groups.of(results.study))
 
     def worths(self, results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis]) -> Mapping[str, Worth]:
         """Card -> what its effect on the loss is worth, as the report of the study has it."""

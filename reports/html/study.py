@@ -7,7 +7,8 @@ from reports.html.curves import caption, study_curves
 from reports.html.effects import study_effects
 from reports.html.page import html_page, picture_address, prose
 from reports.html.summary import study_summary
-from reports.results.compare import MAIN, OF_RUNS, study_thresholds
+from reports.results.compare import OF_RUNS, study_thresholds
+from reports.results.group import MAIN
 from reports.study.report import Report
 from reports.study.report_tables import ReportTables
 

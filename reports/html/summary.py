@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from reports.html.verdicts import claims_counted
-from reports.results.compare import MAIN
+from reports.results.group import MAIN
 from reports.screen.commands import study_command
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report

@@ -1,101 +1,90 @@
-"""Looks that a study took at its results as planned, and what each decided: beside study.json, never changed.
+"""Looks of a study at a growing number of seeds, and what each decides: computed from the study's own trials, so that
+the same trials always decide the same."""
 
-decisions.json    {"format": 1, "looks": [{"seeds": 4, "level": 0.0182, "cards": {"parametric_relu": {"decision":
-                   "shown", "delta": -0.0311, "p_adjusted": 0.0021}, …}}, …]}
-
-A card that is decided stands as it was decided: neither trials that other studies make of its arm nor a larger pool of
-seed noise undo it.
-"""
-
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, get_args
 
-from ablations.study import Study, TrialRef
-from gonn_core.errors import InputError
-from gonn_core.files.json_files import read_record, write_json
-
-DECISIONS_FILE: Final = "decisions.json"
-FORMAT: Final = 1
-Decision = Literal["shown", "futile", "goes on", "last look"]
+from ablations.study import EvaluationRef, Study, TrialRef
+from reports.results.group import MAIN, own_group
+from reports.results.study_results import CardLook, Decision, Look, StudyResults, read_results
+from reports.stats.estimates import Effect
+from reports.stats.looks import repeated_p
+from reports.stats.verdicts import Thresholds, with_q
 
 
-@dataclass(frozen=True)
-class CardLook:
-    """A card at one look: its effect on the loss, its p adjusted over the cards that were not yet shown."""
-
-    decision: Decision
-    delta: float
-    p_adjusted: float | None
-
-    @property
-    def ends(self) -> bool:
-        """Whether its arm is trained no further."""
-        return self.decision != "goes on"
+def load_results(
+    study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, cache: Path | None = None
+) -> StudyResults:
+    """As `read_results`, with the looks that the trials allow; of arms that these stopped only the trials before."""
+    results = read_results(study, runs_folder, study_folder, cache)
+    if not is_sequential(study):
+        return results
+    looks = taken_looks(results)
+    due = set(due_trials(study, looks))
+    return replace(results, looks=looks, trials=tuple(each for each in results.trials if each.ref in due))
 
 
-@dataclass(frozen=True)
-class Look:
-    """One look that was taken; `cards`: those that were not decided before."""
-
-    seeds: int
-    level: float
-    cards: Mapping[str, CardLook]
-
-
-def read_decisions(study: Study, study_folder: Path) -> tuple[Look, ...]:
-    """Looks taken so far, none of a study that plans none. Raises InputError for a file that is none of this study."""
-    path = study_folder / DECISIONS_FILE
-    tree = read_record(path, FORMAT, ("looks",)) if study.looks else None
-    if not tree or not study.looks:
-        return ()
-    try:
-        looks = tuple(_look(each) for each in tree["looks"])
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(path, "a look without its number of seeds, level or cards") from None
-    planned = dict(zip(study.looks.seeds, study.looks.levels, strict=True))
-    cards = {contrast.card for contrast in study.contrasts}
-    if [look.seeds for look in looks] != list(study.looks.to_come[: len(looks)]) or any(
-        look.level != planned[look.seeds] or not cards.issuperset(look.cards) for look in looks
-    ):
-        raise InputError(path, f"looks that are not those of study {study.id}")
-    return looks
+def taken_looks(results: StudyResults) -> tuple[Look, ...]:
+    """Every look whose trials are all evaluated."""
+    study, looks = results.study, list[Look]()
+    while (number := next_look(study, looks)) is not None:
+        due = set(due_trials(study, looks))
+        if any(each.ref in due and each.evaluations[MAIN] is None for each in results.trials):
+            break
+        looks.append(_look(results, looks, number))
+    return tuple(looks)
 
 
-def _look(tree: Mapping) -> Look:
+def _look(results: StudyResults, looks: Sequence[Look], number: int) -> Look:
+    """The look of that number: what the study's first seeds say of each card that is not decided."""
+    study, thresholds = results.study, Thresholds.of_study(results.study.thresholds)
+    assert study.looks is not None
+    seeds, ended = study.looks.seeds[number], {card for look in looks for card in look.cards if look.cards[card].ends}
+    group, reference = own_group(results.first(seeds)), study.evaluations[MAIN]
+    found = {each.card: group.effect(study, each, "nats", reference) for each in study.contrasts}
+    effects = {card: each[0] for card, each in found.items() if not isinstance(each, str)}
+    effects = with_q(repeated(replace(results, looks=tuple(looks)), effects, "nats", reference), thresholds)
     cards = {}
-    for card, entry in tree["cards"].items():
-        decision, delta, p = entry["decision"], float(entry["delta"]), entry["p_adjusted"]
-        if decision not in get_args(Decision) or not math.isfinite(delta):
-            raise ValueError(decision)
-        cards[str(card)] = CardLook(decision, delta, None if p is None else float(p))
-    return Look(int(tree["seeds"]), float(tree["level"]), cards)
+    for card, effect in effects.items():
+        if card in ended:
+            continue
+        decision: Decision = "goes on"
+        if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
+            decision = "shown"
+        elif number + 1 == len(study.looks.seeds):
+            decision = "last look"
+        elif study.looks.futility and effect.interval90 and effect.interval90.within(study.looks.futility):
+            decision = "futile"
+        cards[card] = CardLook(decision, effect.delta, effect.q)
+    return Look(seeds, cards)
 
 
-def write_decisions(study_folder: Path, looks: Sequence[Look]) -> None:
-    """Write all looks taken so far."""
-    write_json(study_folder / DECISIONS_FILE, {"format": FORMAT, "looks": [asdict(look) for look in looks]})
+def repeated(
+    results: StudyResults, effects: Mapping[str, Effect], metric: str, reference: EvaluationRef
+) -> dict[str, Effect]:
+    """Effects of a study with looks, their p that of all looks together: the ordinary ones of earlier looks, from the
+    study's own trials, and the one that they have now."""
+    looks = results.study.looks
+    assert looks is not None
+    found: dict[str, list[float]] = {card: [each.p] for card, each in effects.items() if each.p is not None}
+    earlier = [*looks.seeds[: looks.spent], *(look.seeds for look in results.looks)]
+    for seeds in earlier:
+        group = own_group(results.first(seeds))
+        for contrast in results.study.contrasts:
+            each = group.effect(results.study, contrast, metric, reference) if contrast.card in found else ""
+            if not isinstance(each, str) and each[0].p is not None and each[0].n >= seeds:
+                found[contrast.card].append(each[0].p)
+    return {
+        card: replace(each, p=repeated_p(looks.seeds, found[card])) if card in found else each
+        for card, each in effects.items()
+    }
 
 
 def last_looks(study: Study, looks: Sequence[Look]) -> dict[str, Look]:
     """Card -> the look at which it was decided, else the last one at it; in the order of the study."""
     at = {card: look for look in looks for card in look.cards}
     return {contrast.card: at[contrast.card] for contrast in study.contrasts if contrast.card in at}
-
-
-def judged_level(study: Study, looks: Sequence[Look], card: str) -> float | None:
-    """What p is compared with where a card is judged on what no look decides, such as its games; None: alpha."""
-    if study.looks is None:
-        return None
-    at = last_looks(study, looks)
-    return at[card].level if card in at else study.looks.levels[study.looks.spent]
-
-
-def shown_before(looks: Sequence[Look]) -> frozenset[str]:
-    """Cards that were shown at any of these looks."""
-    return frozenset(card for look in looks for card, entry in look.cards.items() if entry.decision == "shown")
 
 
 def undecided(study: Study, looks: Sequence[Look]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -21,12 +22,14 @@ from gonn_core.files.told import tell
 from gonn_core.rating.matches import Match
 from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, digest
-from reports.results.decisions import Look, due_trials, read_decisions
 from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds
 from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 from reports.stats.verdicts import EffectVerdict
 
+Decision = Literal["shown", "futile", "goes on", "last look"]
+OF_RUNS = ("factorial", "screen")
+"""Designs in which every run counts for many effects."""
 UNRECORDED = "a CPU that was not recorded"
 
 
@@ -61,6 +64,28 @@ class TrialResult:
     @property
     def seed(self) -> int:
         return self.ref.seed
+
+
+@dataclass(frozen=True)
+class CardLook:
+    """A card at one look: its effect on the loss, and q of its repeated p over the cards of the study."""
+
+    decision: Decision
+    delta: float
+    q: float | None
+
+    @property
+    def ends(self) -> bool:
+        """Whether its arm is trained no further."""
+        return self.decision != "goes on"
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look that was taken; `cards`: those that were not decided before."""
+
+    seeds: int
+    cards: Mapping[str, CardLook]
 
 
 @dataclass(frozen=True)
@@ -110,7 +135,7 @@ class StudyResults:
     def due_seeds(self, *arms: str) -> int:
         """How many seeds all of these arms are to have by now; any of them, where effects are told from runs."""
         seeds = [{trial.seed for trial in self.of_arm(arm)} for arm in arms]
-        return len(set.union(*seeds) if self.study.design in ("factorial", "screen") else set.intersection(*seeds))
+        return len(set.union(*seeds) if self.study.design in OF_RUNS else set.intersection(*seeds))
 
     def first(self, seeds: int) -> "StudyResults":
         """These results on the study's first so many seeds."""
@@ -135,24 +160,22 @@ def arm_result(seeds: tuple[int, ...], evaluations: Sequence[SummedEvaluation | 
     return ArmResult(seeds, np.stack([each.sums for each in known]), known[0].counts)
 
 
-def load_results(
+def read_results(
     study: Study, runs_folder: Path | str, study_folder: Path | str | None = None, cache: Path | None = None
 ) -> StudyResults:
-    """The trials of `study` below `runs_folder`; speeds and looks from `study_folder`, where study.json lies; `cache`:
-    folder of what reports keep of their work.
+    """The trials of `study` below `runs_folder`; speeds and counts of looks from `study_folder`, where study.json lies;
+    `cache`: folder of what reports keep of their work.
 
     A trial that is damaged is carried as such, without its result or the evaluation that is. Raises InputError for a
     file that is of another version or does not belong to the study, Damaged for a file of the study itself.
     """
     folder = None if study_folder is None else Path(study_folder)
-    looks = read_decisions(study, folder) if folder else ()
-    due = due_trials(study, looks)
-    trials = tuple(_usable_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in due)
+    trials = tuple(_usable_trial(study, ref, Path(runs_folder) / ref.trial, cache) for ref in study.trials)
     if folder is None:
         return StudyResults(study, trials, {}, {}, cache=cache)
     if any(trial.result for trial in trials) and not (folder / SPEED_FILE).exists():
         tell(Damaged(folder / SPEED_FILE, "it is missing"), MEASURE_AGAIN)
-    return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache, looks=looks)
+    return StudyResults(study, trials, read_speeds(folder), read_look_counts(folder), cache=cache)
 
 
 def _usable_trial(study: Study, ref: TrialRef, folder: Path, cache: Path | None) -> TrialResult:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ablations.study import Contrast
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN
 from reports.stats.estimates import Effect
 from reports.stats.family import adjust
 from reports.stats.verdicts import EffectVerdict, judge_effect

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from reports.results.compare import MAIN, used_trials
+from reports.results.compare import used_trials
+from reports.results.group import MAIN
 from reports.scaling.courses import Course, Measured
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ablations.study import Study
-from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, study_runs, study_thresholds
+from reports.results.compare import OF_RUNS, StudyAnalysis, study_runs, study_thresholds
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.interactions import AliasString, Interactions, find_interactions
 from reports.stats.pairs import PairTable, effects_alone, pair_table

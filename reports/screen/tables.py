@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from reports.results.compare import MAIN
+from reports.results.group import MAIN
 from reports.screen.findings import RunsFindings
 from reports.stats.interactions import AliasString
 from reports.stats.runs import Estimate

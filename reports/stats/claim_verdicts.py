@@ -57,18 +57,18 @@ def judge_claim(
     *zone* is its value or range, widened by the margin on either side.
 
     tests: of how many different ones of the card's claims this is one: intervals are of 1 - alpha / tests, and the
-    effect's p_adjusted is to be adjusted over them. At a planned look its level stands in place of alpha.
+    effect's q is to be over them.
 
     Not judged at all: claims from memory (`compared only`), claims made under other conditions (`not tested here`), too
-    few seeds. An effect is *shown* in a direction when its adjusted p is below alpha. A value is
+    few seeds. An effect is *shown* in a direction when its q is at most alpha. A value is
 
     - *contradicted* by an effect shown in the other direction, or by none (narrow interval within ±margin) where the
       interval is wholly short of the zone;
     - *larger* when the effect is shown in the claimed direction and the interval lies wholly beyond the zone, *smaller*
       when the interval lies wholly short of it and the estimate has the claimed sign;
     - *replicated* when it is shown and the interval lies within the zone. An interval within a zone that leaves 0 out
-      is significant by itself; that the effect is shown is asked all the same, for its p is adjusted over the cards of
-      the study. A zone that holds 0 (a margin larger than the claim) cannot tell the claim from no effect, and what is
+      is significant by itself; that the effect is shown is asked all the same, for its q is over the effects of the
+      study. A zone that holds 0 (a margin larger than the claim) cannot tell the claim from no effect, and what is
       shown there is consistent at best;
     - *consistent* when it is shown and the interval meets the zone;
     - else *not shown*, whatever the estimate is; the note says whether the claimed size is excluded.
@@ -131,14 +131,13 @@ def _set_aside(claim: ClaimedEffect) -> ClaimJudgement | None:
 
 def _found(effect: Effect, thresholds: Thresholds, tests: int) -> _Found | None:
     """None with too few seeds."""
-    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
+    if effect.q is None:
         return None
-    alpha = thresholds.alpha if effect.level is None else effect.level
-    shares = alpha / tests, (1 - thresholds.equivalence_level) * alpha / thresholds.alpha / tests
+    shares = thresholds.alpha / tests, (1 - thresholds.equivalence_level) / tests
     wide, narrow = (effect.interval(1 - share) for share in shares)
     assert wide is not None and narrow is not None, "what has a p has an interval"
     shown: Direction | None = None
-    if effect.p_adjusted < alpha and effect.delta != 0:
+    if effect.q <= thresholds.alpha and effect.delta != 0:
         shown = "increase" if effect.delta > 0 else "decrease"
     return _Found(effect.delta, shown, wide, narrow, *(f"{100 * (1 - share):.4g} %" for share in shares))
 

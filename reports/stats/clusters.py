@@ -5,7 +5,6 @@ metric here is a mean over positions (nats, top-1 as 0/1, ...), hence a ratio of
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -121,27 +120,3 @@ def evaluation_noise(groups: list[tuple[float, np.ndarray]], counts: np.ndarray)
         if seeds > 1:
             specific += weight**2 * correction * ((rest - mean) ** 2).sum() / (seeds - 1) / seeds
     return EvaluationNoise(float(correction * (combined**2).sum()), float(specific), games)
-
-
-class Projection(Protocol):
-    """A linear model of runs: what it leaves of their values, and how many degrees of freedom that has."""
-
-    @property
-    def df(self) -> int: ...
-
-    def residuals(self, values: np.ndarray) -> np.ndarray: ...
-
-
-def noise_of_runs(weights: np.ndarray, sums: np.ndarray, model: Projection, counts: np.ndarray) -> EvaluationNoise:
-    """The noise of Σ weight x run, for `weights` (runs,) and `sums` (runs, games).
-
-    The specific part is the mean square of what `model` leaves of runs x games: for two arms and their seeds that of
-    the paired difference. Without degrees of freedom nothing can be split off.
-    """
-    games = len(counts)
-    correction = games / (games - 1)
-    rest = residuals(sums, counts)
-    specific = correction * (model.residuals(rest) ** 2).sum() / model.df if model.df > 0 else 0.0
-    return EvaluationNoise(
-        float(correction * ((weights @ rest) ** 2).sum()), float(weights @ weights * specific), games
-    )

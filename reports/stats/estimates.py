@@ -1,12 +1,11 @@
 """Estimates of an effect: Delta, its two variances, intervals and p values.
 
-Variance of Delta = seed variance / n + evaluation variance. The first comes from the differences by seed (pooled over
-toggles), the second from the games of the evaluation subset (`reports.stats.clusters`); more seeds shrink only the
-first.
+Its variance is that of training and that of the games of the evaluation subset (`reports.stats.clusters`); more runs
+shrink only the first. `reports.stats.model` makes both.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -41,44 +40,39 @@ class Interval:
 
 @dataclass(frozen=True)
 class Effect:
-    """Treatment - control of one metric, in the metric's unit.
+    """Of one metric, in its unit: with an enhancement minus without it, or a level (`mean_effect`).
 
-    deltas: by seed, in the order of `seeds` (empty without pairing). se_seed, se_eval: the two parts of the standard
-    error `se`; se_seed is None when no variance between seeds is known (one seed and no pool), and then there is no
-    interval either.
-    df: of both parts together, see `spread`. own_interval95: from this toggle's own seeds alone. pooled: seed noise
-    taken from the pool.
-    p: two-sided, of t; p_adjusted: over the effects of its study (`reports.stats.family`), None for one with too few
-    seeds to be judged. correlation: of treatment and control over seeds. weights: key of arm -> its weight in the
-    difference; control_seeds: seeds of the control, which may be more than n. level: that `p_adjusted` is compared
-    with at a planned look; None: alpha.
+    runs: with it and without it; n: on the side with fewer. se_seed, se_eval: the two parts of the standard error `se`;
+    se_seed is None when nothing tells the noise of runs, and then there is no interval either. df: of both parts, see
+    `spread`. p: two-sided, of t; q: over the judged effects of a page (`reports.stats.verdicts.with_q`), None of one
+    that is not judged. of_base: weight of the base's runs. seeds, deltas: of a level, by seed.
     """
 
     name: str
     n: int
-    seeds: tuple[int, ...]
+    runs: tuple[int, int]
     delta: float
-    deltas: tuple[float, ...]
-    paired: bool
-    pooled: bool
     se_seed: float | None
     se_eval: float
     se: float | None
     df: float | None
     interval95: Interval | None
     interval90: Interval | None
-    own_interval95: Interval | None
     p: float | None
-    p_adjusted: float | None
-    correlation: float | None
-    weights: Mapping[str, float]
-    control_seeds: int
-    level: float | None = None
+    q: float | None = None
+    of_base: float = 0.0
+    seeds: tuple[int, ...] = ()
+    deltas: tuple[float, ...] = ()
 
     @property
     def bound(self) -> float | None:
         """What the effect is smaller than in size: the farther end of the 90 % interval."""
         return None if self.interval90 is None else max(abs(self.interval90.low), abs(self.interval90.high))
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether the 95 % interval of the effect by itself does not hold 0."""
+        return self.interval95 is not None and (self.interval95.low > 0 or self.interval95.high < 0)
 
     def interval(self, level: float) -> Interval | None:
         """At any level, as `interval95` is at that of 95 %."""
@@ -134,37 +128,37 @@ def spread(variance: float, df: float, noise: EvaluationNoise) -> Spread:
     return Spread(float(np.sqrt(total)), total / (variance / df + noise.common / (noise.games - 1)))
 
 
-def mean_effect(name: str, arm: ArmResult, counted_from: float = 0.0) -> Effect:
-    """A level: the mean over the seeds of one arm of a metric less `counted_from`, with the noise of its seeds and
-    games; without intervals for a single seed.
-
-    Student's t on its own seeds: the pool of seed noise is one of paired differences, which say nothing of the spread
-    of a level. p_adjusted is p, of a family of one.
-    """
-    n, values = len(arm.seeds), arm.means - counted_from
-    delta, noise = float(values.mean()), evaluation_noise([(1.0, arm.sums)], arm.counts)
-    variance = float(values.var(ddof=1)) / n if n > 1 else None
-    total = None if variance is None else spread(variance, n - 1, noise)
-    p = None if total is None else total.p_value(delta)
-    interval95, interval90 = (None if total is None else total.interval(delta, level) for level in (0.95, 0.90))
+def effect_of(
+    name: str,
+    delta: float,
+    of_seeds: tuple[float, float] | None,
+    noise: EvaluationNoise,
+    runs: tuple[int, int],
+    of_base: float = 0.0,
+) -> Effect:
+    """An effect from (variance, df) by training, None where nothing tells it, and the noise of the evaluation."""
+    total = None if of_seeds is None else spread(*of_seeds, noise)
     return Effect(
         name=name,
-        n=n,
-        seeds=arm.seeds,
+        n=min(runs),
+        runs=runs,
         delta=delta,
-        deltas=tuple(values.tolist()),
-        paired=True,
-        pooled=False,
-        se_seed=None if variance is None else float(np.sqrt(variance)),
+        se_seed=None if of_seeds is None else float(np.sqrt(of_seeds[0])),
         se_eval=float(np.sqrt(noise.common)),
-        se=None if total is None else total.se,
-        df=None if total is None else total.df,
-        interval95=interval95,
-        interval90=interval90,
-        own_interval95=interval95,
-        p=p,
-        p_adjusted=p,
-        correlation=None,
-        weights={},
-        control_seeds=n,
+        se=total and total.se,
+        df=total and total.df,
+        interval95=total and total.interval(delta, 0.95),
+        interval90=total and total.interval(delta, 0.90),
+        p=total and total.p_value(delta),
+        of_base=of_base,
     )
+
+
+def mean_effect(name: str, arm: ArmResult, counted_from: float = 0.0) -> Effect:
+    """A level: the mean over the seeds of one arm of a metric less `counted_from`, with the noise of its own seeds and
+    games; without intervals for a single seed. Its q is p."""
+    n, values = len(arm.seeds), arm.means - counted_from
+    of_seeds = (float(values.var(ddof=1)) / n, n - 1.0) if n > 1 else None
+    noise = evaluation_noise([(1.0, arm.sums)], arm.counts)
+    found = effect_of(name, float(values.mean()), of_seeds, noise, (n, n))
+    return replace(found, q=found.p, seeds=arm.seeds, deltas=tuple(values.tolist()))

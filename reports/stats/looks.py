@@ -1,4 +1,4 @@
-"""Looks at a growing number of seeds: which p an effect needs at each, so that all looks together err as seldom as one.
+"""Looks at a growing number of seeds: the p of an effect, so that all looks together err as seldom as one.
 
 Group-sequential tests (Armitage, McPherson and Rowe 1969; Pocock 1977; Jennison and Turnbull 2000, chapters 2 and 19).
 The estimates at successive looks have independent increments of information, one over their variance; the chance to
@@ -15,12 +15,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-AFTERWARDS = 0.005
-"""What all looks together may add to the level of a study that was complete, and whose level was so spent."""
 LEAST = 1e-6
-"""Of a level, when a dozen looks have spent what there was: a hundred more add a ten-thousandth."""
-_DIGITS = 3
-"""Significant ones of a level, cut off: levels are part of a study's id, and read by people."""
+"""A p below which the chance of any of several looks is taken for the sum of theirs."""
 
 
 @dataclass(frozen=True)
@@ -79,47 +75,24 @@ def _legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.polynomial.legendre.leggauss(count)
 
 
-def bound_of(level: float, cards: int = 1) -> float:
-    """|Z| of one card that an adjusted p of `level` asks for, the first of so many independent ones."""
-    return float(-ndtri(_single(level, cards) / 2))
+def bound_of(level: float) -> float:
+    """|Z| that a p of `level` asks for."""
+    return float(-ndtri(level / 2))
 
 
-def _single(level: float, cards: int) -> float:
-    return -math.expm1(math.log1p(-level) / cards)
+@lru_cache(maxsize=4096)
+def spent(seeds: Sequence[int], p: float) -> float:
+    """The chance that any of several looks, at so many seeds, has a p at or below `p` where there is no effect."""
+    return sum(exits(seeds, [bound_of(p)] * len(seeds)).shown) if p < 1.0 else 1.0
 
 
-def spent(seeds: Sequence[int], levels: Sequence[float], cards: int = 1) -> float:
-    """The chance that looks at so many seeds show anything where there is nothing: that of `cards` independent effects
-    whose adjusted p is compared with the level of each look; cards with one control have a smaller one."""
-    alone = sum(exits(seeds, [bound_of(level, cards) for level in levels]).shown)
-    return -math.expm1(cards * math.log1p(-alone))
-
-
-@lru_cache(maxsize=256)
-def planned_levels(seeds: tuple[int, ...], alpha: float, cards: int = 1) -> tuple[float, ...]:
-    """The level of each of several looks, the same for all (Pocock 1977), at which together they err with `alpha`."""
-    if len(seeds) == 1:
-        return (alpha,)
-    level = brentq(
-        lambda p: spent(seeds, [p] * len(seeds), cards) - alpha, alpha / len(seeds) / 2, alpha, xtol=alpha * 1e-5
-    )
-    return (_cut(level),) * len(seeds)
+def repeated_p(seeds: tuple[int, ...], found: Sequence[float]) -> float:
+    """The p of an effect after some of its looks, planned at so many seeds, given the ordinary one at each: the level
+    at which Pocock's boundaries (1977) would have shown it by now. It never rises from look to look."""
+    return spent(seeds, max(min(found), LEAST)) if min(found) > LEAST else len(seeds) * min(found)
 
 
 @lru_cache(maxsize=256)
-def later_level(
-    seeds: tuple[int, ...], levels: tuple[float, ...], seeds_now: int, alpha: float, cards: int = 1
-) -> float:
-    """The level of one more look, at `seeds_now`, after all that were planned: it spends half of what is left of
-    `alpha` + `AFTERWARDS`, but is never below `LEAST`."""
-    before = spent(seeds, levels, cards)
-    wanted = before + (alpha + AFTERWARDS - before) / 2
-    looks = (*seeds, seeds_now)
-    if spent(looks, [*levels, LEAST], cards) >= wanted:
-        return LEAST
-    return _cut(brentq(lambda p: spent(looks, [*levels, p], cards) - wanted, LEAST, 0.5, xtol=1e-8))
-
-
-def _cut(level: float) -> float:
-    unit = 10.0 ** (math.floor(math.log10(level)) + 1 - _DIGITS)
-    return round(math.floor(level / unit + 1e-9) * unit, 12)
+def planned_level(seeds: tuple[int, ...], alpha: float) -> float:
+    """The ordinary p at any look whose repeated one is `alpha`."""
+    return float(brentq(lambda p: spent(seeds, p) - alpha, alpha / len(seeds) / 2, alpha, xtol=alpha * 1e-5))

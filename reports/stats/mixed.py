@@ -10,8 +10,9 @@ Least squares over runs of several designs takes interactions for nothing and is
 whose runs are noisier than others breaks one common variance (Box and Meyer 1986), so that it gets one of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
@@ -30,7 +31,7 @@ class Design:
     each level, of which a run has one level at most; seeds: of each run."""
 
     changes: np.ndarray
-    settings: Sequence[str]
+    settings: Sequence[Hashable]
     seeds: Sequence[int]
 
     def fixed(self, coding: Coding) -> np.ndarray:
@@ -45,15 +46,26 @@ class Design:
         one, other = np.array(pairs, int).reshape(-1, 2).T
         return pairs, (columns[one] * columns[other]).T
 
-    @property
+    @cached_property
     def of_seeds(self) -> np.ndarray:
         """(runs, seeds): 1 where a run has a seed."""
         return (np.asarray(self.seeds)[:, None] == np.unique(self.seeds)).astype(float)
 
+    @cached_property
+    def configurations(self) -> np.ndarray:
+        """(runs, configurations): 1 where a run has a configuration."""
+        different, of_run = np.unique(self.changes, axis=0, return_inverse=True)
+        return np.eye(len(different))[of_run.ravel()]
+
     @property
     def is_repeated(self) -> bool:
         """Whether there are two runs of a configuration or more, on average."""
-        return len(self.changes) >= 2 * len(np.unique(self.changes, axis=0))
+        return len(self.changes) >= 2 * self.configurations.shape[1]
+
+    @cached_property
+    def is_saturated(self) -> bool:
+        """Whether every configuration has a level of its own: then nothing tells interactions."""
+        return np.linalg.matrix_rank(self.fixed("base")) == self.configurations.shape[1]
 
     def separates(self, contrast: np.ndarray) -> bool:
         """Whether a combination of levels (one weight each) can be told from all others and from the seeds."""
@@ -75,11 +87,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two levels (their numbers), the predicted effect of both together beyond their sum, and its standard error."""
+    """Two levels (their numbers), the predicted effect of both together beyond their sum, and its standard error.
+    fixed: the same as a fixed effect, which is not drawn towards 0."""
 
     levels: tuple[int, int]
     value: float
     se: float
+    fixed: Estimate
 
 
 class Fit:
@@ -88,41 +102,72 @@ class Fit:
     def __init__(self, design: Design, values: np.ndarray, coding: Coding):
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
-        basis = _basis(design.fixed(coding))
-        self._parts = [np.eye(len(self.values)), _square(self._products), _square(design.of_seeds)]
-        self.variances, deviance = _reml(basis, self._parts, self.values)
-        """Of noise, pairs and seeds, then of `noisier`."""
         self.noisier: list[int] = []
         """Levels with a variance of their own on top of the common one: only repeated runs tell noise from
         interactions."""
-        if design.is_repeated and design.changes.any():
-            level = _noisiest(design, _residuals(basis, self._parts, self.variances), self.values)
-            parts = [*self._parts, np.diag(design.changes[:, level])]
-            variances, lower = _reml(basis, parts, self.values)
+        parts = [self._products, design.of_seeds]
+        # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
+        deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
+        if design.is_repeated and not design.is_saturated and design.changes.any():
+            level, simple = _noisiest(design, *self._run_residuals()), self.__dict__.copy()
+            everything = np.eye(len(self.values))
+            lower = self._fit(everything, [*parts, everything[:, design.changes[:, level] > 0]])
             if deviance - lower > stats.chi2.isf(2 * NOISIER / design.changes.shape[1], 1):
-                self.noisier, self._parts, self.variances = [level], parts, variances
+                self.noisier = [level]
+            else:
+                self.__dict__ = simple
+
+    def _fit(self, space: np.ndarray, columns: Sequence[np.ndarray]) -> float:
+        """Fits within an orthonormal basis (runs, size) that holds all of the model but the noise; the deviance."""
+        self._space, seen = space, space.T @ self.values
+        fixed, self._parts = space.T @ self.design.fixed(self.coding), [np.eye(space.shape[1])]
+        self._parts += [_square(space.T @ each) for each in columns]
+        outside = self.values - space @ seen
+        spare = len(self.values) - space.shape[1], float(outside @ outside)
+        basis = _basis(fixed)
+        self.variances, deviance = _reml(basis, self._parts, seen, spare)
+        """Of noise, pairs and seeds, then of `noisier`."""
         self._residuals = _residuals(basis, self._parts, self.variances)
         covariance = sum(size * part for size, part in zip(self.variances, self._parts, strict=True))
-        fitted = np.eye(len(self.values)) - covariance @ self._residuals
-        self._of_runs = np.linalg.pinv(design.fixed(coding)) @ fitted
+        fitted = np.eye(len(seen)) - covariance @ self._residuals
+        self._of_runs = np.linalg.pinv(fixed) @ fitted
         traces = [[np.sum((self._residuals @ a) * (b @ self._residuals)) for b in self._parts] for a in self._parts]
+        traces[0][0] += spare[0] / self.variances[0] ** 2 if spare[0] else 0.0
         self._uncertainty = np.linalg.pinv(np.array(traces) / 2, rcond=1e-10)
+        return deviance
+
+    def _run_residuals(self) -> tuple[np.ndarray, np.ndarray]:
+        """(runs, runs) what takes values to their residuals, each by the inverse of its covariance; these (runs,)."""
+        space = self._space
+        inside = space @ (self._residuals - np.eye(space.shape[1]) / self.variances[0]) @ space.T
+        matrix = inside + np.eye(len(space)) / self.variances[0]
+        return matrix, inside @ self.values + self.values / self.variances[0]
 
     def estimate(self, contrast: np.ndarray) -> Estimate:
         """A combination of levels, one weight each, that the design separates."""
-        weights = np.concatenate([[0.0], contrast]) @ self._of_runs
+        return self._estimate(np.concatenate([[0.0], contrast]) @ self._of_runs)
+
+    def _estimate(self, weights: np.ndarray, without: float = 0.0) -> Estimate:
+        """Of weights within the space; `without`: taken off what the pairs add to the variance, in their variance."""
         slope = np.array([weights @ part @ weights for part in self._parts])
+        slope[1] -= without
         variance = float(slope @ self.variances)
         df = 2 * variance**2 / max(float(slope @ self._uncertainty @ slope), _TINY * variance**2)
-        return Estimate(float(weights @ self.values), variance, df, weights)
+        return Estimate(float(weights @ (self._space.T @ self.values)), variance, df, self._space @ weights)
 
     def interactions(self) -> list[Interaction]:
-        """All pairs, the largest prediction first."""
-        size, columns = self.variances[1], self._products
-        predicted = size * columns.T @ self._residuals @ self.values
-        left = size - size**2 * np.einsum("ri,rs,si->i", columns, self._residuals, columns)
-        found = zip(self._pairs, predicted, np.sqrt(np.maximum(left, 0.0)), strict=True)
-        return sorted((Interaction(p, float(u), float(se)) for p, u, se in found), key=lambda each: -abs(each.value))
+        """All pairs that the runs tell anything of, the largest prediction first."""
+        found, seen = [], self._space.T @ self.values
+        for pair, column in zip(self._pairs, (self._space.T @ self._products).T, strict=True):
+            known = self._residuals @ column
+            size = float(column @ known)
+            if size > _TINY * self.variances[0] ** -1:
+                # The pair's own variance changes no weight of its fixed effect, only the variance.
+                fixed = self._estimate(known / size, without=1.0)
+                predicted = self.variances[1] * float(known @ seen)
+                left = self.variances[1] - self.variances[1] ** 2 * size
+                found.append(Interaction(pair, predicted, max(left, 0.0) ** 0.5, fixed))
+        return sorted(found, key=lambda each: -abs(each.value))
 
 
 def _square(columns: np.ndarray) -> np.ndarray:
@@ -135,11 +180,11 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return left[:, sizes > _TINY * sizes[0]]
 
 
-def _noisiest(design: Design, residuals: np.ndarray, values: np.ndarray) -> int:
+def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
     """The level with the largest score for a variance of its own, under the common variances."""
-    squares, changed = (residuals @ values) ** 2 - np.diag(residuals), design.changes.T
+    squares, changed = residuals**2 - np.diag(matrix), design.changes.T
     with np.errstate(invalid="ignore"):
-        scores = changed @ squares / np.sqrt(np.einsum("lr,rs,ls->l", changed, residuals**2, changed))
+        scores = changed @ squares / np.sqrt(np.einsum("lr,rs,ls->l", changed, matrix**2, changed))
     return int(np.nanargmax(scores))
 
 
@@ -150,26 +195,30 @@ def _residuals(basis: np.ndarray, parts: Sequence[np.ndarray], variances: np.nda
     return rest @ linalg.inv(rest.T @ covariance @ rest) @ rest.T
 
 
-def _reml(basis: np.ndarray, parts: Sequence[np.ndarray], values: np.ndarray) -> tuple[np.ndarray, float]:
-    """The variance of each part, the first of which is the noise of every run; and the deviance there."""
+def _reml(
+    basis: np.ndarray, parts: Sequence[np.ndarray], values: np.ndarray, spare: tuple[int, float] = (0, 0.0)
+) -> tuple[np.ndarray, float]:
+    """The variance of each part, the first of which is the noise of every run; and the deviance there. spare: number
+    and sum of squares of values that are noise alone."""
     rest = linalg.null_space(basis.T)
-    count = rest.shape[1]
+    inside, count = rest.shape[1], rest.shape[1] + spare[0]
     if count < 3:
         raise ValueError(f"{count} runs more than levels: too few to estimate any noise")
     seen, inner = rest.T @ values, [rest.T @ part @ rest for part in parts[1:]]
 
-    def deviance(ratios: np.ndarray) -> tuple[float, np.ndarray]:
-        covariance = np.eye(count) + sum(ratio * part for ratio, part in zip(ratios, inner, strict=True))
+    def solved(ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        covariance = np.eye(inside) + sum(ratio * part for ratio, part in zip(ratios, inner, strict=True))
         inverse = linalg.inv(covariance)
-        solved = inverse @ seen
-        square = float(seen @ solved)
-        slope = [np.sum(inverse * part) - count * float(solved @ part @ solved) / square for part in inner]
+        known = inverse @ seen
+        return covariance, inverse, known, float(seen @ known) + spare[1]
+
+    def deviance(ratios: np.ndarray) -> tuple[float, np.ndarray]:
+        covariance, inverse, known, square = solved(ratios)
+        slope = [np.sum(inverse * part) - count * float(known @ part @ known) / square for part in inner]
         return float(np.linalg.slogdet(covariance)[1] + count * np.log(square / count)), np.array(slope)
 
     starts = (np.full(len(inner), start) for start in (0.0, 0.1, 1.0))
     bounds = [(0.0, 1e4 * bool(np.trace(part) > _TINY)) for part in inner]
     tried = [optimize.minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
     best = min(tried, key=lambda each: each.fun)
-    covariance = np.eye(count) + sum(ratio * part for ratio, part in zip(best.x, inner, strict=True))
-    noise = float(seen @ linalg.solve(covariance, seen, assume_a="pos")) / count
-    return noise * np.array([1.0, *best.x]), float(best.fun)
+    return solved(best.x)[-1] / count * np.array([1.0, *best.x]), float(best.fun)

@@ -1,15 +1,18 @@
 """Verdicts on effects, in words: does it help? Those on claims: `reports.stats.claim_verdicts`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+from scipy.stats import false_discovery_control
 
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, Better
 from reports.stats.estimates import Effect
 
 Direction = Literal["decrease", "increase", "no_change"]
+Key = TypeVar("Key", bound=Hashable)
 
 GONE = ("outlier_ratio", "outlier_level")
 """Thresholds that studies of version 0.1 wrote down."""
@@ -19,11 +22,12 @@ GONE = ("outlier_ratio", "outlier_level")
 class Thresholds:
     """Every number that a verdict depends on; written to the study file before its first trial.
 
-    alpha: two-sided level of helps/hurts after adjusting for the family; equivalence_level: of the interval that must
-    lie within ±delta for `no effect` (1 - 2 alpha: two one-sided tests); min_seeds: below it an effect is underpowered;
-    smallest_*: the least delta by unit of the metric (nats; shares of 1, as top-1; places of the played move's rank);
-    claim_share: delta is at least this share of the claim; noise_weight: degrees of freedom that the pooled seed noise
-    has at most beside a toggle's own (`reports.stats.seed_noise`); power: see `reports.stats.power`.
+    alpha: the largest q of helps and hurts; equivalence_level: of the interval that must lie within ±delta for a claim
+    of no effect (1 - 2 alpha: two one-sided tests); min_seeds: runs on either side, below which an effect is
+    underpowered; smallest_*: the least delta by unit of the metric (nats; shares of 1, as top-1; places of the played
+    move's rank); claim_share: delta is at least this share of the claim; noise_weight: degrees of freedom that the
+    noise of other comparisons has at most beside a comparison's own (`reports.stats.model`); power: see
+    `reports.stats.power`.
     """
 
     alpha: float = 0.05
@@ -63,36 +67,50 @@ class Thresholds:
 class EffectVerdict(StrEnum):
     HELPS = "helps"
     HURTS = "hurts"
-    NO_EFFECT = "no effect"
+    LEANS_HELPING = "leans to helping"
+    LEANS_HURTING = "leans to hurting"
     NOT_SHOWN = "not shown"
     UNDERPOWERED = "underpowered"
     UNFINISHED = "unfinished"
     NOT_A_RESULT = "not a result"
 
 
-def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
-    """How the metric moved: increase or decrease where the adjusted p is below alpha (at a planned look: below the
-    level of the look), whatever the size; else no_change where the 90 % interval lies within ±margin; else None, not
-    settled. Always None with fewer than `min_seeds`."""
-    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
-        return None
-    if effect.p_adjusted < (thresholds.alpha if effect.level is None else effect.level) and effect.delta != 0:
-        return "increase" if effect.delta > 0 else "decrease"
-    assert effect.interval90 is not None, "what has a p has an interval"
-    return "no_change" if effect.interval90.within(margin) else None
+SHOWN = (EffectVerdict.HELPS, EffectVerdict.HURTS)
+LEANING = (EffectVerdict.LEANS_HELPING, EffectVerdict.LEANS_HURTING)
 
 
-def judge_effect(effect: Effect, better: Better, margin: float, thresholds: Thresholds) -> EffectVerdict:
-    """The verdict in a table: `measured_direction` in the sense of the metric.
+def with_q(effects: Mapping[Key, Effect], thresholds: Thresholds) -> dict[Key, Effect]:
+    """The effects of a page on one metric with their q: Benjamini and Hochberg's (1995), over all that have a p and
+    enough runs. Of the effects with q at most alpha, a share of at most alpha is expected to be null or of the other
+    sign."""
+    judged = [key for key, effect in effects.items() if effect.p is not None and effect.n >= thresholds.min_seeds]
+    found = dict(zip(judged, discovery_rates([float(effects[key].p or 0.0) for key in judged]), strict=True))
+    return {key: replace(effect, q=found.get(key)) for key, effect in effects.items()}
 
-    An effect may be both significant and within the margin: it is then named by its sign (the table shows how small it
-    is).
-    """
-    if effect.n < thresholds.min_seeds or effect.p_adjusted is None:
+
+def discovery_rates(p: Sequence[float]) -> list[float]:
+    """q of each p: the false discovery rate at which it is the last to be shown."""
+    return list(map(float, false_discovery_control(p))) if len(p) else []
+
+
+def judge_effect(effect: Effect, better: Better, thresholds: Thresholds) -> EffectVerdict:
+    """The verdict in a table: helps or hurts where q is at most alpha; leaning where the interval leaves out 0 all the
+    same."""
+    if effect.q is None:
         return EffectVerdict.UNDERPOWERED
-    direction = measured_direction(effect, margin, thresholds)
-    if direction is None:
-        return EffectVerdict.NOT_SHOWN
-    if direction == "no_change":
-        return EffectVerdict.NO_EFFECT
-    return EffectVerdict.HELPS if (direction == "decrease") == (better == "lower") else EffectVerdict.HURTS
+    helps = (effect.delta < 0) == (better == "lower")
+    if effect.q <= thresholds.alpha and effect.delta != 0:
+        return EffectVerdict.HELPS if helps else EffectVerdict.HURTS
+    if effect.leaves_out_zero:
+        return EffectVerdict.LEANS_HELPING if helps else EffectVerdict.LEANS_HURTING
+    return EffectVerdict.NOT_SHOWN
+
+
+def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
+    """How the metric moved: increase or decrease where q is at most alpha; else no_change where the 90 % interval lies
+    within ±margin; else None, not settled. Always None for an effect that is not judged."""
+    if effect.q is None or effect.interval90 is None:
+        return None
+    if effect.q <= thresholds.alpha and effect.delta != 0:
+        return "increase" if effect.delta > 0 else "decrease"
+    return "no_change" if effect.interval90.within(margin) else None

@@ -7,7 +7,8 @@ import numpy as np
 
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from gonn_core.metrics import METRICS, OF_POSITIONS
-from reports.results.compare import MAIN, extra_effects, used_trials
+from reports.results.compare import extra_effects, used_trials
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
 from reports.study.tables import describe

@@ -3,8 +3,9 @@
 import math
 
 from gonn_core.errors import printable
-from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, study_thresholds
+from reports.results.compare import OF_RUNS, StudyAnalysis, study_thresholds
 from reports.results.costs import FLOPS_COUNTED, speed_note
+from reports.results.group import MAIN
 from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults

@@ -15,8 +15,8 @@ from reports.figures.picture import drawing_code
 from reports.files import write_files
 from reports.html.study import study_page
 from reports.pages import page_text
-from reports.results.compare import MAIN, OF_RUNS, study_thresholds
-from reports.results.seed_pool import PriorNoise
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults
 from reports.study import serial
 from reports.study.footnotes import warnings
@@ -51,11 +51,11 @@ def write_report(
     results: StudyResults,
     out_folder: Path | str,
     registry: Registry | None = None,
-    prior: PriorNoise | None = None,
+    group: Group | None = None,
     cache: Path | None = None,
     scaled: OverSamples | None = None,
 ) -> ReportFiles:
-    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `prior`,
+    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `group`,
     `scaled`: see `make_report`; `cache`: folder of what reports keep of their work, None: the figure is drawn anew.
 
     Raises UserError.
@@ -64,7 +64,7 @@ def write_report(
         raise ValueError("these are the results of another study")
     folder = _folder(out_folder, study)
     registry = registry or load_registry()
-    report = make_report(results, registry, prior, scaled)
+    report = make_report(results, registry, group, scaled)
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
@@ -88,11 +88,11 @@ def written_report(
     results: StudyResults,
     out_folder: Path | str,
     registry: Registry,
-    prior: PriorNoise | None = None,
+    group: Group | None = None,
     scaled: OverSamples | None = None,
 ) -> ReportFiles:
     """As `write_report`, of a report whose files are there already, as they would be written."""
-    return _files(_folder(out_folder, study), make_report(results, registry, prior, scaled))
+    return _files(_folder(out_folder, study), make_report(results, registry, group, scaled))
 
 
 def _files(folder: Path, report: Report) -> ReportFiles:

@@ -8,19 +8,17 @@ from ablations.registry import Registry
 from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
-from reports.claims.findings import ClaimFinding, claimed_sizes, find_claims
-from reports.results.compare import MAIN, OF_RUNS, StudyAnalysis, analyse_study, run_counts, study_thresholds
-from reports.results.seed_pool import PriorNoise
+from reports.claims.findings import ClaimFinding, find_claims
+from reports.results.compare import StudyAnalysis, analyse_study, study_thresholds
+from reports.results.group import MAIN, Group, Pair, own_group
 from reports.results.study_results import StudyResults
-from reports.screen.findings import RunsFindings, find_in_runs
 from reports.screen.sentences import Said, what_runs_say
-from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import NAMED, against
 from reports.study.footnotes import table_notes
 from reports.study.looks import look_words
 from reports.tables import formats
-from reports.tables.verdicts import leaves_out_zero, unshown, verdict_text
+from reports.tables.verdicts import verdict_text
 from reports.worth.effects import study_worths, worth_note
 from reports.worth.elsewhere import OverSamples, trends_here, with_trends
 from reports.worth.worth import Worth
@@ -37,10 +35,10 @@ class Report:
     analyses: Mapping[tuple[int, str], StudyAnalysis]
     findings: tuple[ClaimFinding, ...]
     worths: Mapping[str, Worth] = field(default_factory=dict)
-    of_runs: RunsFindings | None = None
-    """Interactions, of a factorial or a screen that is judged."""
+    pairs: tuple[Pair, ...] = ()
+    """Interactions of every two cards of the group on the loss, the largest prediction first."""
     said: tuple[Said, ...] = ()
-    """What is said of them, and of what to do next."""
+    """What is said of a design of many cards at once, and of what to do next."""
 
     @property
     def study(self) -> Study:
@@ -48,59 +46,58 @@ class Report:
         return self.results.study
 
     @property
-    def verdicts(self) -> dict[str, EffectVerdict]:
+    def nats(self) -> StudyAnalysis:
+        """Effects on the loss on the main evaluation."""
+        return self.analyses[MAIN, "nats"]
+
+    @property
+    def verdicts(self) -> Mapping[str, EffectVerdict]:
         """Card -> verdict on its effect on the loss, of those that have results."""
-        table = self.analyses[MAIN, "nats"].table
-        return dict(table.verdicts) if table else {}
+        return self.nats.verdicts
 
 
 def make_report(
-    results: StudyResults, registry: Registry, prior: PriorNoise | None = None, scaled: OverSamples | None = None
+    results: StudyResults, registry: Registry, group: Group | None = None, scaled: OverSamples | None = None
 ) -> Report:
-    """Analyse a study. `prior`: noise of other studies for the pool; `scaled`: what they tell over numbers of
-    samples.
+    """Analyse a study. `group`: all runs of its base, None: its own alone; `scaled`: what other studies tell over
+    numbers of samples.
 
     Raises SettingError for a study without evaluations.
     """
     study = results.study
     if not study.evaluations:
         raise SettingError("STUDY", study.id, "has no evaluation: nothing to report")
-    analyses = study_analyses(results, registry, prior)
-    curve = scaled.curve if scaled else None
-    worths = study_worths(results, analyses[MAIN, "nats"], curve)
-    trends = {} if results.unjudged else trends_here(study, analyses[MAIN, "nats"], scaled.effects if scaled else {})
+    group = group or own_group(results)
+    analyses = study_analyses(results, registry, group)
+    curve, nats = scaled.curve if scaled else None, analyses[MAIN, "nats"]
+    worths = study_worths(results, nats, curve)
+    trends = {} if results.unjudged else trends_here(study, nats, scaled.effects if scaled else {})
     main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
-    of_runs = None if results.unjudged else find_in_runs(results, main["nats"])
+    pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study_thresholds(study))
     return Report(
         results=results,
-        sentences=tuple(_sentence(results, main["nats"], contrast) for contrast in study.contrasts)
+        sentences=tuple(_sentence(results, nats, contrast) for contrast in study.contrasts)
         or tuple(_level_sentence(results, arm) for arm in study.arms),
-        notes=(*table_notes(results, main["nats"], prior), *filter(None, [worth_note(results, curve, worths)])),
+        notes=(*table_notes(results, nats, group), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
         findings=with_trends(find_claims(results, registry, main), trends),
         worths=worths,
-        of_runs=of_runs,
-        said=what_runs_say(of_runs, registry) if of_runs else (),
+        pairs=pairs,
+        said=what_runs_say(results, nats, pairs, registry),
     )
 
 
 def study_analyses(
-    results: StudyResults, registry: Registry, prior: PriorNoise | None = None
+    results: StudyResults, registry: Registry, group: Group | None = None
 ) -> dict[tuple[int, str], StudyAnalysis]:
     """(evaluation, metric) -> statistics: of the tables' metrics on every evaluation, of the metrics that the study's
     cards make claims about on the main one."""
-    study = results.study
+    study, group = results.study, group or own_group(results)
     claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
     judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve", "gap")}
     wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in SUMMARISED]
     wanted += [(MAIN, metric) for metric in METRICS if metric in judged and metric not in SUMMARISED]
-    analyses = {}
-    for number, metric in wanted:
-        pool = prior.differences if prior and (number, metric) == (MAIN, "nats") else None
-        analyses[number, metric] = analyse_study(
-            results, metric, number, claimed_sizes(registry, study.cards, metric), pool
-        )
-    return analyses
+    return {(number, metric): analyse_study(results, metric, number, group) for number, metric in wanted}
 
 
 def _level_sentence(results: StudyResults, arm: Arm) -> str:
@@ -118,10 +115,8 @@ def _level_sentence(results: StudyResults, arm: Arm) -> str:
 
 
 def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
-    """`last_move_input: Δ −0.4432 test nats [−0.4601, −0.4263], helps (4 seeds, 20,112 positions of 101 games)`.
-
-    With p where the interval leaves 0 out and the effect is not shown all the same.
-    """
+    """`last_move_input: Δ −0.4432 test nats [−0.4601, −0.4263], helps (q 0.0002) (4 seeds, 20,112 positions of 101
+    games)`."""
     card = contrast.card
     effect, verdict = nats.effect(card), nats.verdict(card)
     if effect is None or verdict is None:
@@ -132,23 +127,22 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
         + f" {evaluation.split} nats"
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
-    text = verdict_text(verdict, effect, level=study_thresholds(results.study).equivalence_level)
-    if unshown(verdict) and leaves_out_zero(effect):
-        text += f", p {formats.p_value(effect.p_adjusted)} among {len(nats.table.effects) if nats.table else 1}"
-    seeds = _seeds_words(results, contrast, effect)
+    text = verdict_text(verdict, effect)
     named = f" (against {against(results.study, contrast)})" if results.study.design in NAMED else ""
     return (
-        f"{card}{named}: Δ {change}, {text} ({seeds}, {evaluation.positions:,} positions of {evaluation.games:,} games)"
+        f"{card}{named}: Δ {change}, {text} ({_runs_words(results, nats, contrast)}, {evaluation.positions:,} "
+        f"positions of {evaluation.games:,} games)"
     )
 
 
-def _seeds_words(results: StudyResults, contrast: Contrast, effect: Effect) -> str:
-    """`4 seeds, 12 of the control`; `4 seeds, decided at look 1 of 4`; `16 and 16 runs`."""
-    if results.study.design in OF_RUNS:
-        return f"{formats.run_count(*run_counts(results, contrast, MAIN), ' and ')} runs"
-    planned = results.due_seeds(*contrast.with_it, *contrast.without)
-    words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
-    if effect.paired and effect.control_seeds > effect.n:
-        words += f", {effect.control_seeds} of the control"
-    look = look_words(results, contrast.card)
+def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
+    """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 and 44 runs, 32 of them of this study`."""
+    effect, look = nats.effects[contrast.card], look_words(results, contrast.card)
+    own = sum(len(results.evaluated(arm, MAIN)) for arm in (*contrast.with_it, *contrast.without))
+    words = f"{effect.runs[0]} and {effect.runs[1]} runs"
+    if own != sum(effect.runs):
+        words += f", {own} of them of this study"
+    elif effect.runs[0] == effect.runs[1] and not nats.is_mean:
+        planned = results.due_seeds(*contrast.with_it, *contrast.without)
+        words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     return f"{words}, {look}" if look else words

@@ -7,7 +7,7 @@ from gonn_core.metrics import SUMMARISED
 from reports.claims.findings import claims_table
 from reports.play.arms_table import play_table
 from reports.probes.tables import study_table
-from reports.results.compare import MAIN
+from reports.results.group import MAIN
 from reports.screen.tables import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report

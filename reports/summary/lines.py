@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ablations.registry import Registry
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN
 from reports.results.page_family import EffectKey, OnPage, judge_page
 from reports.stats import power
 from reports.stats.estimates import Effect

@@ -11,7 +11,8 @@ from ablations.registry import Registry
 from gonn_core.errors import markdown_escape
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.files import write_files
-from reports.results.compare import MAIN, study_thresholds, used_trials
+from reports.results.compare import study_thresholds, used_trials
+from reports.results.group import MAIN
 from reports.study.report import Report
 from reports.study.tables import cost_cells
 from reports.summary.box import page_warnings, summary_box

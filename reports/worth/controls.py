@@ -8,7 +8,7 @@ from ablations.study import Arm, Contrast, Study
 from gonn_core.config import TrialConfig
 from gonn_core.errors import UserError
 from reports.cache import digest
-from reports.results.compare import MAIN
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.worth.curve import ControlCurve, CurvePoint
 

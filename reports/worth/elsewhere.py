@@ -7,7 +7,6 @@ from ablations.study import Study
 from gonn_core.errors import UserError
 from reports.claims.findings import ClaimFinding
 from reports.results.compare import StudyAnalysis, study_thresholds
-from reports.stats.analysis import TableAnalysis
 from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.estimates import Effect
 from reports.tables import formats
@@ -29,10 +28,10 @@ Elsewhere = Mapping[str, Mapping[int, Effect]]
 
 
 def effects_elsewhere(
-    study: Study, studies: Sequence[Study], table: Callable[[Study], TableAnalysis | None]
+    study: Study, studies: Sequence[Study], effects_of: Callable[[Study], StudyAnalysis]
 ) -> Elsewhere:
     """Effects of the study's comparisons at other numbers of samples; of several studies at one number the one with
-    most seeds. `table`: the effects of a study on the loss; studies whose files cannot be read, and first looks, are
+    most seeds. `effects_of`: those of a study on the loss; studies whose files cannot be read, and first looks, are
     left out."""
     wanted = (
         {comparison_key(study, contrast): contrast.card for contrast in study.contrasts} if study.evaluations else {}
@@ -44,11 +43,11 @@ def effects_elsewhere(
             continue
         same = {each.card: wanted[key] for each in other.contrasts if (key := comparison_key(other, each)) in wanted}
         try:
-            effects = table(other) if same else None
+            effects = effects_of(other) if same else None
         except UserError:
             continue
         for theirs, card in same.items():
-            effect = effects.effects.get(theirs) if effects else None
+            effect = effects.effect(theirs) if effects else None
             known = found.setdefault(card, {}).get(samples)
             if effect is not None and (known is None or effect.n > known.n):
                 found[card][samples] = effect

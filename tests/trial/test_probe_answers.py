@@ -17,7 +17,7 @@ from gonn_core.trial.run import run_trial
 from reports.probes.boards import draw_policy
 from reports.probes.effects import group_effects, probability_effect, study_effects
 from reports.probes.tables import groups_table, positions_table, study_table
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.report import make_report
 from tests.reports.made_studies import plan_study, registry_with, train
 from tests.trial.helpers import tiny_config, tiny_job

@@ -7,7 +7,7 @@ from ablations.designs import SCREEN
 from ablations.study import read_study
 from gonn_core.errors import UserError
 from reports.results.compare import analyse_study
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.workspace import Workspace
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports.results.compare import MAIN, used_trials
+from reports.results.compare import used_trials
 from reports.results.costs import mean_cost
+from reports.results.group import MAIN
 from reports.results.page_family import EffectKey, OnPage, judge_page
 from reports.stats.estimates import Effect, Interval
 from reports.study.report import Report

@@ -6,7 +6,8 @@ from reports.book.cost.gains import COSTS, Gain, front, gains
 from reports.book.cost.picture import cost_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN
 from reports.results.page_family import PAGE_NOTE
 from reports.study.report import Report
 from reports.tables import formats

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from ablations.published_results import Published, PublishedGain
 from reports.book.documents.ours import with_ours
 from reports.book.documents.printing import NOT_HERE, legend, mark
-from reports.results.compare import MAIN, used_trials
+from reports.results.compare import used_trials
 from reports.results.costs import mean_cost
+from reports.results.group import MAIN
 from reports.results.page_family import EffectKey, OnPage, judge_page
 from reports.study.report import Report
 from reports.tables import formats

@@ -8,7 +8,7 @@ from ablations.study import Looks, study_id
 from orchestration.looks.asked import AskedSeeds
 from orchestration.looks.levels import earlier_study, planned_looks, state_of, with_looks
 from reports.results.compare import analyse_study
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.stats.looks import later_level, planned_levels
 from reports.study.looks import cost_of_looks
 from reports.workspace import Workspace

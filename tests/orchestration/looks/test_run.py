@@ -10,8 +10,7 @@ from gonn_core.files.json_files import read_json
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.looks.run import LookedAt
 from reports.results.compare import analyse_study
-from reports.results.decisions import due_trials, read_decisions
-from reports.results.study_results import load_results
+from reports.results.decisions import due_trials, load_results, read_decisions
 from reports.stats.looks import planned_levels
 from reports.study.report import make_report
 from reports.workspace import Workspace

@@ -11,9 +11,9 @@ from gonn_core.errors import InputError
 from orchestration.study.folder import keep_noise
 from orchestration.study.report import Reporter
 from reports import frames
+from reports.results.decisions import load_results
 from reports.results.frozen_pool import NOISE_FILE
 from reports.results.seed_pool import pool_from_studies
-from reports.results.study_results import load_results
 from reports.study.report import make_report
 from reports.workspace import Workspace
 from tests.reports.made_studies import finish_trial, plan_study, train

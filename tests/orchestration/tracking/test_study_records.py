@@ -7,7 +7,7 @@ import pytest
 
 from orchestration.tracking.records import study_info
 from orchestration.tracking.study_records import tracked_report
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.reports.made_studies import plan_study, train
 

@@ -19,9 +19,9 @@ from reports.book.cost.gains import Gain, front
 from reports.book.inspection import inspection_section
 from reports.play.all_games import Played, against_engine
 from reports.play.correspondence import elo_of_nats, uncertainty
+from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets, structure
 from reports.results.page_family import OnPage
-from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report

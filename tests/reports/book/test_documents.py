@@ -13,8 +13,8 @@ from gonn_core.errors import InputError, SettingError
 from reports.book.book import book_sections
 from reports.book.documents.ours import comparable, counterparts
 from reports.book.documents.printing import NOT_HERE, legend
+from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets
-from reports.results.study_results import load_results
 from reports.study.report import make_report
 from reports.tables.cells import Cell, Table
 from reports.tables.serial import csv_text

@@ -16,8 +16,8 @@ from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import load_ladders, read_ladder
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.play.players import ORDINARY_PASSING, engine_text, player_names
+from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
-from reports.results.study_results import load_results
 from tests.rating.made_matches import ENGINE, net
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train

@@ -3,7 +3,7 @@
 import pytest
 
 from reports.book.screens import beside, draw_beside, screens_section
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.report import make_report
 from reports.tables.formats import NONE
 from tests.reports.made_studies import plan_study, train

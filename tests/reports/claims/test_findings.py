@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from reports.results.compare import MAIN, last_of_curve
-from reports.results.study_results import load_results
+from reports.results.compare import last_of_curve
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.weights.statistics import statistic, untrained_weights

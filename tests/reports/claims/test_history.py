@@ -14,7 +14,7 @@ from gonn_core.go.points import point
 from reports.claims import measures
 from reports.claims.findings import claimed_sizes, claimed_text
 from reports.play.win_rates import SeedGames, WinRate, win_rate_effect
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report
 from tests.reports.made_studies import plan_study, registry_with, train

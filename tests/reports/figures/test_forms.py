@@ -18,7 +18,7 @@ from reports.figures.labels import Word, place_words
 from reports.figures.marks import FAR, MARKS, draw_effect, legend, reach
 from reports.figures.study import draw
 from reports.play.ladder import read_ladder
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report

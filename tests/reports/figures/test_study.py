@@ -6,7 +6,7 @@ import pytest
 
 from reports.figures import study as figures
 from reports.figures.study import draw
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.report import make_report
 from tests.reports.made_studies import plan_study, train
 

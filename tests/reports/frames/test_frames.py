@@ -12,7 +12,7 @@ from reports import frames
 from reports.book.book import write_book
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.columns import COLUMNS
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables

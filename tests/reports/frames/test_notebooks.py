@@ -12,7 +12,7 @@ import matplotlib
 from ablations.registry import load_registry
 from reports.book.book import write_book
 from reports.frames.columns import COLUMNS
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.paths import ROOT
 from tests.reports.made_studies import plan_study, train

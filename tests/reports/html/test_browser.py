@@ -4,7 +4,7 @@ edge."""
 import pytest
 
 from reports.book.book import write_book
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.browser import browser, complaints, needs_browser
 from tests.reports.made_studies import plan_study, registry, train

@@ -17,7 +17,7 @@ from reports.html.book import book_page
 from reports.html.effects import study_effects
 from reports.html.page import html_page, inert_json, marked
 from reports.html.verdicts import tone
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables

@@ -5,7 +5,7 @@ import pytest
 from reports.book.book import book_sections, manifest
 from reports.book.play import TO_PLAY
 from reports.play.all_games import against_engine, load_played, trial_names
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.rating.made_matches import ENGINE, net, won, write_match
 from tests.reports.made_ladders import rung, write_ladder

@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from gonn_core.rating.matches import load_matches
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from tests.rating.made_matches import net, won, write_match

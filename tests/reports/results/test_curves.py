@@ -7,7 +7,7 @@ import pytest
 from gonn_core.trial.directory import TrialDirectory
 from reports.results.compare import analyse_study, last_of_curve
 from reports.results.curves import curve_value
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from tests.reports.made_studies import plan_study, train
 
 

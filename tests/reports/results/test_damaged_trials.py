@@ -8,7 +8,7 @@ import pytest
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.files.json_files import read_json
 from reports.results.compare import analyse_study
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from tests.files.damages import damaged, flipped
 from tests.reports.made_studies import plan_study, train
 

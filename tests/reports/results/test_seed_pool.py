@@ -5,8 +5,8 @@ import math
 import pytest
 
 from reports.results.compare import analyse_study
+from reports.results.decisions import load_results
 from reports.results.seed_pool import planned_effect, pool_from_studies
-from reports.results.study_results import load_results
 from tests.reports.made_studies import plan_study, train
 
 

@@ -9,7 +9,7 @@ import pytest
 from gonn_core import numerics
 from gonn_core.errors import InputError
 from gonn_core.nets import fingerprint
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.stats.clusters import sums_by_game
 from tests.reports.made_studies import GAMES, fail_trial, plan_study, train
 

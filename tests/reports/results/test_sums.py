@@ -12,7 +12,7 @@ from gonn_core.evaluation.derived import VALUES
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
 from gonn_core.metrics import METRICS
 from reports.results import sums
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.results.sums import SummedEvaluation
 from reports.study.render import write_report
 from tests.reports.made_studies import Made, plan_study, train

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from ablations.screens.arms import screen_arms
 from ablations.screens.flips import Flips
-from reports.results.compare import MAIN
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report
 from reports.study.report import make_report

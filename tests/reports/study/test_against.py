@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports.results.compare import MAIN
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.study.terminal import terminal_tables

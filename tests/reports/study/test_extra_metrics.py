@@ -10,8 +10,9 @@ import pytest
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.json_files import read_json
 from gonn_core.metrics import METRICS
-from reports.results.compare import MAIN, analyse_study, extra_effects
-from reports.results.study_results import load_results
+from reports.results.compare import analyse_study, extra_effects
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.study.extra_metrics import EXTRA_METRICS, extra_tables
 from reports.study.footnotes import table_notes
 from reports.study.render import markdown, write_report

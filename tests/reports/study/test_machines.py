@@ -5,7 +5,8 @@ import json
 import pytest
 
 from gonn_core.training.environment import describe_processor
-from reports.results.study_results import UNRECORDED, load_results, machines_of
+from reports.results.decisions import load_results
+from reports.results.study_results import UNRECORDED, machines_of
 from reports.study.machines import machine_notes
 from tests.reports.made_studies import plan_study, train
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from gonn_core.errors import SettingError
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.render import write_report
 from reports.study.report_tables import report_tables
 from reports.study.terminal import print_report

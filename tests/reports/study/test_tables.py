@@ -7,9 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from reports.results.compare import MAIN, analyse_study
+from reports.results.compare import analyse_study
+from reports.results.decisions import load_results
+from reports.results.group import MAIN
 from reports.results.page_family import judge_page
-from reports.results.study_results import load_results
 from reports.stats.estimates import Interval
 from reports.study.footnotes import warnings
 from reports.study.render import write_report

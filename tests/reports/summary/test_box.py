@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from reports.results.study_results import load_results
+from reports.results.decisions import load_results
 from reports.study.report import make_report
 from reports.summary.box import claim_sentences, counted, headline, line_verdict, summary_box
 from reports.summary.lines import summary_lines

@@ -10,10 +10,11 @@ import pytest
 from scipy import stats
 
 from reports import frames
-from reports.results.compare import MAIN, study_thresholds
+from reports.results.compare import study_thresholds
+from reports.results.decisions import load_results
 from reports.results.frozen_pool import write_pool
+from reports.results.group import MAIN
 from reports.results.seed_pool import PriorNoise
-from reports.results.study_results import load_results
 from reports.stats.estimates import Effect
 from reports.stats.family import Test as Member
 from reports.stats.family import nominal_level

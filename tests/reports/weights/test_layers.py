@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
-from reports.results.study_results import load_results
 from reports.weights import layers as net_weights
 from reports.weights import statistics as statistics_module
 from reports.weights.layers import weight_statistics

@@ -1,0 +1,293 @@
+"""All finished runs of a base under the same conditions, whichever studies asked for them: rows of one model."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ablations.data.game_filters import PREFIX
+from ablations.study import Arm, Contrast, EvaluationRef, Study
+from gonn_core.errors import UserError
+from gonn_core.metrics import METRICS
+from reports.results.curves import curve_value
+from reports.results.study_results import StudyResults, TrialResult
+from reports.stats.estimates import Effect
+from reports.stats.mixed import Design
+from reports.stats.model import Model
+from reports.stats.verdicts import Thresholds, with_q
+
+MAIN = 0
+"""The first evaluation of a study fills its table."""
+VIEW = "data.view"
+"""Where filters of the games are in a configuration."""
+
+
+class Run(NamedTuple):
+    """A finished trial and the study that it was read for."""
+
+    results: StudyResults
+    arm: Arm
+    trial: TrialResult
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The effect of two cards together beyond the sum of both, over all others: predicted, and as a fixed effect.
+
+    cells: (with one, with other) -> mean; q: over all pairs of the group, None of one that is not judged.
+    """
+
+    one: str
+    other: str
+    predicted: float
+    predicted_se: float
+    effect: Effect
+    cells: Mapping[tuple[bool, bool], float]
+
+
+def conditions(study: Study) -> tuple:
+    """What a group has in common but for its configurations."""
+    samples = study.samples or study.arms[0].config.training.samples
+    return study.base, study.budget_label, study.data, study.coverage, samples, study.evaluations[:1]
+
+
+@lru_cache(maxsize=4096)
+def _settings(config) -> dict[str, str]:
+    """Path -> value of a configuration, which is of an arm: its seeds are placeholders."""
+    found: dict[str, str] = {}
+
+    def walk(tree: Mapping, prefix: str) -> None:
+        for name, value in tree.items():
+            if isinstance(value, dict):
+                walk(value, f"{prefix}{name}.")
+            else:
+                found[prefix + name] = repr(value)
+
+    walk(config.model_dump(mode="json"), "")
+    return found
+
+
+def _changed(study: Study, contrast: Contrast) -> frozenset[str]:
+    """Paths that have one value on either side of a contrast, and another one on the other."""
+    sides = [[_settings(study.arm(arm).config) for arm in side] for side in (contrast.with_it, contrast.without)]
+    with_it, without = ({path: {each[path] for each in side} for path in side[0]} for side in sides)
+    return frozenset(
+        path for path in with_it if len(with_it[path]) == len(without[path]) == 1 and with_it[path] != without[path]
+    )
+
+
+class Group:
+    """Runs whose configurations differ in nothing but what the contrasts of some studies change."""
+
+    def __init__(self, members: Sequence[StudyResults], rests: frozenset, varied: frozenset[str]):
+        """members: studies with the same `conditions`; rests: what their configurations are outside of the `varied`
+        paths."""
+        found: dict[str, Run] = {}
+        for results in members:
+            arms = {arm.id: arm for arm in results.study.arms if _rest(arm, varied) in rests}
+            for trial in results.trials:
+                if trial.result is not None and trial.arm in arms:
+                    found.setdefault(trial.id, Run(results, arms[trial.arm], trial))
+        self.runs, self._members = tuple(found.values()), tuple(members)
+        changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
+        self._components = _joined(changes, self._different(varied))
+        self._models: dict[tuple[str, EvaluationRef], tuple[Model | None, Mapping[tuple, int]]] = {}
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """Those that its runs were read for."""
+        return tuple(dict.fromkeys(run.results.study.id for run in self.runs))
+
+    def _different(self, varied: Iterable[str]) -> set[str]:
+        """Paths in which the runs differ, and those that contrasts change."""
+        values: dict[str, set[str]] = {}
+        for run in {id(run.arm): run for run in self.runs}.values():
+            for path, value in _settings(run.arm.config).items():
+                values.setdefault(path, set()).add(value)
+        return {path for path, known in values.items() if len(known) > 1} | set(varied)
+
+    @cached_property
+    def _base(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """Component -> its values in the base: what arms that do not change it have, else what most have."""
+        found = {}
+        for paths in self._components:
+            unchanged: Counter[tuple[str, ...]] = Counter()
+            every: Counter[tuple[str, ...]] = Counter()
+            for results in self._members:
+                for arm in results.study.arms:
+                    own = {VIEW if path.startswith(PREFIX) else path for path in arm.values}
+                    (every if own & set(paths) else unchanged)[_at(arm, paths)] += 1
+            found[paths] = (unchanged or every).most_common(1)[0][0]
+        return found
+
+    def model(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
+        """The runs that have a metric in an evaluation, None without any; level (component, values) -> its number."""
+        key = metric, evaluation
+        if key not in self._models:
+            self._models[key] = self._made(metric, evaluation)
+        return self._models[key]
+
+    def _made(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
+        read = [(run, each) for run in self.runs if (each := run_sums(run, metric, evaluation)) is not None]
+        if not read:
+            return None, {}
+        of_runs = [
+            [(paths, values) for paths, base in self._base.items() if (values := _at(run.arm, paths)) != base]
+            for run, _ in read
+        ]
+        levels = {level: number for number, level in enumerate(dict.fromkeys(each for own in of_runs for each in own))}
+        changes = np.zeros((len(read), len(levels)))
+        for row, own in zip(changes, of_runs, strict=True):
+            row[[levels[level] for level in own]] = 1.0
+        # Runs of one seed have something in common where they see the same positions.
+        seen = [(run.trial.seed, _settings(run.arm.config)[VIEW]) for run, _ in read]
+        numbers = {each: number for number, each in enumerate(dict.fromkeys(seen))}
+        design = Design(changes, [paths for paths, _ in levels], [numbers[each] for each in seen])
+        sums, counts = np.stack([sums for _, (sums, _) in read]), read[0][1][1]
+        return Model(design, sums, counts), levels
+
+    def contrast(self, study: Study, contrast: Contrast, levels: Mapping[tuple, int]) -> np.ndarray:
+        """(levels,) with an enhancement minus without it."""
+        changed, found = _changed(study, contrast), np.zeros(len(levels))
+        touched = [paths for paths in self._components if changed & set(paths)]
+        for side, sign in ((contrast.with_it, 1.0), (contrast.without, -1.0)):
+            for arm in map(study.arm, side):
+                for paths in touched:
+                    if (level := (paths, _at(arm, paths))) in levels:
+                        found[levels[level]] += sign / len(side)
+        return found
+
+    def effect(
+        self, study: Study, contrast: Contrast, metric: str, evaluation: EvaluationRef
+    ) -> tuple[Effect, Effect | None] | str:
+        """The effect, and where it is a mean over the others that at the base; or why the runs do not tell it."""
+        model, levels = self.model(metric, evaluation)
+        if model is None:
+            return "no finished run"
+        for side, word in ((contrast.with_it, "with it"), (contrast.without, "without it")):
+            changed = [paths for paths in self._components if _changed(study, contrast) & set(paths)]
+            arms = {tuple(_at(study.arm(arm), paths) for paths in changed) for arm in side}
+            if not any(tuple(_at(run.arm, paths) for paths in changed) in arms for run in self.runs):
+                return f"no finished run {word}"
+        wanted = self.contrast(study, contrast, levels)
+        if not wanted.any() or not model.design.separates(wanted):
+            return "its runs cannot be told from those of other changes, or of a seed"
+        return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
+
+    def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
+        """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
+        model, levels = self.model("nats", evaluation)
+        cards, found = self._cards(levels), []
+        for each in model.interactions() if model is not None else ():
+            if all(level in cards for level in each.levels):
+                (one, first), (other, second) = (cards[level] for level in each.levels)
+                effect = model.pair_effect(f"{one} × {other}", each, first * second)
+                predicted = first * second * each.value
+                found.append(Pair(one, other, predicted, each.se, effect, model.cells(each, (first, second))))
+        effects = with_q(dict(enumerate(pair.effect for pair in found)), thresholds)
+        return tuple(replace(pair, effect=effects[number]) for number, pair in enumerate(found))
+
+    def _cards(self, levels: Mapping[tuple, int]) -> dict[int, tuple[str, int]]:
+        """Number of a level -> the card that it is the effect of, and 1, or -1 where the base has the card."""
+        found: dict[int, tuple[str, int]] = {}
+        for results in self._members:
+            for contrast in results.study.contrasts:
+                row = self.contrast(results.study, contrast, levels)
+                (numbers,) = np.nonzero(row)
+                if len(numbers) == 1:
+                    found.setdefault(int(numbers[0]), (contrast.card, int(np.sign(row[numbers[0]]))))
+        return found
+
+
+def _rest(arm: Arm, varied: frozenset[str]) -> frozenset:
+    return frozenset(item for item in _settings(arm.config).items() if item[0] not in varied)
+
+
+def _at(arm: Arm, paths: Sequence[str]) -> tuple[str, ...]:
+    settings = _settings(arm.config)
+    return tuple(settings.get(path, "") for path in paths)
+
+
+def _joined(changes: Iterable[frozenset[str]], alone: Iterable[str]) -> list[tuple[str, ...]]:
+    """Paths that any contrast changes together, and each of the others by itself."""
+    components: list[set[str]] = []
+    for paths in (*map(set, changes), *({path} for path in alone)):
+        touching = [each for each in components if each & paths]
+        components = [each for each in components if not each & paths] + [paths.union(*touching)]
+    return sorted(tuple(sorted(paths)) for paths in components if paths)
+
+
+def run_sums(run: Run, metric: str, evaluation: EvaluationRef) -> tuple[np.ndarray, np.ndarray] | None:
+    """(games,) sums of a metric and positions; None where the trial has none. Behind what the last progress line says
+    are no games: every "game" is equal and adds no noise."""
+    source, trial = METRICS[metric].source, run.trial
+    if source == "curve":
+        value = curve_value(trial.curve[-1], metric) if trial.curve else None
+        return None if value is None else (np.full(2, float(value)), np.ones(2))
+    if evaluation not in run.results.study.evaluations:
+        return None
+    found = trial.evaluations[run.results.study.evaluations.index(evaluation)]
+    if found is None:
+        return None
+    if source == "gap":
+        return _error_gap(run, evaluation)
+    sums = found.game_sums(metric)
+    return None if sums is None else (sums.sums, sums.counts)
+
+
+def _error_gap(run: Run, evaluation: EvaluationRef) -> tuple[np.ndarray, np.ndarray] | None:
+    """Squared error over all output planes on an evaluation, less that in training since the last progress line but
+    one; None for nets that minimise anything else. Games stand behind the former alone."""
+    training, several = run.arm.config.training, run.arm.config.net.residual.output_planes > 1
+    alone = training.loss_from == 0 and not any(training.auxiliary.model_dump().values())
+    if training.loss != "squared_error" or training.plane_weights != "mean" or not alone:
+        return None
+    tested = run_sums(run, "squared_error_planes" if several else "squared_error", evaluation)
+    trained = run_sums(run, "train_loss", evaluation)
+    return None if tested is None or trained is None else (tested[0] - trained[0][0] * tested[1], tested[1])
+
+
+class Groups:
+    """The groups of a workspace's studies, each made and fitted once."""
+
+    def __init__(self, studies: Sequence[Study], load: Callable[[Study], StudyResults]):
+        """`load`: the results of a study; one whose files cannot be read adds nothing."""
+        self._load, self._alike = load, defaultdict[tuple, list[Study]](list)
+        for study in studies:
+            if study.evaluations and study.arms and study.results and not study.first_look:
+                self._alike[conditions(study)].append(study)
+        self._members: dict[tuple, tuple[list[StudyResults], frozenset[str]]] = {}
+        self._groups: dict[tuple, Group] = {}
+
+    def of(self, study: Study) -> Group:
+        """The group of a study, which need not be one of these: then it has no run of its own."""
+        key = conditions(study)
+        if key not in self._members:
+            known = [each for each in map(self._loaded, self._alike[key]) if each is not None]
+            self._members[key] = known, _varied([each.study for each in known])
+        members, varied = self._members[key]
+        varied |= _varied([study])
+        rests = frozenset(_rest(arm, varied) for arm in study.arms)
+        if (key, varied, rests) not in self._groups:
+            self._groups[key, varied, rests] = Group(members, rests, varied)
+        return self._groups[key, varied, rests]
+
+    def _loaded(self, study: Study) -> StudyResults | None:
+        try:
+            return self._load(study)
+        except UserError:
+            return None  # the study's own report says what is wrong with its files
+
+
+def own_group(results: StudyResults) -> Group:
+    """Of one study's runs alone."""
+    varied = _varied([results.study])
+    return Group([results], frozenset(_rest(arm, varied) for arm in results.study.arms), varied)
+
+
+def _varied(studies: Iterable[Study]) -> frozenset[str]:
+    """Paths that any contrast changes."""
+    return frozenset(path for each in studies for contrast in each.contrasts for path in _changed(each, contrast))

@@ -1,0 +1,179 @@
+"""Effects of all runs of a base by one model (`reports.stats.mixed`), with the noise of runs and of test games.
+
+Where runs combine changes there are two effects of each: its mean over all others on and off, and that at the base.
+Where every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells
+interactions; an effect is then the difference of two configurations, and its variance is moderated.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reports.stats.clusters import EvaluationNoise, residuals
+from reports.stats.estimates import Effect, effect_of
+from reports.stats.mixed import Coding, Design, Fit, Interaction
+from reports.stats.verdicts import Thresholds
+
+SHARED = 0.6
+"""Degrees of freedom that a difference tells of the noise of another one with the same control, for each of its own."""
+_TINY = 1e-8
+
+
+@dataclass(frozen=True)
+class RunNoise:
+    """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
+    nothing tells them). df: degrees of freedom of the runs'; noisier: levels with more noise than the others."""
+
+    run: float
+    df: float
+    pairs: float | None = None
+    seeds: float | None = None
+    noisier: tuple[int, ...] = ()
+
+
+class Model:
+    """The runs of a base on one metric. sums: (runs, games) of the metric; counts: (games,) positions."""
+
+    def __init__(self, design: Design, sums: np.ndarray, counts: np.ndarray):
+        self.design, self._sums, self._counts = design, sums, counts
+        self.values = sums.sum(1) / counts.sum()
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether effects are means over the other levels on and off."""
+        return not self.design.is_saturated and self._fit("mean") is not None
+
+    @cached_property
+    def _fits(self) -> dict[Coding, Fit | None]:
+        return {}
+
+    def _fit(self, coding: Coding) -> Fit | None:
+        """None with too few runs, or without any noise."""
+        if coding not in self._fits:
+            left, df = _left(self.design.fixed(coding), self.values)
+            known = df >= 3 and float(left @ left) > 1e-20
+            self._fits[coding] = Fit(self.design, self.values, coding) if known else None
+        return self._fits[coding]
+
+    @property
+    def noise(self) -> RunNoise | None:
+        """Of a run; None where nothing tells it."""
+        fit = self._fit("mean")
+        if not self.is_mean or fit is None:
+            return _pooled(self._ratios)
+        run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
+        return RunNoise(run, max(1.0, self._by_game[2]), pairs, seeds, tuple(fit.noisier))
+
+    def effect(self, name: str, contrast: np.ndarray) -> Effect:
+        """Of a combination of levels that the design separates; see `is_mean`."""
+        if self.is_mean:
+            return self._of_fit(name, contrast, "mean")
+        weights, (own, df) = self._weights(contrast), self._own(contrast)
+        units = zip(np.eye(len(contrast)), self._ratios, strict=True)
+        others = [each for unit, each in units if not np.allclose(np.abs(contrast), unit)]
+        pool = _pooled(others)
+        prior = 0.0 if pool is None else min(Thresholds.noise_weight, SHARED * pool.df)
+        if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
+            own, df = (prior * pool.run**2 + df * own) / (prior + df), prior + df
+        part = (float(weights @ weights) * own, df) if df else None
+        return self._effect(name, weights, part, self.sides(contrast))
+
+    def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
+        """The effect with all else as in the base, where `effect` is a mean."""
+        return self._of_fit(name, contrast, "base") if self.is_mean and self._fit("base") else None
+
+    def interactions(self) -> list[Interaction]:
+        """Of all pairs that the runs tell anything of, the largest prediction first."""
+        fit = self._fit("mean")
+        return fit.interactions() if self.is_mean and fit is not None else []
+
+    def pair_effect(self, name: str, pair: Interaction, sign: int = 1) -> Effect:
+        """A pair as a fixed effect, turned by a sign."""
+        found, (one, other) = pair.fixed, self.design.changes[:, pair.levels].T
+        sides = int((one * other).sum()), int(((1 - one) * (1 - other)).sum())
+        return self._effect(name, sign * found.weights, (found.variance, found.df), sides)
+
+    def cells(self, pair: Interaction, signs: tuple[int, int] = (1, 1)) -> dict[tuple[bool, bool], float]:
+        """Means with and without each of two levels (sign -1: of what the level takes away), over all others, by their
+        mean effects and the predicted interaction."""
+        fit, unit = self._fit("mean"), np.eye(len(self.design.settings))
+        assert fit is not None
+        one, other = (sign * fit.estimate(unit[level]).value for level, sign in zip(pair.levels, signs, strict=True))
+        both, middle, half = signs[0] * signs[1] * pair.value, float(self.values.mean()), {False: -0.5, True: 0.5}
+        return {(x, y): middle + half[x] * one + half[y] * other + half[x] * half[y] * both for x in half for y in half}
+
+    def sides(self, contrast: np.ndarray) -> tuple[int, int]:
+        """Numbers of runs on the side that is added and on the one that is taken off."""
+        design = self.design
+        settings = {design.settings[level] for level in np.flatnonzero(contrast)}
+        unchanged = ~design.changes[:, [each in settings for each in design.settings]].any(1)
+
+        def runs(signed: np.ndarray) -> int:
+            levels = design.changes[:, signed > _TINY].any(1)
+            return int((levels | unchanged if signed.sum() < -_TINY else levels).sum())
+
+        return runs(contrast), runs(-contrast)
+
+    def _of_fit(self, name: str, contrast: np.ndarray, coding: Coding) -> Effect:
+        fit = self._fit(coding)
+        assert fit is not None
+        found = fit.estimate(contrast)
+        return self._effect(name, found.weights, (found.variance, found.df), self.sides(contrast))
+
+    def _weights(self, contrast: np.ndarray) -> np.ndarray:
+        """(runs,) of a contrast where every configuration has a level of its own."""
+        fit = self._fit("base")
+        if fit is not None:
+            return fit.estimate(contrast).weights
+        return np.concatenate([[0.0], contrast]) @ np.linalg.pinv(self.design.fixed("base"))
+
+    @cached_property
+    def _ratios(self) -> list[tuple[float, float]]:
+        return [self._own(unit) for unit in np.eye(len(self.design.settings))]
+
+    def _own(self, contrast: np.ndarray) -> tuple[float, float]:
+        """Variance of a run by the seeds of this contrast's own configurations, and its degrees of freedom: that of a
+        paired t test for two with the same seeds, at least of Welch's for others. (0, 0) with single runs."""
+        weights, of_run = self._weights(contrast), self.design.configurations
+        counts, sums = of_run.sum(0), weights @ of_run
+        df = float(counts[np.abs(sums) > np.abs(sums).max() / 2].min()) - 1
+        if df < 1:
+            return 0.0, 0.0
+        left = (self.values - of_run @ (of_run.T @ self.values / counts)) * weights
+        left = left * (of_run @ np.sqrt(counts / np.maximum(counts - 1, 1)))
+        own = float(((left @ self.design.of_seeds) ** 2).sum() / (weights @ weights))
+        return (own if own > _TINY**2 else 0.0), df
+
+    @cached_property
+    def _by_game(self) -> tuple[np.ndarray, float, float]:
+        """(runs, games) what each game adds to a run's error; the variance over games that a run has for itself, by
+        what configurations (levels, where too few are repeated) and seeds leave; its degrees of freedom."""
+        design, added = self.design, residuals(self._sums, self._counts)
+        alike = design.configurations if design.is_saturated or design.is_repeated else design.fixed("base")
+        left, df = _left(np.column_stack([alike, design.of_seeds]), added)
+        return added, float((left**2).sum() / df) if df else 0.0, df
+
+    def _effect(
+        self, name: str, weights: np.ndarray, part: tuple[float, float] | None, sides: tuple[int, int]
+    ) -> Effect:
+        (added, specific, _), games = self._by_game, len(self._counts)
+        total = games / (games - 1) * float(((weights @ added) ** 2).sum())
+        noise = EvaluationNoise(total, games / (games - 1) * specific * float(weights @ weights), games)
+        of_base = float(weights[~self.design.changes.any(1)].sum())
+        return effect_of(name, float(weights @ self.values), part, noise, sides, of_base)
+
+
+def _left(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, int]:
+    """What columns leave of values (runs, ...), and its degrees of freedom."""
+    inverse = np.linalg.pinv(columns, rcond=_TINY)
+    return values - columns @ (inverse @ values), len(columns) - int(np.linalg.matrix_rank(columns, tol=_TINY))
+
+
+def _pooled(ratios: Sequence[tuple[float, float]]) -> RunNoise | None:
+    """Of variances with their degrees of freedom, without those that are 0: arms that compute the same."""
+    known = [(variance, df) for variance, df in ratios if variance > 0.0]
+    total = sum(df for _, df in known)
+    return RunNoise(math.sqrt(sum(variance * df for variance, df in known) / total), total) if known else None
