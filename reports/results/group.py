@@ -180,8 +180,10 @@ class Group:
     def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
         model, levels = self.model("nats", evaluation)
-        cards, found = self._cards(levels), []
-        for each in model.interactions() if model is not None else ():
+        cards, found = self._cards(levels), list[Pair]()
+        if model is None:
+            return ()
+        for each in model.interactions():
             if all(level in cards for level in each.levels):
                 (one, first), (other, second) = (cards[level] for level in each.levels)
                 effect = model.pair_effect(f"{one} × {other}", each, first * second)
