@@ -26,10 +26,11 @@ from reports.worth.worth import Worth
 
 @dataclass(frozen=True)
 class Report:
-    """A study's report. `analyses`: (evaluation, metric) -> statistics; `worths`: card -> worth of its effect on the
-    loss, of those whose control has a curve over samples."""
+    """A study's report. `group`: the runs that its effects are estimated from; `analyses`: (evaluation, metric) ->
+    statistics; `worths`: card -> worth of its effect on the loss, of those whose control has a curve over samples."""
 
     results: StudyResults
+    group: Group
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
     analyses: Mapping[tuple[int, str], StudyAnalysis]
@@ -76,9 +77,10 @@ def make_report(
     pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study_thresholds(study))
     return Report(
         results=results,
+        group=group,
         sentences=tuple(_sentence(results, nats, contrast) for contrast in study.contrasts)
         or tuple(_level_sentence(results, arm) for arm in study.arms),
-        notes=(*table_notes(results, nats, group), *filter(None, [worth_note(results, curve, worths)])),
+        notes=(*table_notes(results, nats), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
         findings=with_trends(find_claims(results, registry, main), trends),
         worths=worths,
@@ -128,7 +130,8 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
     text = verdict_text(verdict, effect)
-    named = f" (against {against(results.study, contrast)})" if results.study.design in NAMED else ""
+    in_arms = results.study.design in NAMED and not nats.is_mean
+    named = f" (against {against(results.study, contrast)})" if in_arms else ""
     return (
         f"{card}{named}: Δ {change}, {text} ({_runs_words(results, nats, contrast)}, {evaluation.positions:,} "
         f"positions of {evaluation.games:,} games)"
