@@ -25,29 +25,38 @@ def load_results(
     return replace(results, looks=looks, trials=tuple(each for each in results.trials if each.ref in due))
 
 
+def trials_due(study: Study, runs_folder: Path | str, cache: Path | None = None) -> tuple[TrialRef, ...]:
+    """`due_trials` by what lies below a folder of runs."""
+    if not is_sequential(study):
+        return study.trials
+    return tuple(each.ref for each in load_results(study, runs_folder, cache=cache).trials)
+
+
 def taken_looks(results: StudyResults) -> tuple[Look, ...]:
-    """Every look whose trials are all evaluated."""
+    """Every look whose trials are all evaluated. Each is by those alone: what other studies train of an arm that stopped
+    changes none."""
     study, looks = results.study, list[Look]()
     while (number := next_look(study, looks)) is not None:
         due = set(due_trials(study, looks))
-        if any(each.ref in due and each.evaluations[MAIN] is None for each in results.trials):
+        trials = tuple(each for each in results.trials if each.ref in due)
+        if any(each.evaluations[MAIN] is None for each in trials):
             break
-        looks.append(_look(results, looks, number))
+        looks.append(_look(replace(results, trials=trials, looks=tuple(looks)), number))
     return tuple(looks)
 
 
-def _look(results: StudyResults, looks: Sequence[Look], number: int) -> Look:
-    """The look of that number: what the study's first seeds say of each card that is not decided."""
+def _look(results: StudyResults, number: int) -> Look:
+    """The look of that number at the trials that are due for it: what they say of each card that is not decided."""
     study, thresholds = results.study, Thresholds.of_study(results.study.thresholds)
     assert study.looks is not None
-    seeds, ended = study.looks.seeds[number], {card for look in looks for card in look.cards if look.cards[card].ends}
-    group, reference = own_group(results.first(seeds)), study.evaluations[MAIN]
+    seeds, going = study.looks.seeds[number], set(undecided(study, results.looks))
+    group, reference = own_group(results), study.evaluations[MAIN]
     found = {each.card: group.effect(study, each, "nats", reference) for each in study.contrasts}
     effects = {card: each[0] for card, each in found.items() if not isinstance(each, str)}
-    effects = with_q(repeated(replace(results, looks=tuple(looks)), effects, "nats", reference), thresholds)
+    effects = with_q(repeated(results, effects, "nats", reference), thresholds)
     cards = {}
     for card, effect in effects.items():
-        if card in ended:
+        if card not in going:
             continue
         decision: Decision = "goes on"
         if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
