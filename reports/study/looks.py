@@ -2,7 +2,7 @@
 
 from ablations.study import Study
 from reports.results.compare import study_thresholds
-from reports.results.decisions import is_sequential, last_looks
+from reports.results.decisions import is_sequential
 from reports.results.study_results import Look, StudyResults
 from reports.stats.looks import planned_level
 from reports.tables import formats
@@ -13,9 +13,9 @@ def looks_notes(results: StudyResults) -> list[str]:
     plan = looks_line(results.study)
     if plan is None:
         return []
-    stopped = "; intervals are not widened for the looks, and an effect that was shown early is somewhat smaller than it seems"
-    notes = [f"{plan[0].upper()}{plan[1:]}{stopped * is_sequential(results.study)}."]
-    return notes + [f"{line[0].upper()}{line[1:]}." for line in map(decided, results.looks)]
+    early = "; intervals are not widened for looks, and an effect that is shown early seems somewhat larger than it is"
+    lines = [plan + early * is_sequential(results.study), *map(decided, results.looks)]
+    return [f"{line[0].upper()}{line[1:]}." for line in lines]
 
 
 def looks_line(study: Study) -> str | None:
@@ -26,8 +26,8 @@ def looks_line(study: Study) -> str | None:
     each = [f"{seeds}{' (taken before)' * (place < looks.spent)}" for place, seeds in enumerate(looks.seeds)]
     alpha, arm = study_thresholds(study).alpha, ", and its arm stops," * is_sequential(study)
     line = (
-        f"looks at {', '.join(each[:-1])} and {each[-1]} seeds: an effect is shown{arm} where its q is at most {alpha:g} "
-        f"(p below {formats.p_value(planned_level(looks.seeds, alpha))} at any look, for a single effect)"
+        f"looks at {', '.join(each[:-1])} and {each[-1]} seeds: an effect is shown{arm} where its q is at most "
+        f"{alpha:g} (p below {formats.p_value(planned_level(looks.seeds, alpha))} at any look, for a single effect)"
     )
     if looks.futility:
         line += f"; its arm also stops where its 90 % interval lies within ±{looks.futility:g} nats"
@@ -42,8 +42,8 @@ def decided(look: Look) -> str:
 
 def look_words(results: StudyResults, card: str) -> str | None:
     """`decided at look 1 of 4`, of a card of a study whose arms may stop."""
-    looks, at = results.study.looks, last_looks(results.study, results.looks)
-    if looks is None or card not in at:
+    looks, taken = results.study.looks, [look for look in results.looks if card in look.cards]
+    if looks is None or not taken:
         return None
-    ended = "decided" if at[card].cards[card].ends else "so far"
-    return f"{ended} at look {looks.seeds.index(at[card].seeds) + 1} of {len(looks.seeds)}"
+    ended = "decided" if taken[-1].cards[card].ends else "so far"
+    return f"{ended} at look {looks.seeds.index(taken[-1].seeds) + 1} of {len(looks.seeds)}"
