@@ -36,6 +36,13 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
+def q_value(q: float | None) -> str:
+    """`0.03`, two digits, three near 5 % so that 0.049 and 0.051 differ; `<0.0001`, or none."""
+    if q is None:
+        return NONE
+    return "<0.0001" if q < 0.0001 else f"{q:.{3 if 0.045 <= q <= 0.055 else 2}g}"
+
+
 def count(value: float) -> str:
     """`3,597,792`."""
     return f"{value:,}"
