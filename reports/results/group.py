@@ -55,7 +55,8 @@ class Pair:
 def conditions(study: Study) -> tuple:
     """What a group has in common but for its configurations."""
     samples = study.samples or study.arms[0].config.training.samples
-    return study.base, study.budget_label, study.data, study.coverage, samples, study.evaluations[:1]
+    about = study.base, study.budget_label, study.data, study.coverage, samples, study.first_look
+    return *about, study.evaluations[:1]
 
 
 @lru_cache(maxsize=4096)
@@ -202,8 +203,10 @@ class Group:
     def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
         model, levels = self.model("nats", evaluation)
-        cards, found = self._cards(levels), []
-        for each in model.interactions() if model is not None else ():
+        cards, found = self._cards(levels), list[Pair]()
+        if model is None:
+            return ()
+        for each in model.interactions():
             if all(level in cards for level in each.levels):
                 (one, first), (other, second) = (cards[level] for level in each.levels)
                 effect = model.pair_effect(f"{one} × {other}", each, first * second)
@@ -279,7 +282,7 @@ class Groups:
         """`load`: the results of a study; one whose files cannot be read adds nothing."""
         self._load, self._alike = load, defaultdict[tuple, list[Study]](list)
         for study in studies:
-            if study.evaluations and study.arms and study.results and not study.first_look:
+            if study.evaluations and study.arms:
                 self._alike[conditions(study)].append(study)
         self._members: dict[tuple, tuple[list[StudyResults], frozenset[str]]] = {}
         self._groups: dict[tuple, Group] = {}

@@ -145,11 +145,11 @@ def effect_of(
         delta=delta,
         se_seed=None if of_seeds is None else float(np.sqrt(of_seeds[0])),
         se_eval=float(np.sqrt(noise.common)),
-        se=total and total.se,
-        df=total and total.df,
-        interval95=total and total.interval(delta, 0.95),
-        interval90=total and total.interval(delta, 0.90),
-        p=total and total.p_value(delta),
+        se=total.se if total else None,
+        df=total.df if total else None,
+        interval95=total.interval(delta, 0.95) if total else None,
+        interval90=total.interval(delta, 0.90) if total else None,
+        p=total.p_value(delta) if total else None,
         of_base=of_base,
     )
 

@@ -108,7 +108,7 @@ class Model:
     def sides(self, contrast: np.ndarray) -> tuple[int, int]:
         """Numbers of runs on the side that is added and on the one that is taken off."""
         design = self.design
-        settings = {design.settings[level] for level in np.flatnonzero(contrast)}
+        settings = {setting for setting, weight in zip(design.settings, contrast, strict=True) if weight}
         unchanged = ~design.changes[:, [each in settings for each in design.settings]].any(1)
 
         def runs(signed: np.ndarray) -> int:
