@@ -32,8 +32,7 @@ _PLANES = (
     "move (no pass, the game not over)."
 )
 _NO_VERDICTS = (
-    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no q and no "
-    "verdict."
+    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no q and no verdict."
 )
 
 

@@ -110,9 +110,9 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     notes += [noise_sentence(nats.noise)] if nats.noise is not None else []
     if judged := sum(effect.q is not None for effect in nats.effects.values()):
         notes.append(
-            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those that "
-            f"are called helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be "
-            "null or of the other sign."
+            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those called "
+            f"helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be null or of "
+            "the other sign."
         )
     left_out = [f"{printable(card, 80)} ({reason})" for card, reason in nats.left_out.items()]
     return [*notes, *([f"Not estimated: {', '.join(left_out)}."] if left_out else [])]
