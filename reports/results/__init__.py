@@ -1,4 +1,4 @@
-"""What trials left behind, read and compared: results of a study, sums by game, effects, costs, nets, seed noise.
+"""What trials left behind, read and compared: results of a study, all runs of a base, effects of a page, costs, nets.
 
 Imports: reports, stats, tables; ablations, gonn_core.
 """

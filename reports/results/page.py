@@ -51,11 +51,11 @@ def page_rows(analysed: Sequence[tuple[StudyResults, Analyses]]) -> list[tuple[S
             arms = {*contrast.with_it, *contrast.without}
             own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
             # The one with looks counts, for its p is that of all of them.
-            rank = study.looks is not None, effect is not None, own
+            rank = effect is not None, results.unjudged is None, study.looks is not None, own
             if key not in best or rank > best[key][0]:
                 best[key] = rank, results, analyses, contrast
-    known = {key[:2] for key, (rank, *_) in best.items() if rank[1]}
-    return [each[1:] for key, each in best.items() if each[0][1] or key[:2] not in known]
+    known = {key[:2] for key, (rank, *_) in best.items() if rank[0]}
+    return [each[1:] for key, each in best.items() if each[0][0] or key[:2] not in known]
 
 
 def judge_page(

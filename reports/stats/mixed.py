@@ -69,11 +69,16 @@ class Design:
         """Whether every configuration has a level of its own: then nothing tells interactions."""
         return np.linalg.matrix_rank(self.fixed("base")) == self.configurations.shape[1]
 
+    @cached_property
+    def _known(self) -> np.ndarray:
+        """(columns, columns) projects on what the runs tell of the constant, the levels and the seeds."""
+        columns = np.column_stack([self.fixed("base"), self.of_seeds])
+        return np.linalg.pinv(columns) @ columns
+
     def separates(self, contrast: np.ndarray) -> bool:
         """Whether a combination of levels (one weight each) can be told from all others and from the seeds."""
-        known = np.column_stack([self.fixed("base"), self.of_seeds])
-        wanted = np.concatenate([[0.0], contrast, np.zeros(known.shape[1] - 1 - len(contrast))])
-        return bool(np.allclose(wanted @ np.linalg.pinv(known) @ known, wanted, atol=1e-6))
+        wanted = np.concatenate([[0.0], contrast, np.zeros(len(self._known) - 1 - len(contrast))])
+        return bool(np.allclose(wanted @ self._known, wanted, atol=1e-6))
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,13 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
+def q_value(q: float | None) -> str:
+    """`0.03`, two digits, three near 5 % so that 0.049 and 0.051 differ; `<0.0001`, or none."""
+    if q is None:
+        return NONE
+    return "<0.0001" if q < 0.0001 else f"{q:.{3 if 0.045 <= q <= 0.055 else 2}g}"
+
+
 def count(value: float) -> str:
     """`3,597,792`."""
     return f"{value:,}"
@@ -97,12 +104,6 @@ def seeds(finished: Iterable[int], planned: int | None = None) -> str:
 def seed_count(finished: int, planned: int) -> str:
     """`4`, or `3 of 4`."""
     return str(finished) if finished == planned else f"{finished} of {planned}"
-
-
-def run_count(with_it: int, without: int, planned: int, between: str = " + ") -> str:
-    """`16 + 16`, runs with and without; `15 + 16 (31 of 32)`."""
-    text, finished = f"{with_it}{between}{without}", with_it + without
-    return text if finished == planned else f"{text} ({finished} of {planned})"
 
 
 def minus(text: str) -> str:
