@@ -1,11 +1,11 @@
 """Effects of the runs of one base: how often intervals cover them, and how much of what is shown is false."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from tests.error_rates.judged import COVERED, FALSE, NOISY, POWER, answers, effects_of, model_of
-from tests.error_rates.made import BASE, TRAINING, Arm, Noise, add_one, make_runs, screen
+from tests.error_rates.made import BASE, Arm, Noise, add_one, make_runs, screen
 from tests.error_rates.rates import Bar, Case, Table
 
 LEVELS, ADD_ONE = 16, 9
@@ -119,7 +119,9 @@ TOGETHER = [
     _together("two runs an arm, interactions, base 3x as noisy", _grouped(2), TRUE, _noisy(BASE), PAIR),
     _together("two runs an arm, interactions, t(3)", _grouped(2), TRUE, Noise(shape="t3"), PAIR),
     _together("two runs an arm, interactions, exponential", _grouped(2), TRUE, Noise(shape="exponential"), PAIR),
-    _together("two runs an arm, interactions, 5 % of runs 6 sd worse", _grouped(2), TRUE, Noise(shape="accidents"), PAIR),
+    _together(
+        "two runs an arm, interactions, 5 % of runs 6 sd worse", _grouped(2), TRUE, Noise(shape="accidents"), PAIR
+    ),
     _together("two runs an arm, interactions, a tenth lost", _grouped(2), TRUE, Noise(lost=0.1), PAIR),
     _together("two runs an arm, interactions, 20 games", _grouped(2), TRUE, Noise(games=20, unequal=True), PAIR),
     _together("two runs an arm, interactions, an aliased pair of levels", _aliased(2), TRUE, pair=PAIR),

@@ -9,7 +9,11 @@ from tests.error_rates.rates import Bar, Case, Table
 
 WEEKS, CARDS = 10, 2
 """Readings, and cards that are new at each."""
-EVER, AT_ONCE, LAST = "any false ever shown in 10 weeks", "false among those shown, a reading", "... at the last reading"
+EVER, AT_ONCE, LAST = (
+    "any false ever shown in 10 weeks",
+    "false among those shown, a reading",
+    "... at the last reading",
+)
 CHANGED = "words taken back, of those ever shown"
 SCREEN = 5
 """The week in which the cards up to then are screened together."""

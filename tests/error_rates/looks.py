@@ -42,7 +42,9 @@ def taken(runs: Runs, seeds: Sequence[int], futility: float | None = None) -> tu
     return shown, stopped
 
 
-def _case(count: int, first: float = 0.0, futility: float | None = None, noise: Noise = Noise(), what: str = "") -> Case:
+def _case(
+    count: int, first: float = 0.0, futility: float | None = None, noise: Noise = Noise(), what: str = ""
+) -> Case:
     """The first of some levels has a true effect, the others none."""
     truths = np.array([first] + [0.0] * (count - 1))
 
