@@ -72,29 +72,22 @@ class EvaluationRef(Strict):
 
 
 class Looks(Strict):
-    """A plan of looks at a growing number of seeds (`SEEDS=4..16`), with the error spent at each."""
+    """A plan of looks at a growing number of seeds (`SEEDS=4..16`)."""
 
     seeds: Annotated[tuple[int, ...], Field(min_length=2)]
     """Seeds per arm at each look, rising; the last one all that the study has."""
-    levels: tuple[float, ...]
-    """Adjusted p below which an effect is shown, at each look."""
     futility: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """A card also stops when its 90 % interval lies within ± so many nats."""
     spent: Annotated[int, Field(ge=0)] = 0
     """How many looks, the first ones, were those of a study that was complete with fewer seeds."""
 
     @model_validator(mode="after")
-    def _one_level_a_look(self):
-        if len(self.levels) != len(self.seeds) or list(self.seeds) != sorted(set(self.seeds)):
-            raise ValueError("looks at a rising number of seeds, with a level for each")
+    def _rising(self):
+        if list(self.seeds) != sorted(set(self.seeds)):
+            raise ValueError("looks at a rising number of seeds")
         if self.spent >= len(self.seeds):
             raise ValueError("a look that is yet to come")
         return self
-
-    @property
-    def planned(self) -> bool:
-        """Whether all of them were, before the first trial."""
-        return self.spent == 0
 
     @property
     def to_come(self) -> tuple[int, ...]:

@@ -1,17 +1,10 @@
 """`gonn sync`: MLflow's records made again from the trial directories."""
 
-from ablations.study import Study, TrialRef
 from orchestration.console import notes, output
-from orchestration.study.folder import all_studies, study_folder
+from orchestration.study.folder import all_studies
 from orchestration.study.report import Reporter
 from orchestration.tracking.records import study_info
-from reports.results.decisions import due_trials, read_decisions
 from reports.workspace import Workspace
-
-
-def _due(workspace: Workspace, study: Study) -> tuple[TrialRef, ...]:
-    """What is left of it by the looks that it took."""
-    return due_trials(study, read_decisions(study, study_folder(workspace, study.id)))
 
 
 def sync() -> int:
@@ -23,10 +16,11 @@ def sync() -> int:
     studies = all_studies(workspace)
     tracker = Tracker(workspace.root, workspace.runs, notes().print)
     reporter = Reporter(workspace)
-    reports = [
-        (study_info(study, _due(workspace, study)), reporter.report(study, "sync", look=False).tracked)
-        for study in studies
-    ]
+    reports = []
+    for study in studies:
+        reported = reporter.report(study, "sync", look=False)
+        due = [trial.ref for trial in reported.files.report.results.trials]
+        reports.append((study_info(study, due), reported.tracked))
     searches = search_records(workspace)
     if not tracker.sync([*reports, *searches]):
         return 1

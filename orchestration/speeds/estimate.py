@@ -4,6 +4,7 @@ also before any ran.
 By speeds measured on this machine, else by the table that ships and how fast this machine trains its reference net.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,9 +22,9 @@ from orchestration.speeds.precision import BF16, gain
 from orchestration.speeds.reference import reference_config
 from reports.results.compare import study_thresholds
 from reports.results.costs import net_cost
-from reports.results.seed_pool import PriorNoise, planned_effect
+from reports.results.planning import KnownNoise, planned_effect
+from reports.stats.model import RunNoise
 from reports.stats.power import smallest_effect
-from reports.stats.seed_noise import SeedPool
 from reports.tables.formats import about
 from reports.workspace import Workspace
 
@@ -139,11 +140,11 @@ def _trial_seconds(config: TrialConfig, samples_per_s: float, gain: float, told:
     return config.training.samples / samples_per_s + (looked_at + gain * evaluated) / positions_per_s
 
 
-def smallest_line(study: Study, prior: PriorNoise) -> str:
+def smallest_line(study: Study, known: KnownNoise | None) -> str:
     """The smallest effect that the study's seeds show: by the noise measured here, else by that of the table."""
     power = f"{100 * study.thresholds['power']:.0f} % power"
     shown = f"smallest effect that {len(study.seeds)} seeds show with {power}"
-    effect = planned_effect(study, prior)
+    effect = planned_effect(study, known)
     if effect is not None:
         return f"{shown}, from the seed noise so far: {effect:.4f} nats"
     samples = study.arms[0].config.training.samples
@@ -153,11 +154,10 @@ def smallest_line(study: Study, prior: PriorNoise) -> str:
     found = found if as_declared else noise_of(table, study.base, study.budget, samples)
     if found is None or len(study.seeds) < 2:
         return "smallest effect: unknown, no seed noise measured yet on this base, budget and data"
-    noise, exact = found
-    pool = SeedPool(noise.seed_variance, noise.df, (), {})
+    noise, exact = found  # of a difference of two runs
     games = noise.evaluation_variance * noise.games / study.evaluations[0].games
-    thresholds = study_thresholds(study)
-    effect = smallest_effect(pool, games, len(study.seeds), thresholds, max(1, len(study.contrasts)))
+    run = RunNoise(math.sqrt(noise.seed_variance / 2), noise.df)
+    effect = smallest_effect(run, games, len(study.seeds), study_thresholds(study))
     of = f"{noise.base} at {about(noise.samples)} samples on {noise.data}"
     of += "" if as_declared else f", not in {study.precision}"
     kind = "an estimate" if exact and as_declared else "a rough estimate"

@@ -24,8 +24,8 @@ from orchestration.study.folder import keep_study, measure_speeds, study_folder
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
-from reports.results.decisions import is_sequential
-from reports.study.looks import cost_of_looks
+from reports.results.decisions import is_sequential, trials_due
+from reports.study.looks import looks_line
 from reports.workspace import Workspace
 
 
@@ -61,8 +61,8 @@ def _run(checked: Checked, how: Execution) -> Result[ReportedStudy]:
     look = first_look(plan, how.workspace, notes().print)
     if look is not None:
         look_first(look, lambda first: _carry_out(first, how, show=False))
-    if cost := cost_of_looks(plan.study):
-        notes().print(cost)
+    if line := looks_line(plan.study):
+        notes().print(line)
     return _carry_out(plan, how)
 
 
@@ -93,7 +93,7 @@ class StudyExperiment:
             self._display.note(line)
 
     def _due(self) -> Sequence[TrialRef]:
-        return self._looks.due() if self._looks else self.study.trials
+        return trials_due(self.study, self._workspace.runs, self._workspace.report_cache)
 
     def opened(self) -> AbstractContextManager:
         """Trials are leased one by one: several commands may run a study."""

@@ -1,8 +1,7 @@
 """`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were
-shown), noise.json (the seed noise of other studies that it is judged with once it is complete)."""
+shown)."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ablations.study import Study
@@ -10,11 +9,8 @@ from gonn_core.compiling.body import Compile
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
-from orchestration.gitinfo import commit_and_dirty
-from orchestration.looks.levels import state_of
+from orchestration.looks.planned import state_of
 from orchestration.speeds.measure import speeds_of
-from reports.results.frozen_pool import NOISE_FILE, judged_with, read_pool, write_pool
-from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
 from reports.workspace import Workspace
 
@@ -37,19 +33,6 @@ def count_look(workspace: Workspace, study: Study, finished: list[str], command:
             shown[state] = command
             write_json(path, shown)
     return read_look_counts(path.parent)
-
-
-def keep_noise(workspace: Workspace, study: Study, today: PriorNoise, complete: bool) -> PriorNoise:
-    """The seed noise that a study is judged with: `today`'s until it is `complete`, then for good what it was at the
-    first report. Raises InputError for a damaged file."""
-    folder = study_folder(workspace, study.id)
-    if complete:
-        with _changing(folder / NOISE_FILE):  # of two first reports at once, both say what the earlier one kept
-            if read_pool(folder) is None:
-                commit, dirty = commit_and_dirty()
-                when = datetime.now(UTC).isoformat(timespec="seconds")
-                write_pool(folder, today, when, commit + " with uncommitted changes" * dirty)
-    return judged_with(folder, today)
 
 
 def measure_speeds(

@@ -15,7 +15,7 @@ from gonn_core.metrics import METRICS
 from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.experiment.settings import evaluated_positions, run_settings
-from orchestration.looks.levels import with_looks
+from orchestration.looks.planned import with_looks
 from orchestration.search.adopt import AdoptedRate, at_rates
 from orchestration.study.arm_views import coverage_of, on_their_views
 from orchestration.study.checking import Checked

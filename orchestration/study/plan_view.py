@@ -24,7 +24,7 @@ from orchestration.study.first_look import first_look
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.study.screens.view import screen_parts
 from reports.results.decisions import is_sequential
-from reports.results.seed_pool import PriorNoise, pool_from_studies
+from reports.results.planning import KnownNoise, known_noise
 from reports.search.report import SearchReport
 from reports.workspace import Workspace
 
@@ -63,15 +63,15 @@ def _print(checked: Checked) -> None:
             plan = lay_out(checked, plan.prepared, workspace, rates)
     study = plan.study
     console.print(f"study {study.id} on {study.coverage}")
-    prior = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    known = known_noise(workspace.studies, workspace.runs, study, workspace.report_cache)
     if plan.checked.screen is not None:
-        for part in screen_parts(plan, prior, workspace):
+        for part in screen_parts(plan, known, workspace):
             console.print(part)
     else:
         console.print(_trials(study, workspace))
     if _is_here(request.device) and (line := _first_look(plan, workspace)):
         console.print(line)
-    for line in _facts(plan, prior, workspace):
+    for line in _facts(plan, known, workspace):
         console.print(line)
 
 
@@ -123,7 +123,7 @@ def _trials(study: Study, workspace: Workspace) -> Table:
     return table
 
 
-def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
+def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
     from gonn_core.nets.pairs import equal_start_share
 
     study = plan.study
@@ -141,8 +141,8 @@ def _facts(plan: Plan, prior: PriorNoise, workspace: Workspace):
     if plan.checked.screen is not None:
         return
     if study.contrasts:
-        yield smallest_line(study, prior)
-        yield from looks_lines(study, prior)
+        yield smallest_line(study, known)
+        yield from looks_lines(study, known)
     control = study.arms[0]
     for arm in study.arms[1:]:
         share = equal_start_share(seeded(control.config, study.seeds[0]), seeded(arm.config, study.seeds[0]))
@@ -181,8 +181,8 @@ def _first_look(plan: Plan, workspace: Workspace) -> str | None:
     what = f"first look: {len(study.trials)} trials of {samples:,} samples, {seeds} seeds"
     if look.is_done:
         return f"{what}, done: study {study.id}"
-    prior = pool_from_studies(workspace.studies, workspace.runs, study, cache=workspace.report_cache)
+    known = known_noise(workspace.studies, workspace.runs, study, workspace.report_cache)
     return (
-        f"{what}, {look.time.minutes}; {smallest_line(study, prior)}; then the full study, unless stopped "
+        f"{what}, {look.time.minutes}; {smallest_line(study, known)}; then the full study, unless stopped "
         "(FIRST_LOOK=no: at once)"
     )

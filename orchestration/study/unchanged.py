@@ -9,14 +9,11 @@ from ablations.study import Study
 from gonn_core.files.json_files import read_mapping
 from gonn_core.files.verified import file_digest
 from reports import cache
-from reports.results.frozen_pool import NOISE_FILE
 from reports.results.speed_and_looks import LOOKS_FILE
 from reports.workspace import Workspace
 
 _SOURCES = ("studies", "searches", "runs", "matches", "elo")
 _IGNORED = (".lock", ".tmp", ".verified")
-_BY_REPORTS = (LOOKS_FILE, NOISE_FILE)
-"""Files of studies that reports write, and read again as they were left."""
 
 
 class Unchanged:
@@ -26,10 +23,10 @@ class Unchanged:
     """
 
     def __init__(self, note: Path, sources: Sequence[Path], made: Sequence[Path]):
-        """`note`: file that says so; `sources`: folders, in which looks.json and noise.json are of no account: a report
-        counts itself as a look and keeps its seed noise; `made`: files and folders."""
+        """`note`: file that says so; `sources`: folders, in which looks.json does not count: a report is itself a look;
+        `made`: files and folders."""
         self._note, self._made = note, made
-        files = [file for folder in sources for file in _files(folder) if Path(file[0]).name not in _BY_REPORTS]
+        files = [file for folder in sources for file in _files(folder) if Path(file[0]).name != LOOKS_FILE]
         running = any(path.endswith("/lease.json") for path, *_ in files)  # a trial, which may end at any moment
         self._sources = None if running else cache.digest(files)
 
@@ -48,11 +45,10 @@ class Unchanged:
 
 
 def all_reports(workspace: Workspace) -> Unchanged:
-    """The reports of all studies, that over everything, and the summary. What they say of looks, and the seed noise
-    that they go by, is as they left it."""
+    """The reports of all studies, that over everything, and the summary. What they say of looks is as they left it."""
     studies = sorted(path.parent for path in workspace.studies.glob("*/study.json"))
     made = [workspace.out / name for name in (*(study.name for study in studies), "report", "samples", "summary")]
-    kept = [study / name for study in studies for name in _BY_REPORTS]
+    kept = [study / LOOKS_FILE for study in studies]
     sources = [workspace.root / name for name in _SOURCES]
     return Unchanged(workspace.report_cache / "all.report", sources, [*made, *kept])
 

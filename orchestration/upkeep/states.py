@@ -20,7 +20,7 @@ from gonn_core.trial.lease import live_holder
 from orchestration.experiment.accounting import Failure, last_failures
 from orchestration.search.folder import search_folder, tried_rates
 from orchestration.study.folder import study_folder
-from reports.results.decisions import due_trials, read_decisions
+from reports.results.decisions import trials_due
 from reports.workspace import Workspace
 
 STATES = ("done", "given up", "running", "waiting", "paused", "failed", "damaged")
@@ -96,7 +96,7 @@ class Reader:
         failures = last_failures(folder)
         arms = {arm.id: arm for arm in study.arms}
         trials = []
-        for each in due_trials(study, read_decisions(study, folder)):
+        for each in trials_due(study, self._workspace.runs, self._workspace.report_cache):
             arm = arms[each.arm]
             trials.append(self._trial(each.trial, f"{arm.label} s{each.seed}", arm.config.training.samples, failures))
         return ExperimentState(study.id, "study", tuple(trials))

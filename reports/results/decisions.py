@@ -25,29 +25,37 @@ def load_results(
     return replace(results, looks=looks, trials=tuple(each for each in results.trials if each.ref in due))
 
 
+def trials_due(study: Study, runs_folder: Path | str, cache: Path | None = None) -> tuple[TrialRef, ...]:
+    """`due_trials` by what lies below a folder of runs."""
+    if not is_sequential(study):
+        return study.trials
+    return tuple(each.ref for each in load_results(study, runs_folder, cache=cache).trials)
+
+
 def taken_looks(results: StudyResults) -> tuple[Look, ...]:
-    """Every look whose trials are all evaluated."""
+    """Every look whose trials are all evaluated. It is by those alone: what other studies train of an arm that stopped
+    changes nothing."""
     study, looks = results.study, list[Look]()
     while (number := next_look(study, looks)) is not None:
         due = set(due_trials(study, looks))
-        if any(each.ref in due and each.evaluations[MAIN] is None for each in results.trials):
+        trials = tuple(each for each in results.trials if each.ref in due)
+        if any(each.evaluations[MAIN] is None for each in trials):
             break
-        looks.append(_look(results, looks, number))
+        looks.append(_look(replace(results, trials=trials, looks=tuple(looks)), number))
     return tuple(looks)
 
 
-def _look(results: StudyResults, looks: Sequence[Look], number: int) -> Look:
-    """The look of that number: what the study's first seeds say of each card that is not decided."""
+def _look(results: StudyResults, number: int) -> Look:
+    """The look of that number at the trials that are due for it: what they say of each card that is not decided."""
     study, thresholds = results.study, Thresholds.of_study(results.study.thresholds)
     assert study.looks is not None
-    seeds, ended = study.looks.seeds[number], {card for look in looks for card in look.cards if look.cards[card].ends}
-    group, reference = own_group(results.first(seeds)), study.evaluations[MAIN]
+    group, reference = own_group(results), study.evaluations[MAIN]
     found = {each.card: group.effect(study, each, "nats", reference) for each in study.contrasts}
     effects = {card: each[0] for card, each in found.items() if not isinstance(each, str)}
-    effects = with_q(repeated(replace(results, looks=tuple(looks)), effects, "nats", reference), thresholds)
+    effects = with_q(repeated(results, effects, "nats", reference), thresholds)
     cards = {}
     for card, effect in effects.items():
-        if card in ended:
+        if card in _ended(results.looks):
             continue
         decision: Decision = "goes on"
         if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
@@ -57,7 +65,7 @@ def _look(results: StudyResults, looks: Sequence[Look], number: int) -> Look:
         elif study.looks.futility and effect.interval90 and effect.interval90.within(study.looks.futility):
             decision = "futile"
         cards[card] = CardLook(decision, effect.delta, effect.q)
-    return Look(seeds, cards)
+    return Look(study.looks.seeds[number], cards)
 
 
 def repeated(
@@ -81,21 +89,14 @@ def repeated(
     }
 
 
-def last_looks(study: Study, looks: Sequence[Look]) -> dict[str, Look]:
-    """Card -> the look at which it was decided, else the last one at it; in the order of the study."""
-    at = {card: look for look in looks for card in look.cards}
-    return {contrast.card: at[contrast.card] for contrast in study.contrasts if contrast.card in at}
-
-
-def undecided(study: Study, looks: Sequence[Look]) -> list[str]:
-    """Cards whose arms are to be trained further, in the order of the study."""
-    ended = {card for look in looks for card, entry in look.cards.items() if entry.ends}
-    return [contrast.card for contrast in study.contrasts if contrast.card not in ended]
+def _ended(looks: Sequence[Look]) -> dict[str, int]:
+    """Card -> seeds at the look that decided it."""
+    return {card: look.seeds for look in looks for card, each in look.cards.items() if each.ends}
 
 
 def next_look(study: Study, looks: Sequence[Look]) -> int | None:
     """The number of the study's next look among all that it plans, None when it has taken all that it needs."""
-    if study.looks is None or len(looks) == len(study.looks.to_come) or not undecided(study, looks):
+    if study.looks is None or len(looks) == len(study.looks.to_come) or len(_ended(looks)) == len(study.contrasts):
         return None
     return study.looks.spent + len(looks)
 
@@ -110,12 +111,11 @@ def due_trials(study: Study, looks: Sequence[Look]) -> tuple[TrialRef, ...]:
     their look. All of them in a study whose arms cannot stop."""
     if not is_sequential(study) or study.looks is None:
         return study.trials
-    number, at, going = next_look(study, looks), last_looks(study, looks), set(undecided(study, looks))
+    number, ended = next_look(study, looks), _ended(looks)
     now = len(study.seeds) if number is None else study.looks.seeds[number]
     most = dict.fromkeys((arm.id for arm in study.arms), 0)
     for contrast in study.contrasts:
-        seeds = now if contrast.card in going else at[contrast.card].seeds
         for arm in (*contrast.with_it, *contrast.without):
-            most[arm] = max(most[arm], seeds)
+            most[arm] = max(most[arm], ended.get(contrast.card, now))
     index = {seed: place for place, seed in enumerate(study.seeds)}
     return tuple(trial for trial in study.trials if index[trial.seed] < most[trial.arm])

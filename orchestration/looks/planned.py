@@ -1,9 +1,7 @@
-"""The looks of a study that is planned: at its own numbers of seeds, after those of an earlier study that it goes on
-from."""
+"""The looks that a study plans: at its own numbers of seeds, after those of an earlier study that it goes on from."""
 
 import hashlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from ablations.designs import SCREEN
 from ablations.study import Looks, Study, read_study
@@ -11,9 +9,8 @@ from gonn_core.errors import UserError
 from gonn_core.files.json_files import read_mapping
 from orchestration.looks.asked import AskedSeeds
 from reports.results.compare import study_thresholds
-from reports.results.decisions import due_trials, next_look, read_decisions
+from reports.results.decisions import trials_due
 from reports.results.speed_and_looks import LOOKS_FILE
-from reports.stats.looks import later_level, planned_levels
 from reports.workspace import Workspace
 
 
@@ -22,30 +19,23 @@ def state_of(trials: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(trials)).encode()).hexdigest()[:16]
 
 
-def planned_looks(study: Study, asked: AskedSeeds, earlier: Study | None) -> Looks | None:
-    """The looks of a study, None where it has but one at alpha. earlier: a complete one that it goes on from."""
-    alpha, cards = study_thresholds(study).alpha, max(1, len(study.contrasts))
-    if earlier is None:
-        if not asked.looks:
-            return None
-        return Looks(seeds=asked.looks, levels=planned_levels(asked.looks, alpha, cards), futility=asked.futility)
-    before = earlier.looks
-    seeds, levels = (before.seeds, before.levels) if before else ((len(earlier.seeds),), (alpha,))
-    spent = len(seeds)
-    for count in asked.looks or (len(asked.each),):
-        if count > seeds[-1]:
-            levels = (*levels, later_level(seeds, levels, count, alpha, cards))
-            seeds = (*seeds, count)
-    return Looks(seeds=seeds, levels=levels, futility=asked.futility, spent=spent)
+def planned_looks(asked: AskedSeeds, earlier: Study | None = None) -> Looks | None:
+    """The looks of a study, None where it has but one. earlier: a complete one that it goes on from, whose looks count
+    as if they had been planned."""
+    before: tuple[int, ...] = ()
+    if earlier is not None:
+        before = earlier.looks.seeds if earlier.looks else (len(earlier.seeds),)
+    own = asked.looks or (len(asked.each),)
+    seeds = (*before, *(count for count in own if count > max(before, default=0)))
+    return Looks(seeds=seeds, futility=asked.futility, spent=len(before)) if len(seeds) > 1 else None
 
 
 def with_looks(study: Study, asked: AskedSeeds, workspace: Workspace, identify: Callable[[Looks | None], str]) -> Study:
-    """The study with the looks that it was asked for, or has to have for those that were taken before; `identify`: its
-    id with these looks. One that was written down once keeps the looks that it had then."""
-    looks = planned_looks(study, asked, None)
+    """The study with the looks that it was asked for, and those that were taken before; `identify`: its id with these
+    looks. One that was written down once keeps the looks that it had then."""
+    looks = planned_looks(asked)
     if not (workspace.studies / identify(looks) / "study.json").exists() and study.contrasts:
-        earlier = earlier_study(study, workspace)
-        looks = looks if earlier is None else planned_looks(study, asked, earlier)
+        looks = planned_looks(asked, earlier_study(study, workspace))
     return study.model_copy(update={"looks": looks, "id": identify(looks)})
 
 
@@ -57,7 +47,7 @@ def earlier_study(study: Study, workspace: Workspace) -> Study | None:
     for path in sorted(workspace.studies.glob(f"{stem}-*/study.json")):
         try:
             other = read_study(path)
-            if _goes_on_from(study, other) and _was_shown(other, path.parent):
+            if _goes_on_from(study, other) and _was_shown(other, workspace):
                 found.append(other)
         except UserError:
             continue  # a damaged file says nothing; `gonn status` names it
@@ -78,10 +68,7 @@ def _goes_on_from(study: Study, other: Study) -> bool:
     )
 
 
-def _was_shown(study: Study, folder: Path) -> bool:
-    """Whether somebody was shown all of its results."""
-    looks = read_decisions(study, folder)
-    if looks and next_look(study, looks) is not None:
-        return False
-    due = [trial.trial for trial in due_trials(study, looks)]
-    return state_of(due) in read_mapping(folder / LOOKS_FILE)
+def _was_shown(study: Study, workspace: Workspace) -> bool:
+    """Whether somebody was shown all results that it needs; while looks are to come it needs more."""
+    due = [trial.trial for trial in trials_due(study, workspace.runs, workspace.report_cache)]
+    return state_of(due) in read_mapping(workspace.studies / study.id / LOOKS_FILE)
