@@ -42,11 +42,12 @@ def clear_pairs(pairs: Sequence[Pair], alpha: float) -> list[Pair]:
 def what_runs_say(
     results: StudyResults, nats: StudyAnalysis, pairs: Sequence[Pair], registry: Registry
 ) -> tuple[Said, ...]:
-    """The question first, then interactions of the study's cards, then what to confirm; nothing where effects are no
-    means over the others."""
+    """The question first, of a factorial or a screen, then interactions of the study's cards, then what to confirm;
+    nothing where effects are no means over the others."""
     if not nats.is_mean:
         return ()
-    said = [_question(results.study, nats), *_interactions(results.study, nats, pairs_of(results.study, pairs))]
+    question = [_question(results.study, nats)] if results.study.design in OF_RUNS else []
+    said = [*question, *_interactions(results.study, nats, pairs_of(results.study, pairs))]
     return (*map(Said, said), *(_next(results.study, nats, registry) if results.study.design == "screen" else ()))
 
 
