@@ -10,8 +10,8 @@ from ablations.screens.fractions import Screen, make_screen
 from ablations.study import Arm, Contrast
 from gonn_core.errors import SettingError
 
-USUAL_RUNS = 32
-"""RUNS, where none is given, is the smallest valid number that is at least this."""
+RUNS_OF_AN_ARM = 2
+"""Where RUNS does not say: with single runs noise cannot be told from interactions."""
 MOST_SEEDS = 64
 BLOCKS = (1, 2, 4)
 """Numbers of seeds over which arms of one seed each can be spread."""
@@ -38,14 +38,14 @@ class ScreenArms:
         """The number of runs that was asked for, or the usual one. Raises SettingError (RUNS)."""
         valid = [len(self.arms) << doubled for doubled in range(MOST_SEEDS.bit_length())]
         if runs is None:
-            return next((number for number in valid if number >= USUAL_RUNS), valid[0])
+            return RUNS_OF_AN_ARM * len(self.arms)
         if runs not in valid:
             problem = f"the screen has {len(self.arms)} arms"
             raise SettingError("RUNS", runs, problem, f"{', '.join(map(str, valid[:4]))}, …")
         return runs
 
     def usual_seeds(self, runs: int) -> int:
-        """Number of seeds where none is given: two blocks of arms of one seed each."""
+        """Number of seeds where none is given; single runs are split between two."""
         return max(2, runs // len(self.arms))
 
     def seeds_of(self, runs: int, seeds: Sequence[int]) -> dict[str, tuple[int, ...]]:

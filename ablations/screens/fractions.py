@@ -39,7 +39,8 @@ class Screen:
     """A design: for each arm the cards that are changed from the base, and its fraction; the base first.
 
     columns: by card, in the order given; fractions: 1, 2 or 4; blocks: the indices of the strings by which arms are
-    split into fractions and, where an arm has one seed only, into seeds.
+    split into seeds where an arm has one only: not those of the fractions, as far as there are others, so that each
+    card is varied in runs of every seed.
     """
 
     columns: Mapping[str, Column]
@@ -95,9 +96,9 @@ def make_screen(cards: Sequence[str], conflict: Callable[[str, str], bool]) -> S
 
 
 def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, fractions: int, spread: bool) -> Screen:
-    blocks = (half - 1, half - 2)
-    rows = _rows(half)
-    fraction_of = tuple(_block(arm, half, blocks[: fractions.bit_length() - 1]) for arm in range(2 * half))
+    blocks = (half - 1, half - 2, half - 3, half - 5)[: half.bit_length() - 1]
+    rows, parts = _rows(half), fractions.bit_length() - 1
+    fraction_of = tuple(_block(arm, half, blocks[:parts]) for arm in range(2 * half))
     changed: list[frozenset[str]] = [frozenset()] * (2 * half)
 
     def with_group(group: Mapping[str, Column]) -> list[frozenset[str]]:
@@ -121,7 +122,8 @@ def _screen(cards: Sequence[str], groups: Sequence[tuple[str, ...]], half: int, 
         changed = with_group(best)
         columns |= best
         taken |= {best[group[0]].index ^ string for string in span}
-    return Screen({card: columns[card] for card in cards}, tuple(changed), fraction_of, fractions, blocks)
+    of_seeds = (*blocks[parts:], *blocks[:parts])
+    return Screen({card: columns[card] for card in cards}, tuple(changed), fraction_of, fractions, of_seeds)
 
 
 def _placed(group: Sequence[str], index: int, fractions: int) -> dict[str, Column]:

@@ -11,24 +11,27 @@ from reports.workspace import Workspace
 
 @dataclass(frozen=True)
 class Reported:
-    """The effect on the loss that one study of an enhancement tells."""
+    """The effect of an enhancement on the loss, by all runs of its base."""
 
     delta: float
     """Nats with it minus nats without it."""
     verdict: str
     bound: float | None
     """Nats that an effect which is not shown is smaller than."""
+    q: float | None
     where: str
-    """Base, budget and data of the study; its design where it is not the ordinary one."""
+    """Base, budget and data of the study."""
 
     @property
     def text(self) -> str:
-        """`−0.3969 helps`, `−0.0051 not shown: below 0.020 nats`."""
-        from reports.tables.formats import signed  # scipy comes with these, which a list without results does not need
+        """`−0.3969 helps (q 0.0001)`, `−0.0051 not shown: below 0.020 nats`."""
+        from reports.tables.formats import q_value, signed  # with scipy, which a list without results does not need
         from reports.tables.verdicts import bound_text
 
         text = f"{signed(self.delta)} {self.verdict}"
-        return text if self.bound is None else f"{text}: below {bound_text(self.bound)}"
+        if self.bound is not None:
+            return f"{text}: below {bound_text(self.bound)}"
+        return text if self.q is None else f"{text} (q {q_value(self.q)})"
 
 
 def last_reported(workspace: Workspace) -> tuple[Mapping[str, Reported], int]:
@@ -59,8 +62,6 @@ def _reported(study: Mapping, row: Mapping, so_far: str) -> Reported | None:
     if row.get("delta") is None:
         return None
     budget = budget_label(study["budget"], study.get("precision"))
-    names = [study["base"], budget, study["data"]] + [study["design"]] * (study["design"] != "add-one")
-    bound = row.get("bound")
-    where = " ".join(printable(str(name), 40) for name in names)
-    verdict = printable(f"{row['verdict']}{so_far}")
-    return Reported(float(row["delta"]), verdict, None if bound is None else float(bound), where)
+    where = " ".join(printable(str(name), 40) for name in (study["base"], budget, study["data"]))
+    bound, q = (None if row.get(key) is None else float(row[key]) for key in ("bound", "q"))
+    return Reported(float(row["delta"]), printable(f"{row['verdict']}{so_far}"), bound, q, where)

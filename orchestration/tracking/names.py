@@ -18,4 +18,4 @@ TEST = {metric: f"test_{metric}" for metric in SUMMARISED}
 DELTA = f"delta_{TEST['nats']}"
 """Of a trial: its loss over the test games less that of the control of the same seed; with `.<card>` behind it, of a
 study: the effect of a card. Its interval's ends are `…_low.<card>` and `…_high.<card>`."""
-P_ADJUSTED = "p_adjusted"
+Q = "q"

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from gonn_core.errors import printable
 from gonn_core.metrics import SUMMARISED
-from orchestration.tracking.names import DELTA, P_ADJUSTED, TEST
+from orchestration.tracking.names import DELTA, TEST, Q
 from orchestration.tracking.records import StudyReport
-from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.study.footnotes import warnings
 from reports.study.render import ReportFiles
 from reports.study.report import Report
-from reports.tables.formats import interval, p_value, signed
+from reports.tables.formats import interval, q_value, signed
 from reports.tables.verdicts import verdict_text
 
 PAGE = "report.html"
@@ -44,22 +43,21 @@ def _note(report: Report) -> str:
     """What was found, after what to know before, then the effects as a table."""
     sentences = "\n\n".join(plain(sentence) for sentence in (*warnings(report.results), *report.sentences))
     rows = [
-        f"| {card} | {signed(effect.delta)} | {interval(effect.interval95) if effect.interval95 else '–'} "
-        f"| {p_value(effect.p_adjusted) if effect.p_adjusted is not None else '–'} | {plain(verdict)} |"
+        f"| {card} | {signed(effect.delta)} | {interval(effect.interval95)} | {q_value(effect.q)} | {plain(verdict)} |"
         for card, effect, verdict in _effects(report)
     ]
-    head = "| enhancement | Δ test nats | 95 % interval | p, adjusted | verdict |\n|---|---:|---|---|---|\n"
+    head = "| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"
     table = f"\n\n{head}" + "\n".join(rows) if rows else ""
     return f'{sentences}{table}\n\nThe whole report is among the artifacts of the run "{plain(report.study.title)}".'
 
 
 def _effects(report: Report) -> Iterator[tuple]:
     """(card, effect on the loss over test games, verdict in words) of every card that has results."""
-    nats, level = report.analyses[MAIN, "nats"], study_thresholds(report.study).equivalence_level
+    nats = report.nats
     for contrast in report.study.contrasts:
         effect, verdict = nats.effect(contrast.card), nats.verdict(contrast.card)
         if effect is not None and verdict is not None:
-            yield contrast.card, effect, verdict_text(verdict, effect, level=level)
+            yield contrast.card, effect, verdict_text(verdict, effect)
 
 
 def _summary(report: Report) -> str:
@@ -77,15 +75,15 @@ def _tags(report: Report) -> dict[str, str]:
 
 
 def _numbers(report: Report) -> Iterator[tuple[str, float]]:
-    """Δ of the loss over test games, the ends of its interval and p of every card, as metrics that can be sorted and
+    """Δ of the loss over test games, the ends of its interval and q of every card, as metrics that can be sorted and
     drawn over studies."""
     for card, effect, _ in _effects(report):
         yield f"{DELTA}.{card}", effect.delta
         if effect.interval95:
             yield f"{DELTA}_low.{card}", effect.interval95.low
             yield f"{DELTA}_high.{card}", effect.interval95.high
-        if effect.p_adjusted is not None:
-            yield f"{P_ADJUSTED}.{card}", effect.p_adjusted
+        if effect.q is not None:
+            yield f"{Q}.{card}", effect.q
 
 
 def _trials(results: StudyResults) -> Iterator[tuple[str, dict[str, float]]]:

@@ -16,7 +16,7 @@ from orchestration.tracking.client import Client, make_tables, newest_schema
 from orchestration.tracking.database import NAME, make_whole
 from orchestration.tracking.records import CHECKPOINT, StudyInfo, StudyReport, TrackedTrial, TrialContent, trial_content
 
-FORMAT = 2
+FORMAT = 3
 """Of what is recorded; runs and experiments of an older one are made again."""
 _FORMAT = "mlflow.gonn.format"
 _NOTE = "mlflow.note.content"

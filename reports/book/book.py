@@ -17,7 +17,6 @@ from reports.book.elo import elo_section
 from reports.book.inspection import inspection_section
 from reports.book.play import play_section
 from reports.book.rates import rates_section
-from reports.book.screens import screens_section
 from reports.book.section import Section
 from reports.figures.picture import Picture
 from reports.files import write_files
@@ -138,7 +137,6 @@ def book_sections(
         *document_sections(registry, nets, reports, played),
         play_section(played, [report.study for report in reports]),
         claims_section(registry, reports),
-        *([screens_section(reports)] if any(each.study.design == "screen" for each in reports) else []),
         cost_section(reports, curves),
         rates_section(searches),
         inspection_section(registry, nets),

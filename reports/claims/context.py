@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
-from ablations.study import Contrast
+from ablations.study import Contrast, Study
 from gonn_core.metrics import METRICS
 from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.estimates import Effect
@@ -20,14 +21,15 @@ NOT_MEASURED = "not measured yet"
 
 @dataclass(frozen=True)
 class ClaimContext:
-    """One claim of a card in one study. `differs`: conditions in which the study differs from the claim's."""
+    """One claim of a card in one study. analyses: by evaluation and metric; differs: conditions in which the study
+    differs from the claim's."""
 
     results: StudyResults
     registry: Registry
     card: Enhancement
     contrast: Contrast
     claim: Claim
-    analyses: Mapping[str, StudyAnalysis]
+    analyses: Mapping[tuple[int, str], StudyAnalysis]
     differs: tuple[str, ...]
 
     @property
@@ -90,6 +92,16 @@ class Answer:
     value: object
     trials: tuple[str, ...]
     evaluation: int | None = None
+
+
+def claim_evaluation(study: Study, claim: Claim) -> int | None:
+    """Number of the study's evaluation in which the claim's metric is read: the main one, or that of the same games
+    with the claim's history. None: the study was planned without."""
+    if METRICS[claim.metric].source == "curve" or claim.history == "full":
+        return MAIN
+    wanted = (study.evaluations[MAIN].split, study.evaluations[MAIN].subset, claim.history)
+    known = enumerate(study.evaluations)
+    return next((number for number, each in known if (each.split, each.subset, each.history) == wanted), None)
 
 
 def not_measured(reason: str) -> Measured:

@@ -61,9 +61,9 @@ class ClaimFinding:
 
 
 def find_claims(
-    results: StudyResults, registry: Registry, analyses: Mapping[str, StudyAnalysis]
+    results: StudyResults, registry: Registry, analyses: Mapping[tuple[int, str], StudyAnalysis]
 ) -> tuple[ClaimFinding, ...]:
-    """Every claim of the study's cards that the registry still has; `analyses`: by metric, of the main evaluation."""
+    """Every claim of the study's cards that the registry still has; `analyses`: by evaluation and metric."""
     findings = []
     for contrast in results.study.contrasts:
         if contrast.card not in registry.cards:
@@ -110,27 +110,6 @@ def _window(results: StudyResults, arm: str) -> int | None:
     return points[-1] - points[-2] if points else None
 
 
-def claimed_sizes(registry: Registry, cards: tuple[str, ...], metric: str) -> dict[str, float]:
-    """Card -> the smallest size that it is claimed to have on a metric, which sets the margin of `no effect`.
-
-    Claims from unverified memory do not count.
-    """
-    sizes: dict[str, float] = {}
-    for name in cards:
-        for claim in registry.cards[name].claims if name in registry.cards else ():
-            ends = [end for end in claim.bounds or () if math.isfinite(end)]
-            size = abs(sum(ends) / len(ends)) if ends else 0.0
-            if (
-                claim.metric == metric
-                and claim.quantity == "difference"
-                and claim.history != "none"
-                and claim.evidence != "unverified_memory"
-                and size
-            ):
-                sizes[name] = min(size, sizes.get(name, math.inf))
-    return sizes
-
-
 def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> Table:
     """One row per claim: claimed, ours, verdict; conditions, source and the reason of the verdict."""
     notes = []
@@ -144,9 +123,8 @@ def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> T
     if tests := {finding.card: finding.measured.tests for finding in findings if finding.measured.tests > 1}:
         numbers = ", ".join(f"{card} {count}" for card, count in tests.items())
         notes.append(
-            f"Different tests behind the judged claims: {numbers}. Those of one enhancement are judged together, none "
-            "first: p is adjusted over them (Holm), and the intervals held against the claims are wider than the 95 % "
-            "ones shown."
+            f"Different numbers behind the judged claims: {numbers}. Those of one enhancement are judged together: q "
+            "is over them, and the intervals held against the claims are wider than the 95 % ones shown."
         )
     rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
     return Table("claims", "Claims of the documents", COLUMNS, rows, tuple(notes))

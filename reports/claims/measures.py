@@ -6,17 +6,16 @@ from dataclasses import replace
 import numpy as np
 
 from ablations.claimed import conditions_of
-from gonn_core.metrics import METRICS, Source
-from reports.claims.context import Answer, ClaimContext, Measured, answer, not_measured
+from gonn_core.metrics import Source
+from reports.claims.context import Answer, ClaimContext, Measured, answer, claim_evaluation, not_measured
 from reports.claims.levels import positions_level
 from reports.claims.weights import weights
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
-from reports.results.compare import analyse_study, paired_curve, used_trials
+from reports.results.compare import paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
 from reports.results.group import MAIN
 from reports.stats.claim_verdicts import ClaimVerdict
-from reports.stats.estimates import Effect
 from reports.tables import formats
 from reports.tables.histories import HISTORY
 
@@ -28,32 +27,18 @@ _NO_GAMES_WITHOUT_HISTORY = (
 
 def _effect(context: ClaimContext) -> Measured | Answer:
     """A metric with an effect and an interval (nats, hit rates, rank, probability, training loss)."""
-    evaluation = _evaluation(context)
+    evaluation = claim_evaluation(context.results.study, context.claim)
     if evaluation is None:
         return not_measured(f"the study has no evaluation with {HISTORY[context.claim.history]}: gonn ablate makes it")
     if context.claim.quantity != "difference":
         return positions_level(context, evaluation)
-    analysis = (
-        context.analyses[context.claim.metric]
-        if evaluation == MAIN
-        else analyse_study(context.results, context.claim.metric, evaluation)
-    )
-    effect = analysis.effect(context.contrast.card)
+    analysis = context.analyses[evaluation, context.claim.metric]
+    effect = analysis.in_arms(context.contrast)
     if effect is None:
         return not_measured(analysis.left_out[context.contrast.card])
-    trials = used_trials(context.results, context.contrast, effect, evaluation)
-    note = _on_the_way(context, effect) if evaluation == MAIN else ""
+    trials = used_trials(context.results, context.contrast, evaluation)
+    note = _on_the_way(context) if evaluation == MAIN else ""
     return answer(context, effect, trials, note=note, evaluation=evaluation)
-
-
-def _evaluation(context: ClaimContext) -> int | None:
-    """Number of the study's evaluation in which the claim's metric is read: the main one, or that of the same games
-    with the claim's history. None: the study was planned without."""
-    if METRICS[context.claim.metric].source == "curve" or context.claim.history == "full":
-        return MAIN
-    evaluations = context.results.study.evaluations
-    wanted = (evaluations[MAIN].split, evaluations[MAIN].subset, context.claim.history)
-    return next((n for n, each in enumerate(evaluations) if (each.split, each.subset, each.history) == wanted), None)
 
 
 def _training(context: ClaimContext) -> Measured | Answer:
@@ -64,10 +49,10 @@ def _training(context: ClaimContext) -> Measured | Answer:
     return replace(_effect(context), evaluation=None)
 
 
-def _on_the_way(context: ClaimContext, effect: Effect) -> str:
+def _on_the_way(context: ClaimContext) -> str:
     """What the progress subset showed at the claim's own samples, when training went beyond them."""
     claim = context.claim
-    if claim.metric != "nats" or claim.samples is None or claim.samples >= context.samples or not effect.paired:
+    if claim.metric != "nats" or claim.samples is None or claim.samples >= context.samples:
         return ""
     curve = paired_curve(context.results, context.contrast)
     if not curve:

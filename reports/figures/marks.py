@@ -20,17 +20,21 @@ class Mark:
     colour: str
     shape: str
     filled: bool
+    half: bool = False
+    """Whether it is filled on its left alone."""
 
     def style(self, size: float = 5.5) -> dict:
         """Arguments of `plot` for a marker alone."""
-        face = self.colour if self.filled else "white"
-        return {"color": self.colour, "marker": self.shape, "markersize": size, "markerfacecolor": face}
+        face = {"markerfacecolor": self.colour if self.filled or self.half else "white", "markerfacecoloralt": "white"}
+        half = {"fillstyle": "left"} if self.half else {}
+        return {"color": self.colour, "marker": self.shape, "markersize": size, **face, **half}
 
 
 MARKS: Mapping[EffectVerdict, Mark] = {
     EffectVerdict.HELPS: Mark(COLOURS[0], "o", True),
     EffectVerdict.HURTS: Mark(COLOURS[1], "s", True),
-    EffectVerdict.NO_EFFECT: Mark("0.15", "D", False),
+    EffectVerdict.LEANS_HELPING: Mark(COLOURS[0], "o", False, half=True),
+    EffectVerdict.LEANS_HURTING: Mark(COLOURS[1], "s", False, half=True),
     EffectVerdict.NOT_SHOWN: Mark("0.45", "o", False),
     **dict.fromkeys(
         (EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT), Mark("0.6", "^", False)

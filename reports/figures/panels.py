@@ -90,9 +90,9 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
             shown += [effect.delta, *((effect.interval95.low, effect.interval95.high) if effect.interval95 else ())]
     if axes.collections:
         keys.append(Patch(color="0.85", label="band: 95 % over seeds, validation games"))
-    if nats.table is not None:
+    if nats.effects:
         split = study.evaluations[MAIN].split
-        keys.append(marker_handle("o", "0.25", True, f"{split} games, as in the tables: 95 % over seeds and games"))
+        keys.append(marker_handle("o", "0.25", True, f"{split} games, as in the tables: 95 % over runs and games"))
     keys += _draw_claims(axes, results, claims, places)
     fit_axis(axes, shown, below=0.1, above=0.1)
     axes.axvline(places.total, color="0.8", linewidth=0.8, zorder=0)

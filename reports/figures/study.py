@@ -26,7 +26,7 @@ def draw(results: StudyResults, nats: StudyAnalysis, findings: Sequence[ClaimFin
     """`figure.png` and `figure.svg` as bytes; None while no trial has a progress point and no effect is known. Of a
     study that compares nothing the curves alone."""
     curves = any("nats" in line for trial in results.trials for line in trial.curve)
-    if not curves and nats.table is None:
+    if not curves and not nats.effects:
         return None
     claims = [finding for finding in findings if _drawable(finding)]
     size = (WIDTH, 3.5 + _lower_height(results) + _legend_height(results, claims))

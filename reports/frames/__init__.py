@@ -15,7 +15,6 @@ from reports.claims.findings import find_claims
 from reports.frames import rows
 from reports.frames.build import arm_columns, describe, make_frame
 from reports.frames.source import Source, Wanted
-from reports.results.group import MAIN
 from reports.results.page_family import judge_page
 
 __all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]
@@ -95,8 +94,7 @@ def claims(
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
     claim_rows: list[rows.Row] = []
     for results, analyses in source.analysed():
-        main = {metric: analysis for (number, metric), analysis in analyses.items() if number == MAIN}
-        claim_rows += rows.claim_rows(results.study, find_claims(results, source.registry, main))
+        claim_rows += rows.claim_rows(results.study, find_claims(results, source.registry, analyses))
     return make_frame("claims", claim_rows)
 
 

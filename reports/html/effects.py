@@ -17,12 +17,14 @@ from reports.study.tables import cost_cells
 from reports.summary.lines import SYSTEMS, SummaryLine
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.verdicts import verdict_word
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("delta", "Δ test nats"),
     Column("interval", "95 % interval"),
-    Column("p", "p (adjusted)"),
+    Column("at_base", "at the base"),
+    Column("q", "q"),
     Column("verdict", "verdict", "left"),
     Column("worth", "worth in samples"),
     Column("top1", "Δ test top-1 (points)"),
@@ -56,12 +58,13 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
     rows, details = [], {}
     for contrast in report.study.contrasts:
         card, cells = contrast.card, effects[contrast.card]
-        own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "p", "verdict", "worth")}
-        own |= {"parameters": cells["parameters"], "speed": cells["speed"], "top1": _first(rates[card]["top1"])}
-        own |= _about(card, registry, report)
+        own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
+        own |= {key: cells[key] for key in ("verdict", "parameters", "speed")}
+        own["verdict"] = replace(own["verdict"], text=own["verdict"].text.partition(" (q")[0])  # beside its q
+        own |= {"top1": _first(rates[card]["top1"]), **_about(card, registry, report)}
         rows.append(Row(card, own))
-        told = [("interval from its own seeds", cells["own"]), ("s.e.: seeds, games", cells["parts"])]
-        told += [("seeds", cells["seeds"]), ("Δ top-1 with interval", rates[card]["top1"])]
+        told = [("s.e.: runs, games", cells["parts"]), ("runs: with and without", cells["runs"])]
+        told += [("Δ top-1 with interval", rates[card]["top1"])]
         told += [("Δ top-4 with interval", rates[card]["top4"]), ("FLOPs", cells["flops"])]
         texts = [(label, cell.text) for label, cell in told]
         if "worth_time" in cells:
@@ -69,7 +72,8 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
         details[card] = [*texts, *_behind(own, report)]
     rows.sort(key=_order)
     hidden = ("system", "base", "study")
-    return _effects(rows, details, tuple(column for column in _COLUMNS if column.key not in hidden))
+    columns = tuple(column for column in _COLUMNS if column.key not in hidden)
+    return _effects(rows, details, columns, tables.table("effects").notes)
 
 
 def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Registry) -> Effects:
@@ -93,18 +97,22 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Regist
     return _effects(rows, details, columns)
 
 
-def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column]) -> Effects:
-    worths = any(row.cells["worth"].value is not None for row in rows)
-    kept = tuple(column for column in columns if worths or column.key != "worth")
+def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column], notes: tuple[str, ...] = ()) -> Effects:
+    empty = {key for key in ("worth", "at_base") if all(_cell(row, key).value is None for row in rows)}
+    kept = tuple(column for column in columns if column.key not in empty)
     known = {row.key: _ends(row) for row in rows if row.cells["delta"].value is not None}
     edge = scale(known.values())
     bars = {row.key: bar(row.cells["delta"].value, known[row.key], edge) for row in rows if row.key in known}
-    return Effects(Table("enhancements", "Enhancements", kept, tuple(rows)), details, bars, edge)
+    return Effects(Table("enhancements", "Enhancements", kept, tuple(rows), notes), details, bars, edge)
+
+
+def _cell(row: Row, key: str) -> Cell:
+    return row.cells.get(key, Cell(formats.NONE))
 
 
 def _order(row: Row) -> tuple:
     """What helps first, then what hurts, then all else; by the size of the effect."""
-    verdict, delta = row.cells["verdict"].text.partition(":")[0].partition(";")[0], row.cells["delta"].value
+    verdict, delta = verdict_word(row.cells["verdict"].text), row.cells["delta"].value
     return verdict != "helps", verdict != "hurts", delta is None, -abs(delta or 0.0), row.key
 
 
@@ -133,7 +141,7 @@ def _about(name: str, registry: Registry, report: Report) -> dict[str, Cell]:
 def _behind(cells: Mapping[str, Cell], report: Report) -> list[tuple[str, str]]:
     """The trials of an effect and what made them."""
     trials = cells["delta"].trials
-    told = [(f"{len(trials)} trials", ", ".join(_by_arm(report.results, trials)))] if trials else []
+    told = [(f"{len(trials)} trials of this study", ", ".join(_by_arm(report.results, trials)))] if trials else []
     return [*told, ("command", study_command(report.study))]
 
 

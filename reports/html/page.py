@@ -16,6 +16,7 @@ from gonn_core.errors import printable
 from reports.html.cells import sort_key
 from reports.html.verdicts import tone
 from reports.pages import TEMPLATES
+from reports.tables.verdicts import verdict_word
 
 _HERE = files("reports.html")
 _SCRIPTS = ("tables.js", "curves.js", "page.js")
@@ -120,6 +121,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"inline": inline, "tone": tone, "sort_key": sort_key, "breakable": breakable}
+    environment.filters["verdict_word"] = verdict_word
     return environment
 
 

@@ -7,7 +7,7 @@ from reports.html.curves import caption, study_curves
 from reports.html.effects import study_effects
 from reports.html.page import html_page, picture_address, prose
 from reports.html.summary import study_summary
-from reports.results.compare import OF_RUNS, study_thresholds
+from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
 from reports.study.report import Report
 from reports.study.report_tables import ReportTables
@@ -22,7 +22,6 @@ def study_page(
     reading = prose(
         "how_to_read.md.j2",
         study=study,
-        of_runs=study.design in OF_RUNS,
         thresholds=study_thresholds(study),
         percent=lambda share: f"{100 * share:g} %",
     )

@@ -5,17 +5,20 @@ from collections.abc import Iterable
 from ablations.schema import Claim
 from gonn_core.metrics import METRICS
 from reports.summary.box import counted
+from reports.tables.verdicts import verdict_word
 
 _TONES = {
     "good": ("helps", "replicated", "consistent with the claim", "count agrees"),
     "bad": ("hurts", "contradicted", "count differs"),
+    "good-lean": ("leans to helping",),
+    "bad-lean": ("leans to hurting",),
     "open": ("no result yet", "not measured yet", "underpowered", "unfinished", "not a result"),
 }
 
 
 def tone(verdict: str) -> str:
-    """`good`, `bad`, `open`, or `plain`: the colour that a verdict has, beside its text."""
-    word = verdict.partition(":")[0].partition(";")[0].strip()
+    """`good`, `bad`, either with `-lean`, `open`, or `plain`: the colour that a verdict has, beside its text."""
+    word = verdict_word(verdict)
     return next((name for name, words in _TONES.items() if word in words), "plain")
 
 

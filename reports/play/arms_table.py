@@ -1,7 +1,7 @@
 """What the arms of a study made of their games with each other."""
 
 from gonn_core.rating.wilson import wilson
-from reports.play.win_rates import SMALLEST_WIN_RATE, WinRate, win_rates
+from reports.play.win_rates import WinRate, win_rates
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
@@ -14,7 +14,7 @@ _COLUMNS = (
     Column("wilson", "of these nets alone", brief=False, under="rate", parts=("wilson95_low", "wilson95_high")),
     Column("games", "games"),
     Column("choice", "moves", "left"),
-    Column("p", "p (adjusted)", under="verdict"),
+    Column("q", "q", printed=False),
     Column("verdict", "verdict", "left"),
     BOUND,
     Column("seeds", "seeds", under="games"),
@@ -30,10 +30,9 @@ def play_table(results: StudyResults) -> Table | None:
         return None
     notes = (
         "Points of the arm that has the enhancement, in games with the arm that has not, nets of the same seed "
-        "against each other. The interval is over seeds: it is for"
-        " nets trained anew; the one of these nets alone (Wilson's) is for further games of theirs. Even: within "
-        f"{100 * SMALLEST_WIN_RATE:g} points of 50 %. p is adjusted over the enhancements with one choice of moves. "
-        "Drawn: from GoNN's distribution over the likeliest moves.",
+        "against each other. The interval is over seeds: it is for nets trained anew; the one of these nets alone "
+        "(Wilson's) is for further games of theirs. q is over the enhancements with one choice of moves. Drawn: from "
+        "GoNN's distribution over the likeliest moves.",
     )
     return Table("play", "Play: with against without", _COLUMNS, rows, notes)
 
@@ -55,7 +54,7 @@ def _row(rate: WinRate) -> Row:
         "games": Cell(formats.count(rate.games), rate.games, rate.trials),
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
         "choice": text_cell(rate.choice or USUAL),
-        "p": Cell(formats.p_value(rate.effect.p_adjusted), rate.effect.p_adjusted, rate.trials),
+        "q": Cell(formats.q_value(rate.effect.q), rate.effect.q, rate.trials),
         "bound": Cell("", verdict_bound(rate.verdict, rate.effect), rate.trials),
         "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), str(rate.verdict), rate.trials),
         "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),

@@ -14,14 +14,11 @@ from ablations.study import Contrast
 from gonn_core.rating.matches import SIDES, Match
 from reports.play.players import choice_text, is_net
 from reports.results.compare import study_thresholds
-from reports.results.decisions import judged_level
 from reports.results.study_results import StudyResults
-from reports.stats.estimates import Effect, Spread, quantile
-from reports.stats.family import adjust
-from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
+from reports.stats.clusters import EvaluationNoise
+from reports.stats.estimates import Effect, effect_of, quantile
+from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
-SMALLEST_WIN_RATE = Thresholds().smallest("win_rate")
-"""Win rates nearer to one half are as good as even."""
 PUBLISHED = ""
 """The choice of moves that claims are judged by, as `choice_text` has it."""
 
@@ -60,24 +57,16 @@ class WinRate:
 
 
 def win_rates(results: StudyResults) -> list[WinRate]:
-    """Of every card and choice with games, in the order of the study; p adjusted over the cards of each choice."""
-    rates = []
-    for contrast in results.study.contrasts:
-        for choice, seeds in _games(results, contrast).items():
-            rates.append(
-                WinRate(contrast.card, choice, seeds, win_rate_effect(contrast.card, seeds), EffectVerdict.UNDERPOWERED)
-            )
-    return [_judged(results, each, [other for other in rates if other.choice == each.choice]) for each in rates]
-
-
-def _judged(results: StudyResults, rate: WinRate, alike: Sequence[WinRate]) -> WinRate:
-    thresholds = study_thresholds(results.study)
-    judged = [each for each in alike if each.effect.n >= thresholds.min_seeds]
-    adjusted = adjust({each.card: each.effect for each in judged})
-    level = judged_level(results.study, results.looks, rate.card)
-    effect = replace(rate.effect, p_adjusted=None if results.unjudged else adjusted.get(rate.card), level=level)
-    verdict = results.unjudged or judge_effect(effect, "higher", SMALLEST_WIN_RATE, thresholds)
-    return replace(rate, effect=effect, verdict=verdict)
+    """Of every card and choice with games, in the order of the study; q over the cards of each choice."""
+    thresholds, unjudged = study_thresholds(results.study), results.unjudged
+    played = [(each.card, *games) for each in results.study.contrasts for games in _games(results, each).items()]
+    effects = {(choice, card): win_rate_effect(card, seeds) for card, choice, seeds in played}
+    for wanted in () if unjudged else {choice for choice, _ in effects}:
+        effects |= with_q({key: each for key, each in effects.items() if key[0] == wanted}, thresholds)
+    verdicts = {key: unjudged or judge_effect(each, "higher", thresholds) for key, each in effects.items()}
+    return [
+        WinRate(card, choice, seeds, effects[choice, card], verdicts[choice, card]) for card, choice, seeds in played
+    ]
 
 
 def _games(results: StudyResults, contrast: Contrast) -> dict[str, tuple[SeedGames, ...]]:
@@ -118,37 +107,12 @@ def _net_pair(match: Match) -> frozenset | None:
 
 
 def win_rate_effect(card: str, seeds: Sequence[SeedGames]) -> Effect:
-    """Win rate - 1/2: mean over seeds, interval by t over seeds. p_adjusted is not filled in here."""
-    rates = np.array([each.points / each.games for each in seeds])
-    n, delta = len(seeds), float(rates.mean() - 0.5)
+    """Win rate - 1/2: mean over seeds, interval by t over seeds."""
+    rates, n = np.array([each.points / each.games for each in seeds]), len(seeds)
     whole, points = sum(each.games for each in seeds), sum(each.points for each in seeds)
     likely = (points + 0.5) / (whole + 1)  # never 0 or 1: all games won are not all games to come
-    chance = likely * (1 - likely) / whole
-    between = float(rates.var(ddof=1)) / n if n > 1 else None
-    spread = None
-    if (
-        between is not None
-    ):  # seeds that happen to agree would make an interval that further games of the same nets leave
-        both = (Spread(float(np.sqrt(between)), n - 1), Spread(float(np.sqrt(chance)), whole - 1))
-        spread = max(both, key=lambda each: each.se * quantile(0.975, each.df))
-    return Effect(
-        name=card,
-        n=n,
-        seeds=tuple(each.seed for each in seeds),
-        delta=delta,
-        deltas=tuple(float(rate - 0.5) for rate in rates),
-        paired=True,
-        pooled=False,
-        se_seed=None if between is None else float(np.sqrt(between)),
-        se_eval=float(np.sqrt(chance)),
-        se=None if spread is None else spread.se,
-        df=None if spread is None else spread.df,
-        interval95=None if spread is None else spread.interval(delta, 0.95),
-        interval90=None if spread is None else spread.interval(delta, 0.90),
-        own_interval95=None if spread is None else spread.interval(delta, 0.95),
-        p=None if spread is None else spread.p_value(delta),
-        p_adjusted=None,
-        correlation=None,
-        weights={},
-        control_seeds=n,
-    )
+    part = None
+    if n > 1:  # seeds that happen to agree would make an interval that further games of the same nets leave
+        parts = (float(rates.var(ddof=1)) / n, n - 1.0), (likely * (1 - likely) / whole, whole - 1.0)
+        part = max(parts, key=lambda each: each[0] ** 0.5 * quantile(0.975, each[1]))
+    return effect_of(card, float(rates.mean() - 0.5), part, EvaluationNoise(0.0, 0.0, 2), (n, n))

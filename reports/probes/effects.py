@@ -10,20 +10,18 @@ from ablations.study import Contrast
 from gonn_core.evaluation.probes.scoring import rescaled
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
 from reports.results.compare import by_seed_alone, study_thresholds
-from reports.results.decisions import judged_level
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
-from reports.stats.estimates import Effect, Interval, Spread, mean_effect
-from reports.stats.family import Test, step_down
-from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
+from reports.stats.estimates import Effect, Spread, mean_effect
+from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
 
 @dataclass(frozen=True)
 class GroupEffect:
     """A group's score with and without an enhancement; chance is 0, certainty 1.
 
-    effect: of the mean over seeds and clusters of cases; with one seed its interval95 is over cases alone; none at all
-    with one cluster. Its p_adjusted and the verdict are those of `study_effects`; verdict: None with one cluster.
+    effect: on minus off, the mean over seeds and clusters of cases; with one seed its interval95 is over cases alone;
+    none at all with one cluster. Its q and the verdict are those of `study_effects`; verdict: None with one cluster.
     """
 
     group: str
@@ -32,21 +30,6 @@ class GroupEffect:
     on: float
     effect: Effect
     verdict: EffectVerdict | None = None
-
-    @property
-    def delta(self) -> float:
-        """On minus off."""
-        return self.on - self.off
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """Those that answered with all arms."""
-        return self.effect.seeds
-
-    @property
-    def interval95(self) -> Interval | None:
-        """Of the difference."""
-        return self.effect.interval95
 
 
 def answers_of(trial: TrialResult) -> dict[str, ProbeAnswers]:
@@ -111,9 +94,7 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
     sums, counts = sums_by_game(differences, clusters)
     if len(counts) < 2:
         known = mean_effect(card, by_seed_alone(dict(zip(seeds, differences.mean(1), strict=True))))
-        return replace(
-            known, se_seed=None, se=None, df=None, interval95=None, interval90=None, own_interval95=None, p=None
-        )
+        return replace(known, se_seed=None, se=None, df=None, interval95=None, interval90=None, p=None)
     effect = mean_effect(card, ArmResult(seeds, sums, counts))
     if len(seeds) > 1:
         return effect
@@ -122,29 +103,23 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
 
 
 def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffect]]:
-    """Card -> its effects on the groups' scores, judged. All of them stand in one table and are a family: p is adjusted
-    over cards and groups."""
-    thresholds = study_thresholds(results.study)
+    """Card -> its effects on the groups' scores, judged among those of all cards and groups: they are in one table."""
+    thresholds, unjudged = study_thresholds(results.study), results.unjudged
     found = {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
-    tests = {
-        (card, each.group): Test(each.effect.p, each.effect.df)
+    effects = {
+        (card, each.group): replace(each.effect, p=None if unjudged else each.effect.p)
         for card, groups in found.items()
         for each in groups
-        if each.effect.p is not None and each.effect.df is not None and each.effect.n >= thresholds.min_seeds
     }
-    adjusted = dict(zip(tests, step_down(list(tests.values())), strict=True))
-    return {
-        card: [_judged(results, each, adjusted.get((card, each.group)), thresholds) for each in groups]
-        for card, groups in found.items()
-    }
+    effects = with_q(effects, thresholds)
 
+    def judged(card: str, each: GroupEffect) -> GroupEffect:
+        effect = effects[card, each.group]
+        if each.effect.p is None and effect.n >= thresholds.min_seeds:  # of one cluster
+            return replace(each, effect=effect)
+        return replace(each, effect=effect, verdict=unjudged or judge_effect(effect, "higher", thresholds))
 
-def _judged(results: StudyResults, each: GroupEffect, p: float | None, thresholds: Thresholds) -> GroupEffect:
-    level, p = judged_level(results.study, results.looks, each.effect.name), None if results.unjudged else p
-    effect = replace(each.effect, p_adjusted=p, level=level)
-    several = effect.n < thresholds.min_seeds or effect.p is not None
-    verdict = judge_effect(effect, "higher", thresholds.smallest("probe"), thresholds) if several else None
-    return replace(each, effect=effect, verdict=verdict and (results.unjudged or verdict))
+    return {card: [judged(card, each) for each in groups] for card, groups in found.items()}
 
 
 def probability_effect(

@@ -116,19 +116,20 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
     rows = []
     for card, groups in effects.items():
         for each in groups:
-            delta = formats.with_interval(each.delta, each.interval95, "share")
-            ends = [each.interval95.low, each.interval95.high] if each.interval95 else []
+            effect, interval = each.effect, each.effect.interval95
+            delta = formats.with_interval(effect.delta, interval, "share")
+            ends = [interval.low, interval.high] if interval else []
             cells = {
                 "card": Cell(card, card),
                 "group": Cell(each.group.replace("_", " "), each.group),
                 "cases": Cell(f"{each.cases:,}", each.cases),
                 "off": Cell(_percent(each.off), each.off),
                 "on": Cell(_percent(each.on), each.on),
-                "delta": Cell(delta, [each.delta, *ends]),
-                "p": Cell(formats.p_value(each.effect.p_adjusted), each.effect.p_adjusted),
+                "delta": Cell(delta, [effect.delta, *ends]),
+                "q": Cell(formats.q_value(effect.q), effect.q),
                 "verdict": _verdict(each),
-                "bound": _bound(each),
-                "n": Cell(str(len(each.seeds)), len(each.seeds)),
+                "bound": Cell("", None if each.verdict is None else verdict_bound(each.verdict, effect)),
+                "n": Cell(str(effect.n), effect.n),
             }
             rows.append(Row(f"{card} {each.group}", cells))
     columns = (
@@ -138,16 +139,16 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
         Column("off", "score without"),
         Column("on", "with"),
         Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
-        Column("p", "p (adjusted)"),
+        Column("q", "q", printed=False),
         Column("verdict", "verdict", "left"),
         BOUND,
         Column("n", "seeds"),
     )
-    count = sum(each.effect.p_adjusted is not None for groups in effects.values() for each in groups)
-    notes = []
+    known = [each.effect for groups in effects.values() for each in groups]
+    notes, count = [], sum(effect.q is not None for effect in known)
     if count > 1:
-        notes.append(f"p is adjusted over the {count} effects of this table (Holm); an interval is of one by itself.")
-    if any(len(each.seeds) == 1 for groups in effects.values() for each in groups):
+        notes.append(f"q is over the {count} effects of this table; an interval is of one by itself.")
+    if any(effect.n == 1 for effect in known):
         notes.append("An interval of one seed is over cases alone.")
     return Table("probe_effects", "Probe scores", columns, tuple(rows), tuple(notes))
 
@@ -157,11 +158,6 @@ def _verdict(each: GroupEffect) -> Cell:
     if each.verdict is None:
         return Cell(formats.NONE)
     return Cell(verdict_text(each.verdict, each.effect, "probe"), str(each.verdict))
-
-
-def _bound(each: GroupEffect) -> Cell:
-    bound = None if each.verdict is None else verdict_bound(each.verdict, each.effect)
-    return Cell("", bound)
 
 
 def _percent(share: float) -> str:

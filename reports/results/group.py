@@ -25,6 +25,10 @@ VIEW = "data.view"
 """Where filters of the games are in a configuration."""
 
 
+Side = Sequence[tuple]
+"""Of each arm on a side of a contrast, its levels (component, values) of what the contrast changes."""
+
+
 class Run(NamedTuple):
     """A finished trial and the study that it was read for."""
 
@@ -71,13 +75,15 @@ def _settings(config) -> dict[str, str]:
     return found
 
 
+def _alike(study: Study, arms: Iterable[str]) -> dict[str, str]:
+    """Path -> value of what the configurations of arms have in common."""
+    return dict(set.intersection(*(set(_settings(study.arm(arm).config).items()) for arm in arms)))
+
+
 def _changed(study: Study, contrast: Contrast) -> frozenset[str]:
     """Paths that have one value on either side of a contrast, and another one on the other."""
-    sides = [[_settings(study.arm(arm).config) for arm in side] for side in (contrast.with_it, contrast.without)]
-    with_it, without = ({path: {each[path] for each in side} for path in side[0]} for side in sides)
-    return frozenset(
-        path for path in with_it if len(with_it[path]) == len(without[path]) == 1 and with_it[path] != without[path]
-    )
+    with_it, without = _alike(study, contrast.with_it), _alike(study, contrast.without)
+    return frozenset(path for path in with_it.keys() & without.keys() if with_it[path] != without[path])
 
 
 class Group:
@@ -96,6 +102,7 @@ class Group:
         changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
         self._components = _joined(changes, self._different(varied))
         self._models: dict[tuple[str, EvaluationRef], tuple[Model | None, Mapping[tuple, int]]] = {}
+        self._sides: dict[tuple[str, str], tuple[Side, Side]] = {}
 
     @property
     def studies(self) -> tuple[str, ...]:
@@ -136,7 +143,7 @@ class Group:
         if not read:
             return None, {}
         of_runs = [
-            [(paths, values) for paths, base in self._base.items() if (values := _at(run.arm, paths)) != base]
+            [level for level in self._levels[id(run.arm)].items() if level[1] != self._base[level[0]]]
             for run, _ in read
         ]
         levels = {level: number for number, level in enumerate(dict.fromkeys(each for own in of_runs for each in own))}
@@ -150,15 +157,32 @@ class Group:
         sums, counts = np.stack([sums for _, (sums, _) in read]), read[0][1][1]
         return Model(design, sums, counts), levels
 
+    @cached_property
+    def _levels(self) -> dict[int, dict[tuple[str, ...], tuple[str, ...]]]:
+        """id of a run's arm -> component -> its values."""
+        arms = {id(run.arm): run.arm for run in self.runs}
+        return {key: {paths: _at(arm, paths) for paths in self._components} for key, arm in arms.items()}
+
+    def _of_contrast(self, study: Study, contrast: Contrast) -> tuple[Side, Side]:
+        """With the enhancement, and without it."""
+        key = study.id, contrast.card
+        if key not in self._sides:
+            changed = _changed(study, contrast)
+            touched = [paths for paths in self._components if changed & set(paths)]
+            with_it, without = (
+                [tuple((paths, _at(study.arm(arm), paths)) for paths in touched) for arm in side]
+                for side in (contrast.with_it, contrast.without)
+            )
+            self._sides[key] = with_it, without
+        return self._sides[key]
+
     def contrast(self, study: Study, contrast: Contrast, levels: Mapping[tuple, int]) -> np.ndarray:
         """(levels,) with an enhancement minus without it."""
-        changed, found = _changed(study, contrast), np.zeros(len(levels))
-        touched = [paths for paths in self._components if changed & set(paths)]
-        for side, sign in ((contrast.with_it, 1.0), (contrast.without, -1.0)):
-            for arm in map(study.arm, side):
-                for paths in touched:
-                    if (level := (paths, _at(arm, paths))) in levels:
-                        found[levels[level]] += sign / len(side)
+        found = np.zeros(len(levels))
+        for side, sign in zip(self._of_contrast(study, contrast), (1.0, -1.0), strict=True):
+            for level, count in Counter(level for arm in side for level in arm).items():
+                if level in levels:
+                    found[levels[level]] += sign * (count / len(side))  # 1 where all arms have it
         return found
 
     def effect(
@@ -168,10 +192,8 @@ class Group:
         model, levels = self.model(metric, evaluation)
         if model is None:
             return "no finished run"
-        for side, word in ((contrast.with_it, "with it"), (contrast.without, "without it")):
-            changed = [paths for paths in self._components if _changed(study, contrast) & set(paths)]
-            arms = {tuple(_at(study.arm(arm), paths) for paths in changed) for arm in side}
-            if not any(tuple(_at(run.arm, paths) for paths in changed) in arms for run in self.runs):
+        for side, word in zip(self._of_contrast(study, contrast), ("with it", "without it"), strict=True):
+            if not any(arm and own.items() >= set(arm) for arm in side for own in self._levels.values()):
                 return f"no finished run {word}"
         wanted = self.contrast(study, contrast, levels)
         if not wanted.any() or not model.design.separates(wanted):

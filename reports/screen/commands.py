@@ -14,13 +14,6 @@ def confirm_command(study: Study, cards: Sequence[str]) -> str:
     return _command(study, cards, "--seeds", LOOKS)
 
 
-def fold_command(study: Study, card: str) -> str:
-    """The screen again with a card's sign reversed in as many runs more; the runs that there are count."""
-    runs, seeds = 2 * len(study.trials), ",".join(map(str, study.seeds))
-    settings = ["--design", "screen", "--runs", str(runs), "--seeds", seeds, *_hold(study), "--fold", card]
-    return _command(study, study.cards, *settings)
-
-
 def _command(study: Study, cards: Sequence[str], *options: str) -> str:
     settings = [*_place(study), *_samples(study), *_found(study)]
     return shlex.join(["gonn", "ablate", ",".join(cards), *settings, *options])

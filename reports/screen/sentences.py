@@ -1,19 +1,18 @@
-"""What has to be said of a factorial or a screen beside its tables, and what to do next."""
+"""What has to be said of effects that are means over other enhancements on and off, and what to do next."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ablations.arms import misfit
 from ablations.registry import Registry
+from ablations.study import Study
 from gonn_core.errors import printable
-from reports.screen.commands import confirm_command, fold_command
-from reports.screen.findings import RunsFindings
-from reports.screen.tables import pairs_text
-from reports.stats.interactions import AliasString, MeanSquareTest
-from reports.stats.seed_noise import RunNoise
+from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.results.group import Pair
+from reports.results.study_results import OF_RUNS, StudyResults
+from reports.screen.commands import confirm_command
+from reports.stats.verdicts import SHOWN
 from reports.tables import formats
-
-PAIRS_TOLD = 4
 
 
 @dataclass(frozen=True)
@@ -29,144 +28,83 @@ class Said:
         return f"{self.text}: {self.command}" if self.command else self.text
 
 
-def what_runs_say(found: RunsFindings, registry: Registry) -> tuple[Said, ...]:
-    """The question first, then the noise, then interactions, then what to confirm."""
-    table = found.nats.table
-    noise = table.noise if table else None
-    said = [_question(found), *([noise_sentence(noise)] if noise else [])]
-    return tuple([Said(text) for text in said] + _interactions(found) + _next(found, registry))
+def pairs_of(study: Study, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs of a group in which a study's enhancements are."""
+    cards = {contrast.card for contrast in study.contrasts}
+    return [pair for pair in pairs if {pair.one, pair.other} & cards]
 
 
-def _question(found: RunsFindings) -> str:
-    study = found.study
-    others, base = len(study.cards) - 1, printable(study.base, 60)
-    if study.design == "factorial":
-        return (
-            f"A factorial: each Δ is the mean over the other enhancement{'s' * (others != 1)} on and off; what an "
-            "enhancement does alone stands with the interactions."
-        )
-    held = f", {len(study.held)} held" if study.held else ""
-    left = f", {len(study.left_out)} left out" if study.left_out else ""
+def clear_pairs(pairs: Sequence[Pair], alpha: float) -> list[Pair]:
+    """Those that are shown as fixed effects."""
+    return [pair for pair in pairs if pair.effect.q is not None and pair.effect.q <= alpha]
+
+
+def what_runs_say(
+    results: StudyResults, nats: StudyAnalysis, pairs: Sequence[Pair], registry: Registry
+) -> tuple[Said, ...]:
+    """The question first, of a factorial or a screen, then interactions of the study's cards, then what to confirm;
+    nothing where effects are no means over the others."""
+    if not nats.is_mean:
+        return ()
+    question = [_question(results.study, nats)] if results.study.design in OF_RUNS else []
+    said = [*question, *_interactions(results.study, nats, pairs_of(results.study, pairs))]
+    return (*map(Said, said), *(_next(results.study, nats, registry) if results.study.design == "screen" else ()))
+
+
+def _question(study: Study, nats: StudyAnalysis) -> str:
+    (every, own), base, screen = nats.runs, printable(study.base, 60), ""
+    if study.design == "screen":
+        more = ((study.held, "held"), (study.left_out, "left out"))
+        counted = "".join(f", {len(cards)} {word}" for cards, word in more if cards)
+        screen = f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{counted}. "
+    runs = f"{every} runs of {base}" + (f" under these conditions, {own} of them of this study" if own < every else "")
     return (
-        f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{held}{left}. It answers another "
-        f"question than add-one: each Δ is the mean over the other {others} on and off, not the effect at the base. "
-        f"The effect at {base} as it is cannot be estimated from these runs: it takes the interactions one by one, of "
-        "which a screen only tells sums."
+        f"{screen}Each Δ is the mean effect over the other enhancements on and off, beside it the effect at {base} "
+        f"with all others as they are there. Both are of {runs}."
     )
 
 
-def noise_sentence(noise: RunNoise) -> str:
-    """From what the noise of a run was told."""
-    source = (
-        "from repeated runs of the same arm"
-        if noise.replicated
-        else "from what main effects, seeds and fractions leave over (what interactions there are stand in it and make "
-        "intervals wider)"
+def _interactions(study: Study, nats: StudyAnalysis, pairs: Sequence[Pair]) -> list[str]:
+    """Each that is shown as a fixed effect; of a factorial or a screen also how large they are, and the largest."""
+    clear = clear_pairs(pairs, study_thresholds(study).alpha)
+    said = [f"Shown: {_size(each)}. {_means(each)}." for each in clear]
+    if study.design not in OF_RUNS or not pairs or nats.noise is None or nats.noise.pairs is None:
+        return said
+    spread = f"Interactions of two have a standard deviation of {nats.noise.pairs:.4f} test nats"
+    if pairs[0] in clear:
+        return [f"{spread}.", *said]
+    none = "" if clear else "; none is shown as a fixed effect"
+    return [f"{spread}{none}. The largest of {len(pairs)} predicted: {_size(pairs[0])}.", *said]
+
+
+def _size(pair: Pair) -> str:
+    fixed = formats.with_interval(pair.effect.delta, pair.effect.interval95)
+    return (
+        f"{pair.one} × {pair.other} {formats.signed(pair.predicted)} ± {pair.predicted_se:.4f} test nats, as a fixed "
+        f"effect {fixed}, q {formats.q_value(pair.effect.q)}"
     )
-    deviation = f"{math.sqrt(noise.variance):.4f} test nats"
-    text = f"Noise of a run: standard deviation {deviation} on {noise.df:.1f} degrees of freedom"
-    if noise.own is None or noise.borrowed is None:
-        return f"{text}, {source if noise.own else 'from other studies'}."
-    own, borrowed = (f"{math.sqrt(variance):.4f} ({df:.1f})" for variance, df in (noise.own, noise.borrowed))
-    return f"{text}: {own} {source}, drawn towards {borrowed} of other studies of this base, budget and test games."
 
 
-def _interactions(found: RunsFindings) -> list[Said]:
-    test, told = found.interactions.two_card, []
-    if test is not None:
-        told.append(Said(_test_sentence(test, found)))
-    elif found.interactions.strings:
-        told.append(
-            Said(
-                "Whether there are interactions at all cannot be tested: no arm has two runs, and no other study tells "
-                "the noise of a run."
-            )
-        )
-    if found.interactions.higher is not None:
-        higher = found.interactions.higher
-        told.append(Said(f"Interactions of three and more, all at once: {_f(higher)}."))
-    return told + [_shown_string(found, string) for string in found.shown]
-
-
-def _f(test: MeanSquareTest) -> str:
-    return f"F({test.df[0]:g}, {test.df[1]:.3g}) = {test.f:.2f}, p {formats.p_value(test.p)}"
-
-
-def _test_sentence(test: MeanSquareTest, found: RunsFindings) -> str:
-    against = "repeated runs" if test.replicated else "the noise of other studies"
-    base = printable(found.study.base, 60)
-    if test.p < found.thresholds.alpha:
-        meaning = (
-            "there are some, so an effect at the base may be another than its mean over the others on and off"
-            if found.study.design == "screen"
-            else "there are some: look at what each does without and with the other"
-        )
-    else:
-        meaning = (
-            f"none is found, which does not say that there are none: what add-one finds at {base} may differ from "
-            "these means by sums of interactions too small to be seen here"
-            if found.study.design == "screen"
-            else "none is found, which does not say that there are none"
-        )
-    return f"Interactions of two enhancements against {against}, all at once: {_f(test)}; {meaning}."
-
-
-def _shown_string(found: RunsFindings, string: AliasString) -> Said:
-    estimate = string.estimate
-    assert estimate is not None, "a string that stands out was estimated"
-    size = f"{formats.with_interval(estimate.value, estimate.interval95)} test nats"
-    change = f"{size}, p {formats.p_value(string.p_adjusted)}"
-    if len(string.pairs) == 1:
-        return Said(f"Stands out: {pairs_text(string)} {change}.")
-    likely = ", ".join(f"{one}×{other}" for one, other in list(string.pairs)[:PAIRS_TOLD])
-    more = len(string.pairs) - PAIRS_TOLD
-    text = (
-        f"Stands out: a sum of {len(string.pairs)} interactions, {change}. Behind it may be {likely}"
-        + (f" and {more} more" if more > 0 else "")
-        + " (by the size of their main effects)"
+def _means(pair: Pair) -> str:
+    """What each changes by itself, and both together, with the predicted interaction."""
+    changes = {at: formats.signed(value - pair.cells[False, False]) for at, value in pair.cells.items()}
+    return (
+        f"{pair.one} without {pair.other} {changes[True, False]}, {pair.other} without {pair.one} "
+        f"{changes[False, True]}, both together {changes[True, True]}"
     )
-    card = _to_fold(found, string)
-    if card is None:
-        return Said(f"{text}.")
-    one, other = next(pair for pair in string.pairs if card in pair)
-    return Said(f"{text}. As many runs again tell {one}×{other} from the rest", fold_command(found.study, card))
 
 
-def _to_fold(found: RunsFindings, string: AliasString) -> str | None:
-    """A card of the likeliest pair that is varied in all arms; None of a factorial, and of a screen to which the runs
-    with a sign reversed were added already."""
-    study = found.study
-    if study.design != "screen" or _folded(found):
-        return None
-    in_all = {each.card for each in study.contrasts if len(each.with_it) + len(each.without) == len(study.arms)}
-    cards = [card for pair in string.pairs for card in pair if card in in_all]
-    return cards[0] if cards else None
-
-
-def _folded(found: RunsFindings) -> bool:
-    """Whether the second half of the arms is the first with one card's sign reversed; else it is its opposite."""
-    arms = [arm.id for arm in found.study.arms]
-    first, middle = arms[0], arms[len(arms) // 2]
-    between = [{first, middle} & set(each.with_it) for each in found.study.contrasts]
-    return sum(len(side) == 1 for side in between) == 1
-
-
-def _next(found: RunsFindings, registry: Registry) -> list[Said]:
-    study, cards = found.study, found.shown_cards()
-    if study.design != "screen":
-        return []
+def _next(study: Study, nats: StudyAnalysis, registry: Registry) -> list[Said]:
+    shown = [card for card, verdict in nats.verdicts.items() if verdict in SHOWN]
+    cards = sorted(shown, key=lambda card: -abs(nats.effects[card].delta))
     if not cards:
-        text = "No effect is shown, so none is to be confirmed at the base"
-        table = found.nats.table
-        if found.shown and table is not None and table.noise is not None and not table.noise.replicated:
-            text += "; what stands out of the interactions is noise to the effects until each arm is run twice"
-        return [Said(f"{text}.")]
+        return [Said("No effect is shown, so none is to be confirmed at the base.")]
     reasons = {card: _unfit(registry, card, study.base) for card in cards}
     fit = [card for card in cards if reasons[card] is None]
-    told = [Said(f"{card} cannot be confirmed at {study.base}: {reasons[card]}.") for card in cards if reasons[card]]
-    if not fit:
-        return told
-    return [*told, Said("To confirm at the base what is shown, the largest first", confirm_command(study, fit))]
+    said = [Said(f"{card} cannot be confirmed at {study.base}: {reasons[card]}.") for card in cards if reasons[card]]
+    if fit:
+        said.append(Said("To confirm at the base what is shown, the largest first", confirm_command(study, fit)))
+    return said
 
 
 def _unfit(registry: Registry, card: str, base: str) -> str | None:

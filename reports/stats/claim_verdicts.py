@@ -34,8 +34,8 @@ class ClaimJudgement:
 
 @dataclass(frozen=True)
 class _Found:
-    """What was found, as strictly as the card's claims and the looks at the study ask. shown: the direction, None where
-    none is; wide: the interval that is held against a claim's zone; narrow: that of two one-sided tests."""
+    """What was found, as strictly as the card's other claims ask. shown: the direction, None where none is; wide: the
+    interval that is held against a claim's zone; narrow: that of two one-sided tests."""
 
     delta: float
     shown: Direction | None
@@ -131,7 +131,7 @@ def _set_aside(claim: ClaimedEffect) -> ClaimJudgement | None:
 
 def _found(effect: Effect, thresholds: Thresholds, tests: int) -> _Found | None:
     """None with too few seeds."""
-    if effect.q is None:
+    if effect.q is None or effect.n < thresholds.min_seeds:
         return None
     shares = thresholds.alpha / tests, (1 - thresholds.equivalence_level) / tests
     wide, narrow = (effect.interval(1 - share) for share in shares)

@@ -72,8 +72,8 @@ class Model:
         if self.is_mean:
             return self._of_fit(name, contrast, "mean")
         weights, (own, df) = self._weights(contrast), self._own(contrast)
-        units = zip(np.eye(len(contrast)), self._ratios, strict=True)
-        others = [each for unit, each in units if not np.allclose(np.abs(contrast), unit)]
+        alone = np.abs(np.abs(contrast) - np.eye(len(contrast))).max(1) < _TINY
+        others = [each for its_own, each in zip(alone, self._ratios, strict=True) if not its_own]
         pool = _pooled(others)
         prior = 0.0 if pool is None else min(Thresholds.noise_weight, SHARED * pool.df)
         if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
@@ -85,8 +85,9 @@ class Model:
         return self._effect(name, weights, part, runs)
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
-        """The effect with all else as in the base, where `effect` is a mean."""
-        return self._of_fit(name, contrast, "base") if self.is_mean and self._fit("base") else None
+        """The effect with all else as in the base, where `effect` is a mean and the runs tell interactions."""
+        fit = self._fit("base") if self.is_mean else None
+        return self._of_fit(name, contrast, "base") if fit is not None and fit.tells_pairs else None
 
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""

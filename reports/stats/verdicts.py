@@ -109,7 +109,7 @@ def judge_effect(effect: Effect, better: Better, thresholds: Thresholds) -> Effe
 def measured_direction(effect: Effect, margin: float, thresholds: Thresholds) -> Direction | None:
     """How the metric moved: increase or decrease where q is at most alpha; else no_change where the 90 % interval lies
     within ±margin; else None, not settled. Always None for an effect that is not judged."""
-    if effect.q is None or effect.interval90 is None:
+    if effect.q is None or effect.interval90 is None or effect.n < thresholds.min_seeds:
         return None
     if effect.q <= thresholds.alpha and effect.delta != 0:
         return "increase" if effect.delta > 0 else "decrease"

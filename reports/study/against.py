@@ -14,13 +14,17 @@ def against(study: Study, contrast: Contrast) -> str:
     return ", ".join(study.arm(arm).label for arm in contrast.without)
 
 
-def against_note(study: Study) -> str:
-    """The same of all rows in a sentence; none of a study that compares nothing."""
+def against_note(study: Study, is_mean: bool) -> str:
+    """The same of all rows in a sentence; none of a study that compares nothing. is_mean: whether effects are means
+    over the other enhancements on and off."""
     if not study.contrasts:
         return ""
     base = printable(study.base, 60)
-    if study.design == "add-one":
-        return f"Each Δ is {base} with the enhancement minus {base} without it, all else as in {base}."
+    if is_mean:
+        return (
+            "Each Δ is the mean effect over the other enhancements on and off, by all runs that combine them. At the "
+            f"base: the effect with all else as in {base}; it has no verdict."
+        )
     if study.design == "leave-one-out":
         return (
             f"Each Δ is {base} with all {len(study.contrasts)} enhancements minus the same net without that one: what "
@@ -31,4 +35,4 @@ def against_note(study: Study) -> str:
             f"{printable(each.card, 60)} against {printable(against(study, each), 200)}" for each in study.contrasts
         )
         return f"Each Δ is one step: a net with one enhancement more minus the net before it ({steps})."
-    return "Each Δ is a mean over the other enhancements on and off, not the effect at the base alone."
+    return f"Each Δ is {base} with the enhancement minus {base} without it, all else as in {base}."

@@ -7,8 +7,8 @@ import numpy as np
 
 from gonn_core.evaluation.derived import MOVES_A_BIN
 from gonn_core.metrics import METRICS, OF_POSITIONS
-from reports.results.compare import extra_effects, used_trials
-from reports.results.group import MAIN
+from reports.results.compare import analyse_study, used_trials
+from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
 from reports.study.tables import describe
@@ -32,14 +32,13 @@ _PLANES = (
     "move (no pass, the game not over)."
 )
 _NO_VERDICTS = (
-    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no p, no correction "
-    "for their number and no verdict."
+    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no q and no verdict."
 )
 
 
-def extra_tables(results: StudyResults) -> tuple[Table, ...]:
-    """Tables of the main evaluation; none while no trial has it. Metrics that no evaluation holds are named in a note.
-    Of a screen's many arms the base alone is in them."""
+def extra_tables(results: StudyResults, group: Group) -> tuple[Table, ...]:
+    """Tables of the main evaluation, effects by the runs of `group`; none while no trial has it. Metrics that no
+    evaluation holds are named in a note. Of a screen's many arms the base alone is in them."""
     title = describe(results.study.evaluations[MAIN])
     named = results.study.arms[:1] if results.study.design == "screen" else results.study.arms
     arms = [arm.id for arm in named if results.evaluated(arm.id, MAIN)]
@@ -48,7 +47,7 @@ def extra_tables(results: StudyResults) -> tuple[Table, ...]:
     known = [metric for metric in EXTRA_METRICS if any(results.arm_result(arm, MAIN, metric) for arm in arms)]
     tables = [_levels(results, arms, known, f"More metrics by arm: {title}")]
     if results.study.contrasts:
-        tables.append(_effects(results, known, f"Effects on them: {title}"))
+        tables.append(_effects(results, group, known, f"Effects on them: {title}"))
     by_number = {
         arm: _by_number([each for trial in results.of_arm(arm) if (each := trial.evaluations[MAIN]) is not None])
         for arm in arms
@@ -87,23 +86,18 @@ def _asked(results: StudyResults, arms: Sequence[str], metric: str) -> bool:
     return not METRICS[metric].legal_only or any(reading.legal_only for reading in read)
 
 
-def _effects(results: StudyResults, known: Sequence[str], title: str) -> Table:
+def _effects(results: StudyResults, group: Group, known: Sequence[str], title: str) -> Table:
     rows = []
     for metric in known:
-        cells, effects, unit = (
-            {"metric": text_cell(METRICS[metric].title)},
-            extra_effects(results, metric),
-            METRICS[metric].unit,
-        )
+        cells, unit = {"metric": text_cell(METRICS[metric].title)}, METRICS[metric].unit
+        effects = analyse_study(results, metric, MAIN, group).effects
         for contrast in results.study.contrasts:
             effect = effects.get(contrast.card)
             cells[contrast.card] = Cell(formats.NONE)
             if effect is not None:
                 ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
                 text = formats.with_interval(effect.delta, effect.interval95, unit)
-                cells[contrast.card] = Cell(
-                    text, [effect.delta, *ends], used_trials(results, contrast, effect, MAIN), MAIN
-                )
+                cells[contrast.card] = Cell(text, [effect.delta, *ends], used_trials(results, contrast, MAIN), MAIN)
         rows.append(Row(metric, cells))
     columns = (
         Column("metric", "Δ (shares in points)", "left"),

@@ -1,39 +1,27 @@
-"""What has to be said beside the tables: data, pairing, pooled noise, margins, looks, cost, unfinished trials."""
-
-import math
+"""What has to be said beside the tables: runs, noise, q, data, looks, cost, unfinished trials."""
 
 from gonn_core.errors import printable
-from reports.results.compare import OF_RUNS, StudyAnalysis, study_thresholds
+from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.group import MAIN
-from reports.results.seed_pool import PriorNoise
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
-from reports.screen.sentences import noise_sentence
-from reports.stats.seed_noise import SeedPool, pool_seed_noise
-from reports.stats.verdicts import GONE, EffectVerdict
+from reports.stats.verdicts import EffectVerdict
 from reports.study.looks import looks_notes
 from reports.study.machines import machine_notes, trained_on
 from reports.study.tables import describe
-from reports.tables import formats
 from reports.tables.coverage import in_short
 
-_PAIRED = "paired effects use the seeds that both sides have"
 
-
-def table_notes(results: StudyResults, nats: StudyAnalysis, prior: PriorNoise | None) -> tuple[str, ...]:
+def table_notes(results: StudyResults, nats: StudyAnalysis) -> tuple[str, ...]:
     """Sentences below the tables of a study, the most important first."""
     study = results.study
     notes = [
         *unfinished_notes(results),
         *_first_look(results),
+        *_effects(results, nats),
         f"Data: {in_short(study.coverage)}. Evaluated on: {describe(study.evaluations[MAIN])}.",
         *_readings(results),
-        *_pairing(results, nats),
-        *(_pool(nats) if nats.table is None or nats.table.noise is None else [noise_sentence(nats.table.noise)]),
-        *_earlier(nats, prior),
-        *_rules(results),
-        *_margins(results, nats),
         *looks_notes(results),
         "" if study.looks else look_counts_text(results.look_counts),  # those have their own, and pay for them
         speed_note(results),
@@ -66,10 +54,9 @@ def warnings(results: StudyResults) -> list[str]:
             "nothing and none is judged."
         )
     if results.unfinished:
-        used = "effects use all runs that there are" if results.study.design in OF_RUNS else _PAIRED
         later = " Verdicts are given when all are." if results.unjudged is EffectVerdict.UNFINISHED else ""
         done = f"{results.finished} of {len(results.trials)} trials are done and evaluated"
-        found.append(f"Unfinished: {done}; {used}.{later}")
+        found.append(f"Unfinished: {done}; effects use all runs that there are.{later}")
     return found
 
 
@@ -103,100 +90,33 @@ def _readings(results: StudyResults) -> list[str]:
     return notes
 
 
-def _pairing(results: StudyResults, nats: StudyAnalysis) -> list[str]:
-    if results.study.pairing == "none" and results.study.design in OF_RUNS:
-        return [
-            "The arms are not paired: they do not see the same positions in the same order, so seeds have no level."
-        ]
-    if results.study.pairing == "none":
-        return [
-            "The arms are not paired: they do not see the same positions in the same order, so every arm counts with "
-            "its own variance."
-        ]
-    if nats.table is None:
+def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
+    """Which runs effects are estimated from, their noise, what q promises, and which have none."""
+    if not results.study.contrasts:
         return []
-    if results.study.design in OF_RUNS:
-        return ["Runs of one seed see the same positions and start alike: a level for each seed is taken off."]
-    correlation = nats.table.correlation
-    if correlation is None or max(effect.n for effect in nats.table.effects.values()) < 3:  # of two it is 1 or −1
-        return ["Arms are paired by seed; the correlation within pairs cannot be told from so few seeds."]
-    text = formats.minus(f"{correlation:.2f}")
-    return [
-        f"Arms are paired by seed: correlation within pairs {text} over seeds (0: pairing gains nothing, 1: it removes "
-        "all seed noise)."
+    (every, own), base = nats.runs, printable(results.study.base, 60)
+    whose = f", {own} of them of this study" if own < every else ", all of this study"
+    kind = (
+        "means over the other enhancements on and off (a mixed model with a random interaction of every two)"
+        if nats.is_mean
+        else "differences of two arms: no runs combine enhancements in a way that tells interactions"
+    )
+    alpha = study_thresholds(results.study).alpha
+    notes = [
+        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}. They are "
+        f"{kind}."
     ]
-
-
-def _pool(nats: StudyAnalysis) -> list[str]:
-    notes = []
-    pool = nats.table.pool if nats.table else None
-    if pool is not None:
-        members = ", ".join(printable(member, 80) for member in pool.members)
-        text = f"Seed noise: standard deviation {math.sqrt(pool.variance):.4f} test nats of a difference at one seed"
-        notes.append(f"{text}, on {pool.df:.1f} degrees of freedom, pooled over {members}.")
-        notes += [
-            f"{printable(name, 80)} is analysed with its own seed noise: {reason}." for name, reason in pool.own.items()
-        ]
-    elif nats.table is not None:
-        notes.append("No seed noise could be pooled.")
-    return notes
-
-
-def _earlier(nats: StudyAnalysis, prior: PriorNoise | None) -> list[str]:
-    notes, pool = [], nats.table.pool if nats.table else None
-    if prior is not None and prior.studies:
+    if (noise := nats.noise) is not None:
+        others = {"interactions of two": noise.pairs, "seeds": noise.seeds}
+        sizes = {name: size for name, size in others.items() if size is not None}
+        known = [f"of {name} {size:.4f}" if size >= 5e-5 else f"of {name} ≈ 0" for name, size in sizes.items()]
+        run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
+        notes.append(f"{', '.join([run, *known])}.")
+    if judged := sum(effect.q is not None for effect in nats.effects.values()):
         notes.append(
-            f"The pool holds earlier studies of the same base, budget and test games: {', '.join(prior.studies)}."
+            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those "
+            f"called helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be "
+            "null or of the other sign."
         )
-    if prior is not None and prior.today is not None and nats.table is not None:
-        known = {*pool.members, *pool.own} if pool else set()  # of a design that counts runs the pool has not its own
-        own = {name: each for name, each in nats.table.differences.items() if name in known}
-        notes += _moved(pool, pool_seed_noise({**prior.today.differences, **own}), prior.since)
-    if prior is not None:
-        notes += [f"Left out of the pool: {printable(reason, 300)}." for reason in prior.skipped]
-    return notes
-
-
-def _moved(pool: SeedPool | None, today: SeedPool | None, since: str | None) -> list[str]:
-    """That the studies of today tell of another seed noise than those of the time when the study was complete."""
-    if (pool is None) == (today is None) and (
-        pool is None
-        or today is None
-        or (math.isclose(pool.variance, today.variance) and math.isclose(pool.df, today.df))
-    ):
-        return []
-
-    def text(each: SeedPool | None) -> str:
-        if each is None:
-            return "none"
-        return f"standard deviation {math.sqrt(each.variance):.4f} on {each.df:.1f} degrees of freedom"
-
-    return [
-        f"Judged with the seed noise that was known when the study was complete ({since}: {text(pool)}), so that no "
-        f"later study changes a verdict; with today's studies: {text(today)}."
-    ]
-
-
-def _rules(results: StudyResults) -> list[str]:
-    """That a study of version 0.1 is judged by rules that its file does not know yet."""
-    study = results.study
-    if "noise_weight" in study.thresholds:
-        return []
-    weight = study_thresholds(study).noise_weight
-    gone = [name for name in study.thresholds if name in GONE]
-    before = f"; its {' and '.join(gone)} count for nothing any more" if gone else ""
-    return [
-        f"The study's file is of version 0.1 and it is judged by today's rules: of its thresholds noise_weight is new "
-        f"({weight:g}, not written down before the first trial){before}, and p is adjusted step by step for what "
-        "effects share."
-    ]
-
-
-def _margins(results: StudyResults, nats: StudyAnalysis) -> list[str]:
-    if nats.table is None:
-        return []
-    smallest = study_thresholds(results.study).smallest("nats")
-    wide = {card: margin for card, margin in nats.table.margins.items() if margin > smallest}
-    text = f"“No effect” means: the 90 % interval lies within ±{smallest:g} nats"
-    text += "".join(f", ±{margin:.4g} for {card} (a quarter of its claim)" for card, margin in wide.items())
-    return [f"{text}."]
+    left_out = [f"{printable(card, 80)} ({reason})" for card, reason in nats.left_out.items()]
+    return [*notes, *([f"Not estimated: {', '.join(left_out)}."] if left_out else [])]

@@ -68,9 +68,9 @@ def write_report(
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
-    of_runs = {name: data for name, data in pictures.items() if name.startswith("screen.")}
+    of_screen = {name: data for name, data in pictures.items() if name.startswith("screen.")}
     contents = {
-        HTML: study_page(report, tables, registry, of_runs),
+        HTML: study_page(report, tables, registry, of_screen),
         "report.md": markdown(report, tables, tuple(pictures)).encode(),
         "report.json": numbers,
         "manifest.json": json_bytes(serial.manifest(report, tables)),
@@ -124,7 +124,7 @@ def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str
         from reports.screen.figure import draw_runs
 
         drawn = draw(report.results, report.analyses[MAIN, "nats"], report.findings) or {}
-        return {**drawn, **(draw_runs(report.of_runs) if report.of_runs else {})}
+        return {**drawn, **draw_runs(report)}
 
     curves = [(trial.id, trial.state, trial.curve) for trial in report.results.trials]
     shown = digest(numbers), report.study.model_dump_json(), curves
@@ -146,7 +146,6 @@ def markdown(report: Report, tables: ReportTables, pictures: Collection[str] = (
         said=report.said,
         figure="figure.png" in pictures,
         screen_figure="screen.png" in pictures,
-        of_runs=report.study.design in OF_RUNS,
         warnings=warnings(report.results),
         thresholds=study_thresholds(report.study),
         percent=lambda share: f"{100 * share:g} %",

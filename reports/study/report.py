@@ -3,11 +3,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from ablations.registry import Registry
 from ablations.study import Arm, Contrast, Study
 from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
+from reports.claims.context import claim_evaluation
 from reports.claims.findings import ClaimFinding, find_claims
 from reports.results.compare import StudyAnalysis, analyse_study, study_thresholds
 from reports.results.group import MAIN, Group, Pair, own_group
@@ -26,10 +28,11 @@ from reports.worth.worth import Worth
 
 @dataclass(frozen=True)
 class Report:
-    """A study's report. `analyses`: (evaluation, metric) -> statistics; `worths`: card -> worth of its effect on the
-    loss, of those whose control has a curve over samples."""
+    """A study's report. `group`: the runs that its effects are estimated from; `analyses`: (evaluation, metric) ->
+    statistics; `worths`: card -> worth of its effect on the loss, of those whose control has a curve over samples."""
 
     results: StudyResults
+    group: Group
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
     analyses: Mapping[tuple[int, str], StudyAnalysis]
@@ -72,15 +75,15 @@ def make_report(
     curve, nats = scaled.curve if scaled else None, analyses[MAIN, "nats"]
     worths = study_worths(results, nats, curve)
     trends = {} if results.unjudged else trends_here(study, nats, scaled.effects if scaled else {})
-    main = {metric: analysis for (evaluation, metric), analysis in analyses.items() if evaluation == MAIN}
     pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study_thresholds(study))
     return Report(
         results=results,
+        group=group,
         sentences=tuple(_sentence(results, nats, contrast) for contrast in study.contrasts)
         or tuple(_level_sentence(results, arm) for arm in study.arms),
-        notes=(*table_notes(results, nats, group), *filter(None, [worth_note(results, curve, worths)])),
+        notes=(*table_notes(results, nats), *filter(None, [worth_note(results, curve, worths)])),
         analyses=analyses,
-        findings=with_trends(find_claims(results, registry, main), trends),
+        findings=with_trends(find_claims(results, registry, analyses), trends),
         worths=worths,
         pairs=pairs,
         said=what_runs_say(results, nats, pairs, registry),
@@ -90,13 +93,15 @@ def make_report(
 def study_analyses(
     results: StudyResults, registry: Registry, group: Group | None = None
 ) -> dict[tuple[int, str], StudyAnalysis]:
-    """(evaluation, metric) -> statistics: of the tables' metrics on every evaluation, of the metrics that the study's
-    cards make claims about on the main one."""
+    """(evaluation, metric) -> statistics: of the tables' metrics on every evaluation, of others where claims of the
+    study's cards are about them."""
     study, group = results.study, group or own_group(results)
-    claimed = {claim.metric for card in study.cards if card in registry.cards for claim in registry.card(card).claims}
-    judged = {metric for metric in claimed if METRICS[metric].source in ("positions", "curve", "gap")}
-    wanted = [(number, metric) for number in range(len(study.evaluations)) for metric in SUMMARISED]
-    wanted += [(MAIN, metric) for metric in METRICS if metric in judged and metric not in SUMMARISED]
+    claims = [claim for card in study.cards if card in registry.cards for claim in registry.card(card).claims]
+    judged = [claim for claim in claims if METRICS[claim.metric].source in ("positions", "curve", "gap")]
+    claimed = {(claim_evaluation(study, claim), claim.metric) for claim in judged}
+    numbers = range(len(study.evaluations))
+    wanted = [(number, metric) for number in numbers for metric in SUMMARISED]
+    wanted += [each for each in product(numbers, METRICS) if each in claimed and each not in wanted]
     return {(number, metric): analyse_study(results, metric, number, group) for number, metric in wanted}
 
 
@@ -128,7 +133,8 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
     text = verdict_text(verdict, effect)
-    named = f" (against {against(results.study, contrast)})" if results.study.design in NAMED else ""
+    in_arms = results.study.design in NAMED and not nats.is_mean
+    named = f" (against {against(results.study, contrast)})" if in_arms else ""
     return (
         f"{card}{named}: Δ {change}, {text} ({_runs_words(results, nats, contrast)}, {evaluation.positions:,} "
         f"positions of {evaluation.games:,} games)"
@@ -136,10 +142,10 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 
 
 def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
-    """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 and 44 runs, 32 of them of this study`."""
+    """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 runs with it and 44 without, 32 of them of this study`."""
     effect, look = nats.effects[contrast.card], look_words(results, contrast.card)
     own = sum(len(results.evaluated(arm, MAIN)) for arm in (*contrast.with_it, *contrast.without))
-    words = f"{effect.runs[0]} and {effect.runs[1]} runs"
+    words = f"{effect.runs[0]} runs with it and {effect.runs[1]} without"
     if own != sum(effect.runs):
         words += f", {own} of them of this study"
     elif effect.runs[0] == effect.runs[1] and not nats.is_mean:

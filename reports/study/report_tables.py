@@ -80,11 +80,9 @@ def report_tables(report: Report) -> ReportTables:
                 tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
     if not report.study.contrasts:
         printed.append(settings_table(report.study))
-    folded = extra_tables(results)
-    if report.of_runs is not None:
-        first = next(index for index, table in enumerate(printed) if table.name == "effects") + 1
-        printed[first:first] = printed_tables(report.of_runs)
-        folded = (*folded_tables(report.of_runs), *folded)
+    folded = (*folded_tables(report), *extra_tables(results, report.group))
+    first = next((index for index, table in enumerate(printed) if table.name == "effects"), len(printed)) + 1
+    printed[first:first] = printed_tables(report)
     if report.study.design == "screen":  # its arms are many, and no single one is looked at
         folded = (*(table for table in printed if table.name.startswith("arms")), *folded)
         printed = [table for table in printed if not table.name.startswith("arms")]

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
+from reports.results.compare import StudyAnalysis
 from reports.results.study_results import TrialResult
-from reports.stats.analysis import TableAnalysis
 from reports.study.report import Report
 from reports.study.report_tables import ReportTables
 from reports.tables.cells import Cell
@@ -23,8 +23,7 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
             {
                 "evaluation": {**study.evaluations[number].model_dump(mode="json"), "number": number},
                 "metric": metric,
-                "left_out": analysis.left_out,
-                **_table_tree(analysis.table),
+                **_effects_tree(analysis),
             }
             for (number, metric), analysis in report.analyses.items()
         ],
@@ -41,26 +40,28 @@ def report_tree(report: Report, tables: ReportTables) -> dict:
     }
 
 
-def _table_tree(table: TableAnalysis | None) -> dict:
-    if table is None:
-        return {"effects": {}}
-    pool = None if table.pool is None else {**asdict(table.pool), "own": dict(table.pool.own)}
+def _effects_tree(analysis: StudyAnalysis) -> dict:
     effects = {
-        name: {**asdict(effect), "verdict": str(table.verdicts[name]), "margin": table.margins[name]}
-        for name, effect in table.effects.items()
+        card: asdict(effect) | ({"verdict": str(analysis.verdicts[card])} if card in analysis.verdicts else {})
+        for card, effect in analysis.effects.items()
     }
     return {
         "effects": effects,
-        "pool": pool,
-        "correlation": table.correlation,
-        "evaluation_variance": table.evaluation_variance,
-        **({"noise": asdict(table.noise)} if table.noise else {}),
+        "at_base": {card: asdict(effect) for card, effect in analysis.at_base.items()},
+        "left_out": analysis.left_out,
+        "runs": dict(zip(("all", "own"), analysis.runs, strict=True)),
+        "noise": None if analysis.noise is None else asdict(analysis.noise),
     }
 
 
 def manifest(report: Report, tables: ReportTables) -> dict:
-    """Trials, evaluations and weights behind every cell that was computed from some, and all trials of the study."""
+    """The study's own trials, evaluations and weights behind every cell that was computed from some; all its trials;
+    `group`: by study, the runs that its effects are estimated from."""
     trials = {trial.id: trial for trial in report.results.trials}
+    group: dict[str, list[str]] = {}
+    for run in report.group.runs:
+        study = report.study if run.trial.id in trials else run.results.study
+        group.setdefault(study.id, []).append(run.trial.id)
     cells = {
         table.name: {
             row.key: {key: _behind(cell, trials) for key, cell in row.cells.items() if cell.trials}
@@ -71,6 +72,7 @@ def manifest(report: Report, tables: ReportTables) -> dict:
     return {
         "format": FORMAT,
         "study": report.study.id,
+        "group": group,
         "tables": {name: {key: row for key, row in rows.items() if row} for name, rows in cells.items()},
         "trials": {trial.id: trial_tree(trial) for trial in report.results.trials},
     }

@@ -1,25 +1,23 @@
 """The tables of a study: arms, effects on the loss, effects on the hit rates with their cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ablations.study import Contrast, EvaluationRef, Study
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, config_paths, get_path
-from gonn_core.errors import printable
 from gonn_core.metrics import METRICS, SUMMARISED
-from reports.results.compare import OF_RUNS, StudyAnalysis, run_counts, study_thresholds, used_trials
+from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.study_results import StudyResults
-from reports.stats.estimates import Effect
+from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import AGAINST, NAMED, against, against_note
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 from reports.tables.histories import HISTORY
 from reports.tables.splits import of_split
-from reports.tables.verdicts import BOUND, leaves_out_zero, unshown, verdict_bound, verdict_text
+from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
 from reports.worth.effects import WORTH_COLUMNS, worth_cells
 from reports.worth.worth import Worth
 
@@ -41,26 +39,18 @@ _COST_COLUMNS = (
     Column("flops", "FLOPs", under="parameters"),
     Column("speed", "samples/s", under="parameters"),
 )
-_RUN_TITLES: Mapping[str, dict[str, Any]] = {
-    "own": {"title": "from its own runs"},
-    "parts": {"title": "s.e.: runs, games"},
-    "seeds": {"title": "runs", "parts": ("runs_with", "runs_without")},
-}
-"""Titles where runs count, not seeds."""
 _EFFECT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("delta", "Δ {split} nats", parts=("delta_{split}_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
-    Column("own", "from its own seeds", brief=False, under="delta", parts=interval95("own")),
-    Column("parts", "s.e.: seeds, games", parts=("se_seeds", "se_games")),
-    Column("p", "p (adjusted)", under="verdict"),
+    Column("at_base", "at the base", under="delta", parts=("at_base", *interval95("at_base"))),
     Column("verdict", "verdict", "left"),
     BOUND,
-    Column("seeds", "seeds", "left", under="verdict"),
+    Column("q", "q", brief=False),
+    Column("parts", "s.e.: runs, games", parts=("se_runs", "se_games")),
+    Column("runs", "runs: with and without", parts=("runs_with", "runs_without")),
+    Column("own", "of this study", brief=False, under="runs"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
-)
-_OF_RUNS_COLUMNS = tuple(
-    replace(column, **_RUN_TITLES[column.key]) if column.key in _RUN_TITLES else column for column in _EFFECT_COLUMNS
 )
 _DELTA_RATES = (
     Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
@@ -69,17 +59,17 @@ _DELTA_RATES = (
 _RATE_COLUMNS = (
     Column("card", "enhancement", "left"),
     *_DELTA_RATES,
-    Column("top1_p", "p (adjusted): top-1"),
-    Column("top4_p", "top-4", under="top1_p"),
+    Column("top1_q", "q: top-1"),
+    Column("top4_q", "top-4", under="top1_q"),
     *_COST_COLUMNS,
 )
 _SHORT_COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),
     *_DELTA_RATES,
-    Column("nats_p", "p (adjusted): nats"),
-    Column("top1_p", "top-1", under="nats_p"),
-    Column("top4_p", "top-4", under="nats_p"),
+    Column("nats_q", "q: nats"),
+    Column("top1_q", "top-1", under="nats_q"),
+    Column("top4_q", "top-4", under="nats_q"),
 )
 
 
@@ -123,7 +113,9 @@ def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
 def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]:
     trials = results.evaluated(arm, evaluation)
     ids = tuple(trial.id for trial in trials.values())
-    cells = {"seeds": _seeds_cell(results, [arm], sorted(trials), ids, evaluation)}
+    seeds, planned = sorted(trials), results.due_seeds(arm)
+    count = formats.seed_count(len(seeds), planned)
+    cells = {"seeds": Cell(formats.seeds(seeds, planned), seeds, ids, evaluation, short=count)}
     for metric in SUMMARISED:
         result = results.arm_result(arm, evaluation, metric)
         mean = None if result is None else float(result.means.mean())
@@ -136,91 +128,60 @@ def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]
     return cells
 
 
-def _seeds_cell(
-    results: StudyResults, arms: Sequence[str], seeds: list[int], trials: tuple[str, ...], evaluation: int
-) -> Cell:
-    planned = results.due_seeds(*arms)
-    return Cell(formats.seeds(seeds, planned), seeds, trials, evaluation, short=formats.seed_count(len(seeds), planned))
-
-
 def effects_table(
     results: StudyResults, analysis: StudyAnalysis, evaluation: int, worths: Mapping[str, Worth] | None = None
 ) -> Table:
-    """Effects on the loss with their intervals, the two parts of the standard error, adjusted p and verdict; their
-    cost, and where a curve tells it their worth."""
-    rows, level = [], study_thresholds(results.study).equivalence_level
-    split, named = results.study.evaluations[evaluation].split, results.study.design in NAMED
+    """Effects on the loss with their intervals, the two parts of the standard error, q, verdict and runs; their cost,
+    and where a curve tells it their worth."""
+    rows, about = [], results.study.evaluations[evaluation]
+    named = results.study.design in NAMED and not analysis.is_mean
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
         if effect is None or verdict is None:
             reason = f"no result yet: {analysis.left_out[contrast.card]}"
-            cells = _empty(_EFFECT_COLUMNS) | {"verdict": Cell(reason, escape=True, short="no result yet")}
+            cells = dict.fromkeys((column.key for column in _EFFECT_COLUMNS), Cell(formats.NONE))
+            cells["verdict"] = Cell(reason, escape=True, short="no result yet")
         else:
-            arms, trials = (*contrast.with_it, *contrast.without), used_trials(results, contrast, effect, evaluation)
-            cells = _effect_cells(effect, verdict, level, trials, evaluation)
-            if results.study.design in OF_RUNS:
-                counts = run_counts(results, contrast, evaluation)
-                cells["seeds"] = Cell(formats.run_count(*counts), list(counts[:2]), trials, evaluation)
-            else:
-                cells["seeds"] = _seeds_cell(results, arms, list(effect.seeds), trials, evaluation)
+            trials = used_trials(results, contrast, evaluation)
+            cells = _effect_cells(effect, analysis.at_base.get(contrast.card), verdict, trials, evaluation)
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
+    columns = [column for column in _EFFECT_COLUMNS if analysis.is_mean or column.key != "at_base"]
     return Table(
         "effects",
-        f"Effects on the loss: {describe(results.study.evaluations[evaluation])}",
-        (
-            *of_split(_OF_RUNS_COLUMNS if results.study.design in OF_RUNS else _EFFECT_COLUMNS, split),
-            *([AGAINST] if named else []),
-            *(WORTH_COLUMNS if worths else ()),
-        ),
+        f"Effects on the loss: {describe(about)}",
+        (*of_split(columns, about.split), *([AGAINST] if named else []), *(WORTH_COLUMNS if worths else ())),
         tuple(rows),
-        (*filter(None, [against_note(results.study)]), *not_shown_notes(analysis)),
+        tuple(filter(None, [against_note(results.study, analysis.is_mean)])),
     )
-
-
-def not_shown_notes(analysis: StudyAnalysis) -> tuple[str, ...]:
-    """Why an effect is not shown whose interval leaves 0 out, where there is one: a sentence that names its cards."""
-    table = analysis.table
-    if table is None:
-        return ()
-    cards = [
-        f"{printable(card, 80)} ({_both_p(effect)})"
-        for card, effect in table.effects.items()
-        if unshown(table.verdicts[card]) and leaves_out_zero(effect)
-    ]
-    if not cards:
-        return ()
-    one = len(cards) == 1
-    return (
-        f"The interval is that of one effect by itself, the verdict that of one among {len(table.effects)}: "
-        f"{', '.join(cards)} {'has' if one else 'have'} an interval that leaves 0 out and {'is' if one else 'are'} not "
-        "shown beside the others.",
-    )
-
-
-def _both_p(effect: Effect) -> str:
-    look = "" if effect.level is None else f", below {effect.level:.3g} wanted at its look"
-    return f"p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)}{look}"
 
 
 def _effect_cells(
-    effect: Effect, verdict: EffectVerdict, level: float, trials: tuple[str, ...], evaluation: int
+    effect: Effect, at_base: Effect | None, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int
 ) -> dict[str, Cell]:
     def cell(text, value):
         return Cell(text, value, trials, evaluation)
 
-    seed_part = formats.NONE if effect.se_seed is None else f"{effect.se_seed:.4f}"
+    run_part = formats.NONE if effect.se_seed is None else f"{effect.se_seed:.4f}"
     game_part = f"{effect.se_eval:.4f}" if effect.se_eval >= 5e-5 else "≈ 0"  # 0 where the estimate is not above it
     return {
         "delta": cell(formats.signed(effect.delta), effect.delta),
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
-        "own": cell(formats.interval(effect.own_interval95), _ends(effect.own_interval95)),
-        "parts": cell(f"{seed_part}, {game_part}", [effect.se_seed, effect.se_eval]),
-        "p": cell(formats.p_value(effect.p_adjusted), effect.p_adjusted),
-        "verdict": cell(verdict_text(verdict, effect, level=level), str(verdict)),
+        "at_base": Cell(formats.NONE) if at_base is None else cell(*_with_interval(at_base)),
+        "parts": cell(f"{run_part}, {game_part}", [effect.se_seed, effect.se_eval]),
+        "q": cell(formats.q_value(effect.q), effect.q),
+        "verdict": cell(verdict_text(verdict, effect), str(verdict)),
         "bound": cell("", verdict_bound(verdict, effect)),
+        "runs": cell(f"{effect.runs[0]} and {effect.runs[1]}", list(effect.runs)),
+        "own": cell(str(len(trials)), len(trials)),
     }
+
+
+def _with_interval(effect: Effect, unit: str = "nats") -> tuple[str, list[float]]:
+    """Text and numbers of a cell with an effect and its interval."""
+    text = formats.with_interval(effect.delta, effect.interval95, unit)
+    return text, [effect.delta, *(_ends(effect.interval95) or ())]
 
 
 def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis, evaluation: int) -> Table:
@@ -239,14 +200,10 @@ def short_effects_table(
 ) -> Table:
     """Effects on nats, top-1 and top-4 with their intervals on a further evaluation; no verdicts, which the main one
     gives."""
-    rows = []
-    for contrast in results.study.contrasts:
-        rows.append(
-            Row(
-                contrast.card,
-                {"card": text_cell(contrast.card), **_delta_cells(results, contrast, analyses, evaluation)},
-            )
-        )
+    rows = [
+        Row(each.card, {"card": text_cell(each.card), **_delta_cells(results, each, analyses, evaluation)})
+        for each in results.study.contrasts
+    ]
     about = results.study.evaluations[evaluation]
     return Table(name, f"Effects: {describe(about)}", of_split(_SHORT_COLUMNS, about.split), tuple(rows))
 
@@ -258,13 +215,11 @@ def _delta_cells(
     for metric, analysis in analyses.items():
         effect = analysis.effect(contrast.card)
         if effect is None:
-            cells |= {metric: Cell(formats.NONE), f"{metric}_p": Cell(formats.NONE)}
+            cells |= {metric: Cell(formats.NONE), f"{metric}_q": Cell(formats.NONE)}
             continue
-        text = formats.with_interval(effect.delta, effect.interval95, METRICS[metric].unit)
-        value = [effect.delta, *(_ends(effect.interval95) or ())]
-        trials = used_trials(results, contrast, effect, evaluation)
-        cells[metric] = Cell(text, value, trials, evaluation)
-        cells[f"{metric}_p"] = Cell(formats.p_value(effect.p_adjusted), effect.p_adjusted, trials, evaluation)
+        trials = used_trials(results, contrast, evaluation)
+        cells[metric] = Cell(*_with_interval(effect, METRICS[metric].unit), trials, evaluation)
+        cells[f"{metric}_q"] = Cell(formats.q_value(effect.q), effect.q, trials, evaluation)
     return cells
 
 
@@ -282,12 +237,8 @@ def cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
     }
 
 
-def _ends(interval) -> list[float] | None:
+def _ends(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
-
-
-def _empty(columns: Sequence[Column]) -> dict[str, Cell]:
-    return {column.key: Cell(formats.NONE) for column in columns}
 
 
 def settings_table(study: Study) -> Table:

@@ -106,12 +106,6 @@ def seed_count(finished: int, planned: int) -> str:
     return str(finished) if finished == planned else f"{finished} of {planned}"
 
 
-def run_count(with_it: int, without: int, planned: int, between: str = " + ") -> str:
-    """`16 + 16`, runs with and without; `15 + 16 (31 of 32)`."""
-    text, finished = f"{with_it}{between}{without}", with_it + without
-    return text if finished == planned else f"{text} ({finished} of {planned})"
-
-
 def minus(text: str) -> str:
     """`text` with the sign of minus in place of the hyphen; a zero that was rounded has no sign of its own."""
     zero = not any(digit in text for digit in "123456789")

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from gonn_core.errors import printable
 from reports.tables.cells import Cell, Table
+from reports.tables.verdicts import verdict_word
 
 VERDICT_STYLES = {
     "helps": "green",
@@ -19,6 +20,8 @@ VERDICT_STYLES = {
     "contradicted": "red",
     "underpowered": "yellow",
     "not shown": "yellow",
+    "leans to helping": "dim green",
+    "leans to hurting": "dim red",
 }
 
 SHORT = 20
@@ -94,7 +97,7 @@ class FittedTable:
         for row in self._body:
             cells = [row[index] for index in block]
             shown.add_row(
-                *(Text(_shown(cell), style=VERDICT_STYLES.get(cell.text.partition(":")[0], "")) for cell in cells)
+                *(Text(_shown(cell), style=VERDICT_STYLES.get(verdict_word(cell.text), "")) for cell in cells)
             )
         return shown
 

@@ -1,22 +1,29 @@
-"""Verdicts on effects in words: what is not shown is told with what it is smaller than."""
+"""Verdicts on effects in words: with their q, and what is not shown with what it is smaller than."""
 
 import math
+import re
 
 from gonn_core.metrics import METRICS
 from reports.stats.estimates import Effect
-from reports.stats.verdicts import EffectVerdict
+from reports.stats.verdicts import LEANING, SHOWN, EffectVerdict
 from reports.tables.cells import Column
+from reports.tables.formats import q_value
 
 BOUND = Column("bound", "smaller than", printed=False)
 """The number of that text, in CSV."""
 
 
-def verdict_text(verdict: EffectVerdict, effect: Effect, metric: str = "nats", level: float = 0.90) -> str:
-    """`helps`; `not shown: smaller than 0.018 nats (90 %)`. level: of the interval that the bound is the end of."""
+def verdict_text(verdict: EffectVerdict, effect: Effect, metric: str = "nats") -> str:
+    """`helps (q 0.003)`, `leans to helping (q 0.07)`, `not shown: smaller than 0.018 nats (90 %)`."""
+    if verdict in (*SHOWN, *LEANING):
+        return f"{verdict} (q {q_value(effect.q)})"
     bound = verdict_bound(verdict, effect)
-    if bound is None:
-        return str(verdict)
-    return f"{verdict}: smaller than {bound_text(bound, metric)} ({100 * level:g} %)"
+    return str(verdict) if bound is None else f"{verdict}: smaller than {bound_text(bound, metric)} (90 %)"
+
+
+def verdict_word(text: str) -> str:
+    """`helps` of `helps (q 0.003)`: the verdict alone."""
+    return re.split(r"[:;]| \(", text)[0]
 
 
 def verdict_bound(verdict: EffectVerdict, effect: Effect) -> float | None:
@@ -36,14 +43,3 @@ def bound_text(bound: float, metric: str = "nats") -> str:
     if digits == 100:  # 0.0995 is 0.10
         digits, place = 10, place + 1
     return f"{digits * 10.0**place:.{max(0, -place)}f}{unit}"
-
-
-def unshown(verdict: EffectVerdict) -> bool:
-    """Whether the effect was judged, and no direction found."""
-    return verdict in (EffectVerdict.NOT_SHOWN, EffectVerdict.NO_EFFECT)
-
-
-def leaves_out_zero(effect: Effect) -> bool:
-    """Whether the 95 % interval of the effect by itself does not hold 0."""
-    interval = effect.interval95
-    return interval is not None and (interval.low > 0 or interval.high < 0)

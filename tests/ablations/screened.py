@@ -29,7 +29,7 @@ PINNED = {
     "global_pooling_trunk": "..xxxx..xx....xxxx....xx..xxxx..",
 }
 """Card -> in which arms it is changed (x)."""
-SEEDS = "12212112211212211221211221121221"
+SEEDS = "11222211221111221122221122111122"
 """The seed of each arm."""
 
 

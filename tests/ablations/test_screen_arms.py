@@ -1,18 +1,16 @@
-"""Screens of real cards: arms, contrasts, seeds, what goes together, what cannot be told apart."""
+"""Screens of real cards: arms, contrasts, seeds, what goes together."""
 
 import itertools
 
-import numpy as np
 import pytest
 
-from ablations.screens.aliases import alias_strings, residual_df, signs
 from ablations.screens.arms import screen_arms
 from ablations.screens.flips import Flips
 from ablations.screens.names import parse
 from ablations.study import Study
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
-from tests.ablations.screened import PINNED, REGISTRY, SEEDS, flips_of, study_of
+from tests.ablations.screened import PINNED, REGISTRY, flips_of, study_of
 
 
 def test_arms_and_contrasts_of_real_cards():
@@ -32,39 +30,24 @@ def test_arms_and_contrasts_of_real_cards():
     )  # fmt: skip
 
 
-def test_strings_of_interactions_by_brute_force():
-    study = study_of(*PINNED)
-    columns = signs(study)
-    string_of = {}
-    for number, string in enumerate(alias_strings(study)):
-        assert not set(string.pairs) & set(string_of)
-        string_of |= dict.fromkeys(string.pairs, number)
-    assert ("global_pooling_head", "stdev_pooling") not in string_of  # never in one arm
-    for one, other in itertools.combinations(string_of, 2):
-        products = [columns[pair[0]].astype(int) * columns[pair[1]] for pair in (one, other)]
-        if products[0] @ products[1]:
-            assert string_of[one] == string_of[other]
-    hidden = [string for string in alias_strings(study) if string.blocks]
-    seeds = np.array([1 if digit == "1" else -1 for digit in SEEDS])
-    assert len(hidden) == 1 and all((columns[a] * columns[b]) @ seeds for a, b in hidden[0].pairs)
-    assert residual_df(study) == 32 - 1 - 1 - 16  # mean, seeds (which are the fractions), cards
-
-
-def test_folding_over_splits_the_strings_of_a_card():
+def test_folding_over_tells_the_interactions_of_a_card_from_all_others():
     cards = list(PINNED)
     whole, folded = study_of(*cards), study_of(*cards, fold="ko_plane")
     assert len(folded.arms) == 64 and [a.config for a in folded.arms[:32]] == [a.config for a in whole.arms]
-    kept = {(trial.trial, trial.seed) for trial in whole.trials} <= {(t.trial, t.seed) for t in folded.trials}
-    assert kept
+    assert {trial.trial for trial in whole.trials} <= {trial.trial for trial in folded.trials}
 
-    def beside(study):
-        """Interactions without the card that are in a string with one of the card's."""
-        own = [s for s in alias_strings(study) if any("ko_plane" in pair for pair in s.pairs)]
-        return {pair for string in own for pair in string.pairs if "ko_plane" not in pair}
+    def aliased(study):
+        """Whether any interaction of the card has the signs of one of two others."""
+        signs = {
+            each.card: [(arm.id in each.with_it) - (arm.id in each.without) for arm in study.arms]
+            for each in study.contrasts
+        }
+        own = signs.pop("ko_plane")
+        assert not sum(own)
+        triples = itertools.combinations(signs.values(), 3)
+        return any(sum(a * b * c * d for a, b, c, d in zip(own, *three, strict=True)) for three in triples)
 
-    assert beside(whole) and not beside(folded)
-    for column in signs(folded).values():
-        assert not column.sum()
+    assert aliased(whole) and not aliased(folded)
 
 
 def test_folding_over_by_a_card_of_a_part_of_the_arms():
@@ -83,12 +66,8 @@ def test_folding_over_by_a_card_of_a_part_of_the_arms():
 def test_runs_and_seeds():
     flips = flips_of(*PINNED)
     design = screen_arms(flips, flips.cards)
-    assert (design.runs_of(None), design.runs_of(128), design.usual_seeds(32), design.usual_seeds(128)) == (
-        32,
-        128,
-        2,
-        4,
-    )
+    assert (design.runs_of(None), design.runs_of(128)) == (64, 128)
+    assert (design.usual_seeds(32), design.usual_seeds(64), design.usual_seeds(128)) == (2, 2, 4)
     with pytest.raises(SettingError, match="^RUNS=48: the screen has 32 arms; valid: 32, 64, 128, 256, …$"):
         design.runs_of(48)
     one_each, whole = design.seeds_of(32, (5, 9, 7, 6)), design.seeds_of(64, (1, 2))
@@ -98,7 +77,7 @@ def test_runs_and_seeds():
     with pytest.raises(SettingError, match="^SEEDS=1,2,3,4: 64 runs are 2 of each of the 32 arms; valid: 2 seeds"):
         design.seeds_of(64, (1, 2, 3, 4))
     small = screen_arms(flips, [card for card in flips.cards if card.id in ("ko_plane", "ladder_input", "center_init")])
-    assert len(small.arms) == 8 and small.runs_of(None) == 32 and small.usual_seeds(32) == 4
+    assert len(small.arms) == 8 and small.runs_of(None) == 16 and small.usual_seeds(32) == 4
 
 
 def test_an_arm_twice_is_refused():

@@ -54,12 +54,16 @@ def assert_sound(screen: Screen, conflict) -> None:
 
 
 def assert_balanced(screen: Screen) -> None:
-    """Where an arm has one seed only, each seed has as many arms with a card as without it."""
+    """Where an arm has one seed only, each seed has as many arms with a card as without it, and each card is varied in
+    as many arms of every seed, where there are two for each seed and fraction."""
     columns = effects(screen)
     for count in BLOCKS:
         seeds = np.array([screen.seeds_of(arm, range(count), screen.arms) for arm in range(screen.arms)])[:, 0]
         for seed in range(count):
             assert (seeds == seed).sum() == screen.arms // count and not columns[:, seeds == seed].sum(axis=1).any()
+            varied = np.abs(columns[:, seeds == seed]).sum(axis=1)
+            if screen.arms >= 2 * count * screen.fractions:
+                assert (varied * count == np.abs(columns).sum(axis=1)).all()
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 9, 16, 17, 33, 64])
@@ -124,7 +128,7 @@ def test_cards_that_go_with_all_are_spread_where_arms_would_repeat():
 
 
 def test_the_pinned_screen_stays_as_it_is():
-    """32 runs of it were trained: their ids depend on which cards an arm has changed, and on its seed."""
+    """Ids of trained runs depend on which cards an arm has changed, and on its seed."""
     screen = make_screen(list(PINNED), exclusive(("global_pooling_head", "stdev_pooling")))
     changed = {card: "".join(".x"[card in each] for each in screen.changed) for card in PINNED}
     assert changed == PINNED

@@ -28,13 +28,11 @@ def measured_effects(workspace: Workspace, base: str, budget: str) -> Mapping[st
             study = read_study(path)
             if (study.base, study.budget_label) != (base, budget) or study.design == SCREEN or not study.evaluations:
                 continue
-            table = analyse_study(load_results(study, workspace.runs, cache=workspace.report_cache), "nats").table
+            results = load_results(study, workspace.runs, cache=workspace.report_cache)
+            effects = analyse_study(results, "nats").effects
         except UserError:
             continue
-        for card, effect in table.effects.items() if table is not None else ():
-            interval = effect.interval95
-            if interval is None or interval.low <= 0 <= interval.high:
-                continue
-            if card not in found or abs(effect.delta) > abs(found[card].delta):
+        for card, effect in effects.items():
+            if effect.leaves_out_zero and (card not in found or abs(effect.delta) > abs(found[card].delta)):
                 found[card] = MeasuredEffect(effect.delta, study.id)
     return found

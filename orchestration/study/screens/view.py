@@ -1,27 +1,26 @@
-"""What `gonn plan` shows of a screen: what is varied and what is not, what cannot be told apart, what it could show."""
+"""What `gonn plan` shows of a screen: what is varied and what is not, and what it could show."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from rich import box
 from rich.table import Table
 
-from ablations.screens.aliases import AliasString, alias_strings, residual_df
 from ablations.study import Study
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.study.laying_out import Plan
 from orchestration.study.screens.asked import Screened
 from reports.results.compare import study_thresholds
-from reports.results.seed_pool import PriorNoise
-from reports.stats.power import smallest_effect, smallest_shown
+from reports.results.planning import KnownNoise
+from reports.stats.power import smallest_shown
 from reports.workspace import Workspace
 
 TRIALS_SHOWN = 2
 """So many trials of an arm are named, more are counted."""
 
 
-def screen_parts(plan: Plan, prior: PriorNoise, workspace: Workspace) -> Iterator[Table | str]:
+def screen_parts(plan: Plan, known: KnownNoise | None, workspace: Workspace) -> Iterator[Table | str]:
     """Tables and lines in the order in which they are shown."""
     found, study = plan.checked.screen, plan.study
     assert found is not None, "a plan of a screen"
@@ -32,8 +31,7 @@ def screen_parts(plan: Plan, prior: PriorNoise, workspace: Workspace) -> Iterato
         if cards:
             yield _reasons(verb, cards)
     yield _runs(found, study)
-    yield from _aliases(study, numbers)
-    yield from _power(study, prior)
+    yield from _power(study, known)
     yield _arms(found, study, numbers, workspace)
 
 
@@ -74,65 +72,31 @@ def _runs(found: Screened, study: Study) -> str:
     return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
 
 
-def _aliases(study: Study, numbers: Mapping[str, int]) -> Iterator[str]:
-    """Strings of interactions of two cards, by the cards' numbers; single ones only where blocks hide them."""
-    strings = alias_strings(study)
-    several = [string for string in strings if len(string.pairs) > 1]
-    hidden = [string for string in strings if len(string.pairs) == 1 and string.blocks]
-    yield "no main effect is aliased with an interaction of two enhancements"
-    if several or hidden:
-        yield "interactions that cannot be told apart, a line each:"
-    yield from (_string(string, numbers) for string in (*several, *hidden))
-
-
-def _string(string: AliasString, numbers: Mapping[str, int]) -> str:
-    pairs = "  ".join(f"{numbers[one]}×{numbers[other]}" for one, other in string.pairs)
-    return f"  {pairs}" + ("  (also seeds or parts of the arms)" if string.blocks else "")
-
-
-def _power(study: Study, prior: PriorNoise) -> Iterator[str]:
-    """Standard error and smallest effect of each card, beside those of as many runs of one card at a time."""
-    pool, thresholds = prior.pool(), study_thresholds(study)
-    if pool is None or prior.evaluation_variance is None:
-        yield "standard error: unknown, no seed noise measured yet on this base, budget and data"
+def _power(study: Study, known: KnownNoise | None) -> Iterator[str]:
+    """Standard error and smallest effect of each card as a single one, beside that of as many runs of one card at a
+    time. The runs that are known count for the noise of these."""
+    if known is None:
+        yield "standard error: unknown, no noise of runs measured yet on this base, budget and data"
         return
-    runs, cards = len(study.trials), len(study.contrasts)
-    spread = math.sqrt(pool.variance / 2)
+    thresholds, cards, runs = study_thresholds(study), len(study.contrasts), len(study.trials)
+    spread, df = known.run.run, known.run.df + runs - cards - len(study.seeds)
     yield (
-        f"standard deviation of a run: {spread:.4f} nats, by {len(pool.members)} effects of "
-        f"{len(prior.studies)} studies on this base, budget and data"
+        f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {len(known.studies)} "
+        f"stud{'ies' if len(known.studies) > 1 else 'y'} on this base, budget and data"
     )
-    of_arm = Counter(trial.arm for trial in study.trials)
-    df = residual_df(study) + min(thresholds.noise_weight, pool.df)
-    power = 100 * thresholds.power
-    sides: dict[tuple[int, int], list[str]] = {}
+    of_arm, sides = Counter(trial.arm for trial in study.trials), defaultdict[tuple[int, ...], list[str]](list)
     for contrast in study.contrasts:
-        counts = [sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without)]
-        sides.setdefault((counts[0], counts[1]), []).append(contrast.card)
-    for (with_it, without), names in sides.items():
-        se = math.sqrt(spread**2 * (1 / with_it + 1 / without) + prior.evaluation_variance)
-        if df <= 0:
-            yield f"{_whose(names, cards)}: standard error {se:.4f} nats, no run is left to measure it by"
-            continue
-        effect = smallest_shown(se, df, thresholds, cards, with_one_control=False)
-        yield (
-            f"{_whose(names, cards)}: standard error {se:.4f} nats; smallest effect shown with {power:.0f} % power: "
-            f"{effect:.4f} nats"
-        )
+        counts = (sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without))
+        sides[tuple(counts)].append(contrast.card)
+    shown = f"smallest effect shown with {100 * thresholds.power:.0f} % power"
+    for counts, names in sides.items():
+        se = math.sqrt(spread**2 * sum(1 / count for count in counts) + known.evaluation_variance)
+        effect = smallest_shown(se, df, thresholds.alpha, thresholds)
+        yield f"{_whose(names, cards)}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats"
     seeds = runs // (cards + 1)
-    if seeds < thresholds.min_seeds:
-        same = max(thresholds.min_seeds, runs // 2)
-        yield (
-            f"one at a time, {runs} runs are {seeds} seed{'s' * (seeds != 1)} an arm, too few to judge "
-            f"(at least {thresholds.min_seeds}); the same standard error takes {same * (cards + 1):,} runs"
-        )
-        return
-    alone = smallest_effect(pool, prior.evaluation_variance, seeds, thresholds, cards)
-    se = math.sqrt(pool.variance / seeds + prior.evaluation_variance)
-    yield (
-        f"one at a time, {seeds * (cards + 1)} runs are {seeds} seeds an arm: standard error {se:.4f}, smallest effect "
-        f"{alone:.4f} nats"
-    )
+    alone = known.smallest_effect(seeds, thresholds) if seeds >= thresholds.min_seeds else None
+    can = "too few to judge" if alone is None else f"{shown}: {alone:.4f} nats"
+    yield f"one at a time, {runs} runs are {seeds} seed{'s' * (seeds != 1)} an arm: {can}"
 
 
 def _whose(names: list[str], cards: int) -> str:

@@ -8,8 +8,8 @@ from rich.console import Console
 from orchestration.catalogue import listing
 from orchestration.cli import command as cli
 
-EFFECT = {"delta": -0.3969, "verdict": "helps", "bound": None}
-SMALL = {"delta": 0.0017, "verdict": "not shown", "bound": 0.0201}
+EFFECT = {"delta": -0.3969, "verdict": "helps", "bound": None, "q": 0.00012}
+SMALL = {"delta": 0.0017, "verdict": "not shown", "bound": 0.0201, "q": 0.6}
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_was_measured_here_stands_beside_each(workspace, capsys):
     report(workspace, "control", None)
     out, err = listed(capsys, "input")
     assert err == "" and "37 of 161 enhancements, 2 measured here: Δ nats with it minus without, less is better" in out
-    assert line_of(out, "ladder_input").endswith("−0.3969 helps gonn-b5 cpu kgs")
+    assert line_of(out, "ladder_input").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
     assert "+0.0017 not shown: below" in line_of(out, "ko_plane") and "0.021 nats" in out
     assert "kgs" not in line_of(out, "edge_encoding")
     assert "measured" not in listed(capsys, "head")[0].splitlines()[1]
@@ -63,17 +63,19 @@ def test_the_latest_study_that_is_still_there_counts(workspace, capsys):
     report(workspace, "c", {"elu": EFFECT}, created="2026-04-01")
     report(workspace, "d", {"elu": EFFECT}, created="2026-06-01", kept=False)
     line = line_of(listed(capsys, "elu")[0], "elu")
-    assert "not shown: below 0.021" in line and line.endswith("gonn-b5 cpu kgs screen")
+    assert "not shown: below 0.021" in line and line.endswith("gonn-b5 cpu kgs")
 
 
 def test_a_finished_study_with_results_comes_first(workspace, capsys):
-    some = {**EFFECT, "verdict": "unfinished"}
-    report(workspace, "a", {"elu": {**EFFECT, "verdict": "not a result"}}, created="2026-05-01", results=False)
+    some = {**EFFECT, "verdict": "unfinished", "q": None}
+    report(
+        workspace, "a", {"elu": {**EFFECT, "verdict": "not a result", "q": None}}, created="2026-05-01", results=False
+    )
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 not a result gonn-b5 cpu kgs")
     report(workspace, "b", {"elu": some}, created="2026-04-01", done=(13, 32))
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 unfinished 13/32 gonn-b5 cpu kgs")
     report(workspace, "c", {"elu": EFFECT}, created="2026-03-01")
-    assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 helps gonn-b5 cpu kgs")
+    assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 helps (q 0.00012) gonn-b5 cpu kgs")
 
 
 @pytest.mark.parametrize(

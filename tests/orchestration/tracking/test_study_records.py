@@ -31,7 +31,7 @@ def test_effects_are_numbers_and_verdicts_are_tags(reported):
         assert tracked.numbers[f"delta_test_nats.{card}"] == effect.delta
         ends = tuple(tracked.numbers[f"delta_test_nats_{end}.{card}"] for end in ("low", "high"))
         assert ends == (effect.interval95.low, effect.interval95.high)
-        assert tracked.numbers.get(f"p_adjusted.{card}") == effect.p_adjusted
+        assert tracked.numbers.get(f"q.{card}") == effect.q
         assert tracked.tags[f"verdict.{card}"].startswith(str(analysis.verdict(card)))
     assert tracked.told["verdict"] == "2 unfinished"
     for card, arm in zip(CARDS, reported.report.study.arms[1:], strict=True):

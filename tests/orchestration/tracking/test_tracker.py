@@ -27,7 +27,7 @@ REPORT = StudyReport(
     "parametric_relu: helps\n\n| arm | nats |\n|---|---|\n| control | 2.531 |",
     tags={"verdict.parametric_relu": "helps"},
     told={"verdict": "helps"},
-    numbers={"delta_test_nats.parametric_relu": -0.021, "p_adjusted.parametric_relu": 0.01},
+    numbers={"delta_test_nats.parametric_relu": -0.021, "q.parametric_relu": 0.01},
     trials={"c0": {"test_nats": 2.6}, "t0": {"test_nats": 2.579, "delta_test_nats": -0.021}},
 )
 
