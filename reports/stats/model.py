@@ -80,7 +80,10 @@ class Model:
         if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
             own, df = (prior * pool.run**2 + df * own) / (prior + df), prior + df
         part = (float(weights @ weights) * own, df) if df else None
-        return self._effect(name, weights, part, self.sides(contrast))
+        of_run = self.design.configurations  # of others the weights add up to 0: they only tell the noise of seeds
+        counts, sums = of_run.sum(0), weights @ of_run
+        runs = int(counts[sums > _TINY].sum()), int(counts[sums < -_TINY].sum())
+        return self._effect(name, weights, part, runs)
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
         """The effect with all else as in the base, where `effect` is a mean and the runs tell interactions."""
