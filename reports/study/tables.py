@@ -168,7 +168,7 @@ def _effect_cells(
     return {
         "delta": cell(formats.signed(effect.delta), effect.delta),
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
-        "at_base": Cell(formats.NONE) if at_base is None else cell(*_with_interval(at_base)),
+        "at_base": Cell(formats.NONE) if at_base is None else _at_base_cell(at_base, trials, evaluation),
         "parts": cell(f"{run_part}, {game_part}", [effect.se_seed, effect.se_eval]),
         "q": cell(formats.q_value(effect.q), effect.q),
         "verdict": cell(verdict_text(verdict, effect), str(verdict)),
@@ -176,6 +176,10 @@ def _effect_cells(
         "runs": cell(f"{effect.runs[0]} and {effect.runs[1]}", list(effect.runs)),
         "own": cell(str(len(trials)), len(trials)),
     }
+
+
+def _at_base_cell(effect: Effect, trials: tuple[str, ...], evaluation: int) -> Cell:
+    return Cell(*_with_interval(effect), trials, evaluation, short=formats.signed(effect.delta))
 
 
 def _with_interval(effect: Effect, unit: str = "nats") -> tuple[str, list[float]]:
