@@ -6,7 +6,7 @@ interactions; an effect is then the difference of two configurations, and its va
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,13 +25,13 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: levels with more noise than the others."""
+    nothing tells them). df: degrees of freedom of the runs'; noisier: settings with a level that has more noise."""
 
     run: float
     df: float
     pairs: float | None = None
     seeds: float | None = None
-    noisier: tuple[int, ...] = ()
+    noisier: tuple[Hashable, ...] = ()
 
 
 class Model:
@@ -65,7 +65,8 @@ class Model:
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        return RunNoise(run, max(1.0, self._by_game[2]), pairs, seeds, tuple(fit.noisier))
+        noisier = tuple(self.design.settings[level] for level in fit.noisier)
+        return RunNoise(run, max(1.0, self._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
 
     def effect(self, name: str, contrast: np.ndarray) -> Effect:
         """Of a combination of levels that the design separates; see `is_mean`."""
@@ -82,13 +83,14 @@ class Model:
         return self._effect(name, weights, part, self.sides(contrast))
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
-        """The effect with all else as in the base, where `effect` is a mean."""
-        return self._of_fit(name, contrast, "base") if self.is_mean and self._fit("base") else None
+        """The effect with all else as in the base, where `effect` is a mean and the runs tell interactions."""
+        fit = self._fit("base") if self.is_mean else None
+        return self._of_fit(name, contrast, "base") if fit is not None and fit.tells_pairs else None
 
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""
         fit = self._fit("mean")
-        return fit.interactions() if self.is_mean and fit is not None else []
+        return fit.interactions() if self.is_mean and fit is not None and fit.tells_pairs else []
 
     def pair_effect(self, name: str, pair: Interaction, sign: int = 1) -> Effect:
         """A pair as a fixed effect, turned by a sign."""
