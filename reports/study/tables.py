@@ -147,13 +147,13 @@ def effects_table(
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
-    columns = [column for column in _EFFECT_COLUMNS if analysis.is_mean or column.key != "at_base"]
+    columns = [column for column in _EFFECT_COLUMNS if analysis.at_base or column.key != "at_base"]
     return Table(
         "effects",
         f"Effects on the loss: {describe(about)}",
         (*of_split(columns, about.split), *([AGAINST] if named else []), *(WORTH_COLUMNS if worths else ())),
         tuple(rows),
-        tuple(filter(None, [against_note(results.study, analysis.is_mean)])),
+        tuple(filter(None, [against_note(results.study, analysis)])),
     )
 
 
