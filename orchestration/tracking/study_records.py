@@ -43,8 +43,7 @@ def _note(report: Report) -> str:
     """What was found, after what to know before, then the effects as a table."""
     sentences = "\n\n".join(plain(sentence) for sentence in (*warnings(report.results), *report.sentences))
     rows = [
-        f"| {card} | {signed(effect.delta)} | {interval(effect.interval95)} | {q_value(effect.q)} "
-        f"| {plain(verdict)} |"
+        f"| {card} | {signed(effect.delta)} | {interval(effect.interval95)} | {q_value(effect.q)} | {plain(verdict)} |"
         for card, effect, verdict in _effects(report)
     ]
     head = "| enhancement | Δ test nats | 95 % interval | q | verdict |\n|---|---:|---|---|---|\n"

@@ -92,7 +92,7 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
         keys.append(Patch(color="0.85", label="band: 95 % over seeds, validation games"))
     if nats.effects:
         split = study.evaluations[MAIN].split
-        keys.append(marker_handle("o", "0.25", True, f"{split} games, as in the tables: 95 % over seeds and games"))
+        keys.append(marker_handle("o", "0.25", True, f"{split} games, as in the tables: 95 % over runs and games"))
     keys += _draw_claims(axes, results, claims, places)
     fit_axis(axes, shown, below=0.1, above=0.1)
     axes.axvline(places.total, color="0.8", linewidth=0.8, zorder=0)

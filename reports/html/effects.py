@@ -60,6 +60,7 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
         card, cells = contrast.card, effects[contrast.card]
         own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
         own |= {key: cells[key] for key in ("verdict", "parameters", "speed")}
+        own["verdict"] = replace(own["verdict"], text=own["verdict"].text.partition(" (q")[0])  # beside its q
         own |= {"top1": _first(rates[card]["top1"]), **_about(card, registry, report)}
         rows.append(Row(card, own))
         told = [("s.e.: runs, games", cells["parts"]), ("runs: with and without", cells["runs"])]
@@ -71,7 +72,8 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
         details[card] = [*texts, *_behind(own, report)]
     rows.sort(key=_order)
     hidden = ("system", "base", "study")
-    return _effects(rows, details, tuple(column for column in _COLUMNS if column.key not in hidden))
+    columns = tuple(column for column in _COLUMNS if column.key not in hidden)
+    return _effects(rows, details, columns, tables.table("effects").notes)
 
 
 def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Registry) -> Effects:
@@ -95,13 +97,13 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Regist
     return _effects(rows, details, columns)
 
 
-def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column]) -> Effects:
+def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column], notes: tuple[str, ...] = ()) -> Effects:
     empty = {key for key in ("worth", "at_base") if all(_cell(row, key).value is None for row in rows)}
     kept = tuple(column for column in columns if column.key not in empty)
     known = {row.key: _ends(row) for row in rows if row.cells["delta"].value is not None}
     edge = scale(known.values())
     bars = {row.key: bar(row.cells["delta"].value, known[row.key], edge) for row in rows if row.key in known}
-    return Effects(Table("enhancements", "Enhancements", kept, tuple(rows)), details, bars, edge)
+    return Effects(Table("enhancements", "Enhancements", kept, tuple(rows), notes), details, bars, edge)
 
 
 def _cell(row: Row, key: str) -> Cell:

@@ -4,8 +4,6 @@ largest pairs.
 In a half-normal plot what is noise alone lies on a line through the origin; what is more is right of it.
 """
 
-import math
-
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.special import ndtri
@@ -32,13 +30,13 @@ def draw_runs(report: Report) -> dict[str, bytes]:
     main, alpha = list(report.nats.effects.values()), study_thresholds(report.study).alpha
 
     def paint(figure: Figure) -> None:
-        grid = figure.add_gridspec(2, PAIRS_DRAWN, height_ratios=(3.4, 2.6))
+        grid = figure.add_gridspec(2, PAIRS_DRAWN, height_ratios=(4.6, 2.6))
         _half_normal(figure.add_subplot(grid[0, :]), main, [pair.effect for pair in pairs], alpha)
         first = None
         for index, pair in enumerate(pairs[:PAIRS_DRAWN]):
             first = _draw_pair(figure.add_subplot(grid[1, index], sharey=first), pair)
 
-    return figure_bytes(NAME, (WIDTH, 6.0), paint, salt=report.study.id)
+    return figure_bytes(NAME, (WIDTH, 7.2), paint, salt=report.study.id)
 
 
 def _half_normal(axes, main: list[Effect], interactions: list[Effect], alpha: float) -> None:
@@ -52,7 +50,7 @@ def _half_normal(axes, main: list[Effect], interactions: list[Effect], alpha: fl
         face = colour if is_shown else "white"
         axes.plot([size], [quantile], marker="os"[kind], markersize=5, color=colour, markerfacecolor=face, zorder=3)
         if is_shown:
-            place = {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 8}
+            place = {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 7}
             axes.annotate(printable(effect.name, 60), (size, quantile), **place)
     axes.set(xlabel="size in standard errors", ylabel="half-normal quantile", title="What is more than noise")
     axes.set_xlim(left=0)

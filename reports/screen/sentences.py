@@ -9,9 +9,8 @@ from ablations.study import Study
 from gonn_core.errors import printable
 from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.group import Pair
-from reports.results.study_results import StudyResults
+from reports.results.study_results import OF_RUNS, StudyResults
 from reports.screen.commands import confirm_command
-from reports.stats.model import RunNoise
 from reports.stats.verdicts import SHOWN
 from reports.tables import formats
 
@@ -43,49 +42,39 @@ def clear_pairs(pairs: Sequence[Pair], alpha: float) -> list[Pair]:
 def what_runs_say(
     results: StudyResults, nats: StudyAnalysis, pairs: Sequence[Pair], registry: Registry
 ) -> tuple[Said, ...]:
-    """The question first, then the noise, then interactions of the study's cards, then what to confirm; nothing where
-    effects are no means over the others."""
+    """The question first, of a factorial or a screen, then interactions of the study's cards, then what to confirm;
+    nothing where effects are no means over the others."""
     if not nats.is_mean:
         return ()
-    said = [_question(results, nats), *([noise_sentence(nats.noise)] if nats.noise else [])]
-    said += _interactions(results, pairs_of(results.study, pairs))
-    return (*map(Said, said), *(_next(results, nats, registry) if results.study.design == "screen" else ()))
+    question = [_question(results.study, nats)] if results.study.design in OF_RUNS else []
+    said = [*question, *_interactions(results.study, nats, pairs_of(results.study, pairs))]
+    return (*map(Said, said), *(_next(results.study, nats, registry) if results.study.design == "screen" else ()))
 
 
-def _question(results: StudyResults, nats: StudyAnalysis) -> str:
-    study, (every, own), base = results.study, nats.runs, printable(results.study.base, 60)
-    screen = ""
+def _question(study: Study, nats: StudyAnalysis) -> str:
+    (every, own), base, screen = nats.runs, printable(study.base, 60), ""
     if study.design == "screen":
-        held = f", {len(study.held)} held" if study.held else ""
-        left = f", {len(study.left_out)} left out" if study.left_out else ""
-        screen = f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{held}{left}. "
+        more = ((study.held, "held"), (study.left_out, "left out"))
+        counted = "".join(f", {len(cards)} {word}" for cards, word in more if cards)
+        screen = f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{counted}. "
     runs = f"{every} runs of {base}" + (f" under these conditions, {own} of them of this study" if own < every else "")
     return (
-        f"{screen}Each Δ is the mean effect over the other enhancements on and off, beside it the effect at {base} with "
-        f"all others as they are there. Both are of {runs}."
+        f"{screen}Each Δ is the mean effect over the other enhancements on and off, beside it the effect at {base} "
+        f"with all others as they are there. Both are of {runs}."
     )
 
 
-def noise_sentence(noise: RunNoise) -> str:
-    """Standard deviations of a run, of interactions and of seeds."""
-    others = {"interactions of two": noise.pairs, "seeds": noise.seeds}
-    more = [f"of {name} {size:.4f}" for name, size in others.items() if size is not None]
-    run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
-    return ", ".join([run, *more]) + "."
-
-
-def _interactions(results: StudyResults, pairs: Sequence[Pair]) -> list[str]:
-    """Of the largest, and of each that is clear as a fixed effect."""
-    if not pairs:
-        return []
-    largest, alpha = pairs[0], study_thresholds(results.study).alpha
-    clear = clear_pairs(pairs, alpha)
-    said = [
-        f"Largest of {len(pairs)} predicted interactions: {_size(largest)}." if largest not in clear else "",
-        *(f"{_size(each)}: shown, {_means(each)}." for each in clear),
-        "" if clear else "No interaction is shown as a fixed effect.",
-    ]
-    return [text for text in said if text]
+def _interactions(study: Study, nats: StudyAnalysis, pairs: Sequence[Pair]) -> list[str]:
+    """Each that is shown as a fixed effect; of a factorial or a screen also how large they are, and the largest."""
+    clear = clear_pairs(pairs, study_thresholds(study).alpha)
+    said = [f"Shown: {_size(each)}. {_means(each)}." for each in clear]
+    if study.design not in OF_RUNS or not pairs or nats.noise is None or nats.noise.pairs is None:
+        return said
+    spread = f"Interactions of two have a standard deviation of {nats.noise.pairs:.4f} test nats"
+    if pairs[0] in clear:
+        return [f"{spread}.", *said]
+    none = "" if clear else "; none is shown as a fixed effect"
+    return [f"{spread}{none}. The largest of {len(pairs)} predicted: {_size(pairs[0])}.", *said]
 
 
 def _size(pair: Pair) -> str:
@@ -97,7 +86,7 @@ def _size(pair: Pair) -> str:
 
 
 def _means(pair: Pair) -> str:
-    """What each changes by itself, and both together."""
+    """What each changes by itself, and both together, with the predicted interaction."""
     changes = {at: formats.signed(value - pair.cells[False, False]) for at, value in pair.cells.items()}
     return (
         f"{pair.one} without {pair.other} {changes[True, False]}, {pair.other} without {pair.one} "
@@ -105,8 +94,7 @@ def _means(pair: Pair) -> str:
     )
 
 
-def _next(results: StudyResults, nats: StudyAnalysis, registry: Registry) -> list[Said]:
-    study = results.study
+def _next(study: Study, nats: StudyAnalysis, registry: Registry) -> list[Said]:
     shown = [card for card, verdict in nats.verdicts.items() if verdict in SHOWN]
     cards = sorted(shown, key=lambda card: -abs(nats.effects[card].delta))
     if not cards:

@@ -37,9 +37,8 @@ _MEAN_COLUMNS = (
 )
 _CARD_COLUMNS = (Column("card", "enhancement", "left"), Column("place", "", "left"), Column("why", "because", "left"))
 _NOTES = (
-    "An interaction is what two enhancements do together beyond the sum of what each does by itself, over all others on "
-    "and off. Predicted: as one of many from one distribution, drawn towards 0. As a fixed effect: by itself; q is over "
-    "all pairs that the runs tell anything of.",
+    "An interaction is what two enhancements do together beyond the sum of what each does by itself, over all others "
+    "on and off. Those that the runs do not tell apart have equal numbers.",
 )
 
 

@@ -22,6 +22,8 @@ from scipy import linalg, optimize, stats
 Coding = Literal["mean", "base"]
 NOISIER = 0.01
 """Chance that any level gets a variance of its own although all runs are equally noisy."""
+LEAST = 3
+"""Degrees of freedom without which nothing is said of a variance."""
 _TINY = 1e-9
 
 
@@ -130,6 +132,7 @@ class Fit:
         outside = self.values - space @ seen
         spare = len(self.values) - space.shape[1], float(outside @ outside)
         basis = _basis(fixed)
+        self._parts[1:] = [each if _is_told(each, basis, spare[0]) else 0.0 * each for each in self._parts[1:]]
         self.variances, deviance = _reml(basis, self._parts, seen, spare)
         """Of noise, pairs and seeds, then of `noisier`."""
         self._residuals = _residuals(basis, self._parts, self.variances)
@@ -140,6 +143,11 @@ class Fit:
         traces[0][0] += spare[0] / self.variances[0] ** 2 if spare[0] else 0.0
         self._uncertainty = np.linalg.pinv(np.array(traces) / 2, rcond=1e-10)
         return deviance
+
+    @property
+    def tells_pairs(self) -> bool:
+        """Whether the variance of pairs is told from the noise; else it is in that."""
+        return bool(self._parts[1].any())
 
     def _run_residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """(runs, runs) what takes values to their residuals, each by the inverse of its covariance; these (runs,)."""
@@ -185,6 +193,15 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return left[:, sizes > _TINY * sizes[0]]
 
 
+def _is_told(part: np.ndarray, basis: np.ndarray, spare: int) -> bool:
+    """Whether at least so many degrees of freedom as any noise needs tell a part from the noise: the pairs of a screen
+    of single runs are in all that its levels leave over, just as the noise is, and then stay in it."""
+    inside = part - basis @ (basis.T @ part)
+    inside -= inside @ basis @ basis.T
+    size, df = float((inside**2).sum()), len(part) - basis.shape[1] + spare
+    return size > _TINY and df - np.trace(inside) ** 2 / size >= LEAST
+
+
 def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
     """The level with the largest score for a variance of its own, under the common variances."""
     squares, changed = residuals**2 - np.diag(matrix), design.changes.T
@@ -207,7 +224,7 @@ def _reml(
     and sum of squares of values that are noise alone."""
     rest = linalg.null_space(basis.T)
     inside, count = rest.shape[1], rest.shape[1] + spare[0]
-    if count < 3:
+    if count < LEAST:
         raise ValueError(f"{count} runs more than levels: too few to estimate any noise")
     seen, inner = rest.T @ values, [rest.T @ part @ rest for part in parts[1:]]
 

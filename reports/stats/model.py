@@ -82,8 +82,9 @@ class Model:
         return self._effect(name, weights, part, self.sides(contrast))
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
-        """The effect with all else as in the base, where `effect` is a mean."""
-        return self._of_fit(name, contrast, "base") if self.is_mean and self._fit("base") else None
+        """The effect with all else as in the base, where `effect` is a mean and the runs tell interactions."""
+        fit = self._fit("base") if self.is_mean else None
+        return self._of_fit(name, contrast, "base") if fit is not None and fit.tells_pairs else None
 
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""

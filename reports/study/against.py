@@ -23,7 +23,7 @@ def against_note(study: Study, is_mean: bool) -> str:
     if is_mean:
         return (
             "Each Δ is the mean effect over the other enhancements on and off, by all runs that combine them. At the "
-            f"base: the effect with all else as in {base}, which is less certain and has no verdict."
+            f"base: the effect with all else as in {base}; it has no verdict."
         )
     if study.design == "leave-one-out":
         return (

@@ -32,14 +32,13 @@ _PLANES = (
     "move (no pass, the game not over)."
 )
 _NO_VERDICTS = (
-    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no q and no "
-    "verdict."
+    "Intervals are made as those of nats. Nobody decided beforehand to look at these: they have no q and no verdict."
 )
 
 
 def extra_tables(results: StudyResults, group: Group) -> tuple[Table, ...]:
-    """Tables of the main evaluation, effects by the runs of `group`; none while no trial has it. Metrics that no evaluation holds are named in a note.
-    Of a screen's many arms the base alone is in them."""
+    """Tables of the main evaluation, effects by the runs of `group`; none while no trial has it. Metrics that no
+    evaluation holds are named in a note. Of a screen's many arms the base alone is in them."""
     title = describe(results.study.evaluations[MAIN])
     named = results.study.arms[:1] if results.study.design == "screen" else results.study.arms
     arms = [arm.id for arm in named if results.evaluated(arm.id, MAIN)]

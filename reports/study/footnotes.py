@@ -6,7 +6,6 @@ from reports.results.costs import FLOPS_COUNTED, speed_note
 from reports.results.group import MAIN
 from reports.results.speed_and_looks import look_counts_text
 from reports.results.study_results import StudyResults
-from reports.stats.model import RunNoise
 from reports.stats.verdicts import EffectVerdict
 from reports.study.looks import looks_notes
 from reports.study.machines import machine_notes, trained_on
@@ -107,22 +106,17 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}. They are "
         f"{kind}."
     ]
-    if nats.noise is not None:
-        notes.append(f"Noise: standard deviation of {_noise_words(nats.noise)}.")
+    if (noise := nats.noise) is not None:
+        others = {"interactions of two": noise.pairs, "seeds": noise.seeds}
+        sizes = {name: size for name, size in others.items() if size is not None}
+        known = [f"of {name} {size:.4f}" if size >= 5e-5 else f"of {name} ≈ 0" for name, size in sizes.items()]
+        run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
+        notes.append(f"{', '.join([run, *known])}.")
     if judged := sum(effect.q is not None for effect in nats.effects.values()):
         notes.append(
-            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those that "
-            f"are called helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be "
+            f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those "
+            f"called helps or hurts (q at most {100 * alpha:g} %), at most one in {1 / alpha:.0f} is expected to be "
             "null or of the other sign."
         )
     left_out = [f"{printable(card, 80)} ({reason})" for card, reason in nats.left_out.items()]
     return [*notes, *([f"Not estimated: {', '.join(left_out)}."] if left_out else [])]
-
-
-def _noise_words(noise: RunNoise) -> str:
-    words = [f"a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"]
-    if noise.pairs is not None:
-        words.append(f"of interactions of two {noise.pairs:.4f}")
-    if noise.seeds is not None:
-        words.append(f"of seeds {noise.seeds:.4f}")
-    return ", ".join(words)

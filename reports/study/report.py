@@ -142,10 +142,10 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
 
 
 def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) -> str:
-    """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 and 44 runs, 32 of them of this study`."""
+    """`4 seeds`; `4 seeds, decided at look 1 of 4`; `27 runs with it and 44 without, 32 of them of this study`."""
     effect, look = nats.effects[contrast.card], look_words(results, contrast.card)
     own = sum(len(results.evaluated(arm, MAIN)) for arm in (*contrast.with_it, *contrast.without))
-    words = f"{effect.runs[0]} and {effect.runs[1]} runs"
+    words = f"{effect.runs[0]} runs with it and {effect.runs[1]} without"
     if own != sum(effect.runs):
         words += f", {own} of them of this study"
     elif effect.runs[0] == effect.runs[1] and not nats.is_mean:

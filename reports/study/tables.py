@@ -1,6 +1,6 @@
 """The tables of a study: arms, effects on the loss, effects on the hit rates with their cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ablations.study import Contrast, EvaluationRef, Study
@@ -44,12 +44,12 @@ _EFFECT_COLUMNS = (
     Column("delta", "Δ {split} nats", parts=("delta_{split}_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("at_base", "at the base", under="delta", parts=("at_base", *interval95("at_base"))),
-    Column("parts", "s.e.: runs, games", parts=("se_runs", "se_games")),
-    Column("q", "q"),
     Column("verdict", "verdict", "left"),
     BOUND,
-    Column("runs", "runs: with and without", "left", under="verdict", parts=("runs_with", "runs_without")),
-    Column("own", "of this study", brief=False, under="verdict"),
+    Column("q", "q", brief=False),
+    Column("parts", "s.e.: runs, games", parts=("se_runs", "se_games")),
+    Column("runs", "runs: with and without", parts=("runs_with", "runs_without")),
+    Column("own", "of this study", brief=False, under="runs"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
 )
 _DELTA_RATES = (
@@ -174,7 +174,7 @@ def _effect_cells(
         "verdict": cell(verdict_text(verdict, effect), str(verdict)),
         "bound": cell("", verdict_bound(verdict, effect)),
         "runs": cell(f"{effect.runs[0]} and {effect.runs[1]}", list(effect.runs)),
-        "own": cell(f"{len(trials)} of this study", len(trials)),
+        "own": cell(str(len(trials)), len(trials)),
     }
 
 

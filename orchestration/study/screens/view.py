@@ -69,7 +69,7 @@ def _runs(found: Screened, study: Study) -> str:
     seeds = ", ".join(map(str, study.seeds))
     how = f"each with seeds {seeds}" if each > 1 else f"each with one of the seeds {seeds}"
     folded = f", half of them with the sign of {found.design.folded} reversed" if found.design.folded else ""
-    return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off, clear of interactions of two"
+    return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
 
 
 def _power(study: Study, known: KnownNoise | None) -> Iterator[str]:

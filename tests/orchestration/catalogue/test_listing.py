@@ -68,7 +68,9 @@ def test_the_latest_study_that_is_still_there_counts(workspace, capsys):
 
 def test_a_finished_study_with_results_comes_first(workspace, capsys):
     some = {**EFFECT, "verdict": "unfinished", "q": None}
-    report(workspace, "a", {"elu": {**EFFECT, "verdict": "not a result", "q": None}}, created="2026-05-01", results=False)
+    report(
+        workspace, "a", {"elu": {**EFFECT, "verdict": "not a result", "q": None}}, created="2026-05-01", results=False
+    )
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 not a result gonn-b5 cpu kgs")
     report(workspace, "b", {"elu": some}, created="2026-04-01", done=(13, 32))
     assert line_of(listed(capsys, "elu")[0], "elu").endswith("−0.3969 unfinished 13/32 gonn-b5 cpu kgs")
