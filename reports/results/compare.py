@@ -24,8 +24,8 @@ class StudyAnalysis:
     """Effects of a study's cards on one metric of one evaluation, in its group.
 
     effects, verdicts: of the cards that have results; at_base: the effects with all else as in the base, where
-    `effects` are means over the others on and off (`is_mean`). left_out: why the other cards have none. runs: of the
-    group, and how many of them are the study's own; noise: of a run.
+    `effects` are means over the others on and off (`is_mean`) and the runs tell interactions. left_out: why the other
+    cards have none. runs: of the group, and how many of them are the study's own; noise: of a run.
     """
 
     metric: str
@@ -39,7 +39,7 @@ class StudyAnalysis:
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the others on and off."""
-        return bool(self.at_base)
+        return self.noise is not None and self.noise.pairs is not None
 
     def effect(self, card: str) -> Effect | None:
         """The effect of a card, None when it has no results yet."""
@@ -51,8 +51,8 @@ class StudyAnalysis:
 
     def in_arms(self, contrast: Contrast) -> Effect | None:
         """The effect as between the two arms of a contrast: at the base, where a mean over the others is another."""
-        single = len(contrast.with_it) == len(contrast.without) == 1
-        return self.at_base.get(contrast.card, self.effect(contrast.card)) if single else self.effect(contrast.card)
+        at_base = self.is_mean and len(contrast.with_it) == len(contrast.without) == 1
+        return (self.at_base if at_base else self.effects).get(contrast.card)
 
 
 def study_thresholds(study: Study) -> Thresholds:
