@@ -9,10 +9,9 @@ import pytest
 
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claim, judge_claims
 from reports.stats.claimed_effect import ClaimedEffect
-from reports.stats.clusters import ArmResult
-from reports.stats.estimates import Effect, Spread, mean_effect, quantile
+from reports.stats.clusters import ArmResult, EvaluationNoise
+from reports.stats.estimates import Effect, effect_of, mean_effect, quantile
 from reports.stats.verdicts import Thresholds
-from tests.reports.stats.checks import made_effect
 
 THRESHOLDS = Thresholds()
 UNIT, DF = 0.002, 9.0
@@ -28,10 +27,10 @@ def drawn(ruler: str, n: int = 5, zero: int | None = None) -> Effect:
 
 
 def around(delta: float, half: float, n: int = 5) -> Effect:
-    """An effect with half a 95 % interval."""
-    noise = Spread(half / quantile(0.975, DF), DF)
-    ends = {f"interval{level}": noise.interval(delta, level / 100) for level in (95, 90)}
-    return made_effect(noise.p_value(delta), n, delta=delta, se=noise.se, df=DF, **ends)
+    """An effect with half a 95 % interval; q is p."""
+    of_seeds = (half / quantile(0.975, DF)) ** 2, DF
+    effect = effect_of("t", delta, of_seeds, EvaluationNoise(0.0, 0.0, 2), (n, n))
+    return replace(effect, q=effect.p)
 
 
 def judged(effect: Effect, claim: ClaimedEffect, **options):
