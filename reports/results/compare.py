@@ -39,7 +39,7 @@ class StudyAnalysis:
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the others on and off."""
-        return bool(self.at_base)
+        return any(effect.is_mean for effect in self.effects.values())
 
     def effect(self, card: str) -> Effect | None:
         """The effect of a card, None when it has no results yet."""

@@ -51,6 +51,8 @@ def _together(
     """Runs that combine levels. options: `least` coverage of means and of effects at the base; of the noisy levels
     `own`; `among`: only these levels are looked at; `large`: interactions; `share`."""
     noisy, large = [level for level in noise.scale if level != BASE], options.get("large", LARGE if pair else {})
+    rows = np.array([levels for levels, _ in arms])
+    combined = rows.T @ rows > 0
 
     def draw(generator: np.random.Generator) -> Table:
         pairs = np.triu(pair * generator.standard_normal((len(effects), len(effects))), 1)
@@ -58,7 +60,7 @@ def _together(
             pairs[both] += size
         model = model_of(make_runs(generator, arms, effects, noise, pairs))
         table: dict[str, float] = {}
-        truths = effects + (pairs + pairs.T).sum(1) / 2, effects
+        truths = effects + (combined * (pairs + pairs.T)).sum(1) / 2, effects
         for prefix, found, truth in zip((MEAN, AT_BASE), effects_of(model), truths, strict=True):
             some = {level: each for level, each in found.items() if level in options.get("among", found)}
             table |= {f"{prefix}{question}": value for question, value in answers(some, truth, noisy).items()}
