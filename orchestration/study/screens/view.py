@@ -83,8 +83,8 @@ def power(study: Study, known: KnownNoise | None) -> list[str]:
     lines = [f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {studies}"]
     of_arm, sides = Counter(trial.arm for trial in study.trials), defaultdict[tuple[int, ...], list[str]](list)
     for contrast in study.contrasts:
-        counts = (sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without))
-        sides[tuple(counts)].append(contrast.card)
+        both = (contrast.with_it, contrast.without)
+        sides[tuple(sum(of_arm[arm] for arm in side) for side in both)].append(contrast.card)
     shown = f"smallest effect shown with {100 * thresholds.power:.0f} % power"
     for counts, names in sides.items():
         se = math.sqrt(spread**2 * sum(1 / count for count in counts) + known.evaluation_variance)
