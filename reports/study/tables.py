@@ -143,7 +143,7 @@ def effects_table(
             cells["verdict"] = Cell(reason, escape=True, short="no result yet")
         else:
             trials = used_trials(results, contrast, evaluation)
-            cells = _effect_cells(effect, analysis.at_base.get(contrast.card), verdict, trials, evaluation)
+            cells = effect_cells(effect, analysis.at_base.get(contrast.card), verdict, trials, evaluation)
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
@@ -157,9 +157,11 @@ def effects_table(
     )
 
 
-def _effect_cells(
+def effect_cells(
     effect: Effect, at_base: Effect | None, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int
 ) -> dict[str, Cell]:
+    """Of an effect on the loss; trials: the study's own ones."""
+
     def cell(text, value):
         return Cell(text, value, trials, evaluation)
 
