@@ -7,7 +7,7 @@ interactions; an effect is then the difference of two configurations, and its va
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,13 +26,13 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: levels with more noise than the others."""
+    nothing tells them). df: degrees of freedom of the runs'; noisier: settings with a level that has more noise."""
 
     run: float
     df: float
     pairs: float | None = None
     seeds: float | None = None
-    noisier: tuple[int, ...] = ()
+    noisier: tuple[Hashable, ...] = ()
 
 
 class Model:
@@ -66,7 +66,8 @@ class Model:
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        return RunNoise(run, max(1.0, self._by_game[2]), pairs if fit.tells_pairs else None, seeds, tuple(fit.noisier))
+        noisier = tuple(self.design.settings[level] for level in fit.noisier)
+        return RunNoise(run, max(1.0, self._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
 
     def effect(self, name: str, contrast: np.ndarray) -> Effect:
         """Of a combination of levels that the design separates; see `is_mean`."""
@@ -84,7 +85,10 @@ class Model:
         if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
             own, df = (prior * pool.run**2 + df * own) / (prior + df), prior + df
         part = (float(weights @ weights) * own, df) if df else None
-        return self._effect(name, weights, part, self.sides(contrast))
+        of_run = self.design.configurations  # of others the weights add up to 0: they only tell the noise of seeds
+        counts, sums = of_run.sum(0), weights @ of_run
+        runs = int(counts[sums > _TINY].sum()), int(counts[sums < -_TINY].sum())
+        return self._effect(name, weights, part, runs)
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
         """The effect with all else as in the base, where `effect` is a mean and the runs tell this too."""
@@ -113,7 +117,7 @@ class Model:
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""
         fit = self._fit("mean")
-        return fit.interactions() if self.is_mean and fit is not None else []
+        return fit.interactions() if self.is_mean and fit is not None and fit.tells_pairs else []
 
     def pair_effect(self, name: str, pair: Interaction, sign: int = 1) -> Effect:
         """A pair as a fixed effect, turned by a sign."""
