@@ -172,8 +172,8 @@ def gap_table(nets: Sequence[MeasuredNet], registry: Registry) -> Table | None:
             "net": text_cell(net.title),
             **_accuracies(net, number),
             "train": Cell(formats.level(train), train, trials),
-            "test": Cell(formats.level(test_loss.mean), test_loss.mean, evaluated, number),
-            "gap": Cell(formats.signed(test_loss.mean - train), test_loss.mean - train, trials, number),
+            "test": Cell(formats.level(test_loss.delta), test_loss.delta, evaluated, number),
+            "gap": Cell(formats.signed(test_loss.delta - train), test_loss.delta - train, trials, number),
             "samples": Cell(formats.samples(samples), samples),
             "seeds": Cell(str(len(evaluated)), len(evaluated)),
         }
@@ -198,12 +198,12 @@ def _accuracies(net: MeasuredNet, number: int) -> dict[str, Cell]:
     shares = {trial: share for trial, share in told if share is not None}
     cells = {name: Cell(formats.NONE) for name in ("train_top1", "test_top1", "gap_top1")}
     if test is not None:
-        cells["test_top1"] = Cell(formats.level(test.mean, "share"), test.mean, evaluated, number)
+        cells["test_top1"] = Cell(formats.level(test.delta, "share"), test.delta, evaluated, number)
     if shares:
         train = float(np.mean(list(shares.values())))
         cells["train_top1"] = Cell(formats.level(train, "share"), train, tuple(shares))
         if test is not None:
-            gap = test.mean - train
+            gap = test.delta - train
             cells["gap_top1"] = Cell(formats.signed(gap, "share"), gap, tuple(shares), number)
     return cells
 

@@ -27,7 +27,7 @@ from reports.pages import page_text
 from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
-from reports.results.page_family import judge_page
+from reports.results.page import judge_page
 from reports.scaling.page import samples_section
 from reports.search.report import SearchReport
 from reports.study.render import ReportFiles
@@ -98,13 +98,11 @@ def worth_showing(reports: Sequence[Report]) -> tuple[list[Report], list[Report]
 
 
 def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
-    """Every trial and every effect of every study as CSV, those without results too: `frames.trials()` and
+    """Every trial of every study and every effect as CSV, those without results too: `frames.trials()` and
     `frames.effects()`."""
     trials = (row for report in reports for row in trial_rows(report.results))
-    on_page = judge_page((report.study, report.analyses) for report in reports)
-    effects = (
-        row for report in reports for row in effect_rows(report.results, report.analyses, report.worths, on_page)
-    )
+    page = judge_page([report for report in reports if report.study.contrasts])
+    effects = (row for each in page for row in effect_rows(each, each.report.worths.get(each.card)))
     return {
         "all-trials.csv": csv_bytes(make_frame("trials", trials)),
         "all-effects.csv": csv_bytes(make_frame("effects", effects)),

@@ -130,7 +130,7 @@ def _read(
         loss = None if number is None else level(net, number, "nats")
         if loss is None:
             continue
-        strength = elo_of_nats(points, loss.mean, loss.interval95, covariance)
+        strength = elo_of_nats(points, loss.delta, loss.interval95, covariance)
         trials = tuple(trial.id for trial in net.evaluated(number))
         text = "outside the table"
         values: list[float] | None = None
@@ -140,7 +140,7 @@ def _read(
             text = f"{elo} [{low}, {high}]"
         cells = {
             "net": text_cell(f"{net.name} ({net.study.budget_label})"),
-            "nats": Cell(f"{loss.mean:.4f}", loss.mean, trials, number),
+            "nats": Cell(f"{loss.delta:.4f}", loss.delta, trials, number),
             "elo": Cell(text, values, trials, number),
         }
         rows.append(Row(f"{net.name}, {net.study.budget_label}, {net.trials[0].id}", cells))

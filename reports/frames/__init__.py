@@ -15,7 +15,7 @@ from reports.claims.findings import find_claims
 from reports.frames import rows
 from reports.frames.build import arm_columns, describe, make_frame
 from reports.frames.source import Source, Wanted
-from reports.results.page_family import judge_page
+from reports.results.page import judge_page
 
 __all__ = ["claims", "curves", "describe", "effects", "evaluations", "games", "trials"]
 
@@ -73,13 +73,13 @@ def effects(
     data: Wanted = None,
     workspace: Path | str | None = None,
 ) -> pd.DataFrame:
-    """A row a study, card, evaluation and metric that has results, with the numbers of the study's report; p and
-    verdicts also among all effects of the frame that are of one kind (`reports.results.page_family`)."""
+    """A row an enhancement, group of runs, evaluation and metric that has results; q and verdicts are over all effects
+    of the frame on one metric (`reports.results.page`)."""
     source = Source(workspace, study=study, base=base, budget=budget, data=data)
     analysed = list(source.analysed())
-    on_page = judge_page((results.study, analyses) for results, analyses in analysed)
-    told = ((results, analyses, source.worths(results, analyses)) for results, analyses in analysed)
-    return make_frame("effects", (row for each in told for row in rows.effect_rows(*each, on_page)))
+    worths = {each.results.study.id: source.worths(each) for each in analysed}
+    page = ((row, worths[row.report.results.study.id].get(row.card)) for row in judge_page(analysed))
+    return make_frame("effects", (row for each in page for row in rows.effect_rows(*each)))
 
 
 def claims(

@@ -1,8 +1,8 @@
 """Rows of the frames, from results and reports that were read already."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
-from ablations.study import Contrast, Study
+from ablations.study import Study
 from gonn_core.evaluation.derived import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
 from gonn_core.play.match.record import player_id
@@ -10,12 +10,12 @@ from gonn_core.rating.matches import SIDES, Match, game_points
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.play.all_games import trial_names
 from reports.play.players import player_names
-from reports.results.compare import StudyAnalysis, used_trials
+from reports.results.compare import used_trials
 from reports.results.curves import curve_value
 from reports.results.group import MAIN
-from reports.results.page_family import EffectKey, OnPage
+from reports.results.page import OnPage, PageRow
 from reports.results.study_results import StudyResults, TrialResult
-from reports.stats.estimates import Effect, Interval
+from reports.stats.estimates import Interval
 from reports.worth.worth import Worth
 
 Row = dict[str, object]
@@ -71,20 +71,11 @@ def curve_rows(results: StudyResults) -> Iterator[Row]:
             }
 
 
-def effect_rows(
-    results: StudyResults,
-    analyses: Mapping[tuple[int, str], StudyAnalysis],
-    worths: Mapping[str, Worth],
-    on_page: Mapping[EffectKey, OnPage],
-) -> Iterator[Row]:
-    """A row an effect that has results: card, evaluation, metric. worths: by card, of the effects on the main loss;
-    on_page: what an effect is among all rows."""
-    for contrast in results.study.contrasts:
-        for (number, metric), analysis in analyses.items():
-            if (effect := analysis.effect(contrast.card)) is not None:
-                worth = worths.get(contrast.card) if (number, metric) == (MAIN, "nats") else None
-                page = on_page[EffectKey(results.study.id, number, metric, contrast.card)]
-                yield {**_effect(results, contrast, number, metric, analysis, effect, page), **_worth(worth)}
+def effect_rows(row: PageRow, worth: Worth | None) -> Iterator[Row]:
+    """A row an evaluation and metric of an enhancement in a group. worth: of its effect on the main loss."""
+    for (number, metric), page in row.effects.items():
+        main = (number, metric) == (MAIN, "nats")
+        yield {**_effect(row, number, metric, page), **_worth(worth if main else None)}
 
 
 def _worth(worth: Worth | None) -> Row:
@@ -95,46 +86,38 @@ def _worth(worth: Worth | None) -> Row:
     return row
 
 
-def _effect(
-    results: StudyResults,
-    contrast: Contrast,
-    number: int,
-    metric: str,
-    analysis: StudyAnalysis,
-    effect: Effect,
-    page: OnPage,
-) -> Row:
-    assert analysis.table is not None  # it holds the effect
+def _effect(row: PageRow, number: int, metric: str, page: OnPage) -> Row:
+    results, effect, at_base = row.report.results, page.effect, page.at_base
     study, evaluation = results.study, results.study.evaluations[number]
+    trials = used_trials(results, row.contrast, number)
     return {
         **_study(study),
         **_evaluation(study, number),
-        "design": study.design,
-        "card": contrast.card,
+        "card": row.card,
         "metric": metric,
         "unit": METRICS[metric].unit,
         "better": METRICS[metric].better,
+        "estimand": "mean" if at_base else "base",
         "difference": effect.delta,
-        "se_seeds": effect.se_seed,
+        "se_runs": effect.se_seed,
         "se_games": effect.se_eval,
         "se": effect.se,
         "df": effect.df,
         **_ends("interval95", effect.interval95),
         **_ends("interval90", effect.interval90),
-        **_ends("own_interval95", effect.own_interval95),
+        "at_base": at_base and at_base.delta,
+        **_ends("at_base", at_base.interval95 if at_base else None),
         "p": effect.p,
-        "p_adjusted": effect.p_adjusted,
-        "p_page": page.p,
-        "margin": analysis.table.margins[contrast.card],
+        "q": effect.q,
         "verdict": str(page.verdict),
-        "verdict_study": str(analysis.verdict(contrast.card)),
         "bound": effect.bound,
-        "seeds": effect.n,
-        "paired": effect.paired,
-        "pooled": effect.pooled,
+        "could_show": page.could_show,
+        "runs_with": effect.runs[0],
+        "runs_without": effect.runs[1],
+        "own_runs": len(trials),
         "positions": evaluation.positions,
         "games": evaluation.games,
-        "trials": " ".join(used_trials(results, contrast, effect, number)),
+        "trials": " ".join(trials),
     }
 
 

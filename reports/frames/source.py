@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from ablations.registry import Registry, load_registry
 from ablations.study import Study, read_study
@@ -22,6 +23,13 @@ from reports.worth.worth import Worth
 
 Wanted = str | Iterable[str] | None
 """A name, several, or all (None)."""
+
+
+class Analysed(NamedTuple):
+    """A study's results, and its statistics by evaluation and metric."""
+
+    results: StudyResults
+    analyses: Mapping[tuple[int, str], StudyAnalysis]
 
 
 class Source:
@@ -79,15 +87,16 @@ class Source:
         for study in self.studies:
             yield self._load(study)
 
-    def analysed(self) -> Iterator[tuple[StudyResults, dict[tuple[int, str], StudyAnalysis]]]:
+    def analysed(self) -> Iterator[Analysed]:
         """Results and statistics, as the report of the study has them, of every wanted study that compares anything."""
         for results in self.results():
             if results.study.evaluations and results.study.contrasts:
-                yield results, study_analyses(results, self.registry, self._groups.of(results.study))
+                yield Analysed(results, study_analyses(results, self.registry, self._groups.of(results.study)))
 
-    def worths(self, results: StudyResults, analyses: Mapping[tuple[int, str], StudyAnalysis]) -> Mapping[str, Worth]:
+    def worths(self, analysed: Analysed) -> Mapping[str, Worth]:
         """Card -> what its effect on the loss is worth, as the report of the study has it."""
-        return study_worths(results, analyses[MAIN, "nats"], self._controls.of(results.study))
+        results = analysed.results
+        return study_worths(results, analysed.analyses[MAIN, "nats"], self._controls.of(results.study))
 
     @cached_property
     def _controls(self) -> Controls:

@@ -11,8 +11,9 @@ from reports.html.curves import caption, study_curves
 from reports.html.effects import summary_effects
 from reports.html.page import html_page, picture_address, prose
 from reports.html.summary import book_summary, study_headline
-from reports.results.compare import OF_RUNS, study_thresholds
+from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
+from reports.results.study_results import OF_RUNS
 from reports.study.report import Report
 from reports.summary.lines import SummaryLine, summary_lines
 from reports.tables.cells import Table

@@ -11,6 +11,7 @@ from ablations.registry import Registry
 from reports.html.bars import bar, scale
 from reports.results.study_results import StudyResults
 from reports.screen.commands import study_command
+from reports.stats.verdicts import LEANING
 from reports.study.report import Report
 from reports.study.report_tables import ReportTables
 from reports.study.tables import cost_cells
@@ -59,8 +60,7 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
     for contrast in report.study.contrasts:
         card, cells = contrast.card, effects[contrast.card]
         own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
-        own |= {key: cells[key] for key in ("verdict", "parameters", "speed")}
-        own["verdict"] = replace(own["verdict"], text=own["verdict"].text.partition(" (q")[0])  # beside its q
+        own |= {"verdict": _without_q(cells["verdict"]), "parameters": cells["parameters"], "speed": cells["speed"]}
         own |= {"top1": _first(rates[card]["top1"]), **_about(card, registry, report)}
         rows.append(Row(card, own))
         told = [("s.e.: runs, games", cells["parts"]), ("runs: with and without", cells["runs"])]
@@ -81,24 +81,22 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Regist
     rows, details = [], {}
     for line, row in zip(lines, table.rows, strict=True):
         report, cells = line.report, row.cells
-        contrast = next(each for each in report.study.contrasts if each.card == line.card)
-        own = {key: cells[key] for key in ("delta", "interval", "verdict", "top1")}
-        own |= {"p": cells["p_page"], "worth": cells.get("worth", Cell(formats.NONE))}
-        own |= {key: cell for key, cell in cost_cells(report.results, contrast).items() if key != "flops"}
+        own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
+        own |= {"verdict": _without_q(cells["verdict"]), "top1": cells["top1"]}
+        own |= {key: cell for key, cell in cost_cells(report.results, line.contrast).items() if key != "flops"}
         own |= _about(line.card, registry, report)
         key = row.key
         rows.append(Row(key, own))
-        told = [("p in its study", cells["p"].text), ("could show", cells["shown"].text)]
-        told += [("seeds", cells["seeds"].text), ("the document", cells["claimed"].text)]
+        told = [("could show", cells["shown"].text), ("runs: with and without", cells["runs"].text)]
+        told += [("of them of the study", cells["own"].text), ("the document", cells["claimed"].text)]
         told += [("on that claim", cells["judged"].text), ("FLOPs", cells["cost"].text)]
         details[key] = [*told, *_behind(own, report)]
     rows.sort(key=_order)
-    columns = tuple(replace(column, title="p (page)") if column.key == "p" else column for column in _COLUMNS)
-    return _effects(rows, details, columns)
+    return _effects(rows, details, _COLUMNS)
 
 
 def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column], notes: tuple[str, ...] = ()) -> Effects:
-    empty = {key for key in ("worth", "at_base") if all(_cell(row, key).value is None for row in rows)}
+    empty = {key for key in ("worth", "at_base") if all(row.cells[key].value is None for row in rows)}
     kept = tuple(column for column in columns if column.key not in empty)
     known = {row.key: _ends(row) for row in rows if row.cells["delta"].value is not None}
     edge = scale(known.values())
@@ -106,18 +104,19 @@ def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column], n
     return Effects(Table("enhancements", "Enhancements", kept, tuple(rows), notes), details, bars, edge)
 
 
-def _cell(row: Row, key: str) -> Cell:
-    return row.cells.get(key, Cell(formats.NONE))
-
-
 def _order(row: Row) -> tuple:
-    """What helps first, then what hurts, then all else; by the size of the effect."""
+    """What helps first, then what hurts, then what leans to it, then all else; by the size of the effect."""
     verdict, delta = verdict_word(row.cells["verdict"].text), row.cells["delta"].value
-    return verdict != "helps", verdict != "hurts", delta is None, -abs(delta or 0.0), row.key
+    return verdict != "helps", verdict != "hurts", verdict not in LEANING, delta is None, -abs(delta or 0.0), row.key
 
 
 def _ends(row: Row) -> list[float]:
     return row.cells["interval"].value or [row.cells["delta"].value]
+
+
+def _without_q(cell: Cell) -> Cell:
+    """A verdict beside a column of q."""
+    return replace(cell, text=cell.text.partition(" (q")[0])
 
 
 def _first(cell: Cell) -> Cell:

@@ -31,6 +31,12 @@ class Cost:
     flops: float
     samples_per_s: float | None
 
+    def time_to(self, other: "Cost") -> float | None:
+        """Time per sample of this one over that of the other, None where a speed was not measured."""
+        if self.samples_per_s is None or other.samples_per_s is None:
+            return None
+        return other.samples_per_s / self.samples_per_s
+
 
 def arm_cost(results: StudyResults, arm: str) -> Cost:
     """Counted from the arm's configuration; the speed is the measured one."""

@@ -155,7 +155,7 @@ class Group:
         # Runs of one seed have something in common where they see the same positions.
         seen = [(run.trial.seed, _settings(run.arm.config)[VIEW]) for run, _ in read]
         numbers = {each: number for number, each in enumerate(dict.fromkeys(seen))}
-        design = Design(changes, [paths for paths, _ in levels], [numbers[each] for each in seen])
+        design = Design(changes, [", ".join(paths) for paths, _ in levels], [numbers[each] for each in seen])
         sums, counts = np.stack([sums for _, (sums, _) in read]), read[0][1][1]
         return Model(design, sums, counts), levels
 

@@ -11,8 +11,7 @@ from gonn_core.metrics import METRICS
 from reports.results.compare import arm_key
 from reports.results.study_results import StudyResults, TrialResult, arm_result
 from reports.results.sums import SummedEvaluation
-from reports.stats.clusters import evaluation_noise
-from reports.stats.estimates import Interval, spread
+from reports.stats.estimates import Effect, mean_effect
 from reports.tables import formats
 from reports.tables.cells import Cell
 
@@ -61,14 +60,6 @@ class MeasuredNet:
         return [evaluation for evaluation in evaluations if evaluation is not None]
 
 
-@dataclass(frozen=True)
-class Level:
-    """A metric of one net: mean over seeds, 95 % interval for new seeds and new games (None with one seed)."""
-
-    mean: float
-    interval95: Interval | None
-
-
 def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
     """Of these studies all arms with a finished trial, by base, budget and data; the base first, then by name."""
     nets: dict[tuple, MeasuredNet] = {}
@@ -89,18 +80,10 @@ def measured_nets(studies: Sequence[StudyResults]) -> list[MeasuredNet]:
     )
 
 
-def level(net: MeasuredNet, number: int, metric: str) -> Level | None:
-    """A metric of the evaluation of that number; None while no trial has it."""
+def level(net: MeasuredNet, number: int, metric: str) -> Effect | None:
+    """A metric of the evaluation of that number, by its seeds and games; None while no trial has it."""
     result = arm_result(tuple(trial.seed for trial in net.evaluated(number)), net.evaluations(number), metric)
-    if result is None:
-        return None
-    means, n = result.means, len(result.seeds)
-    if n == 1:
-        return Level(float(means.mean()), None)
-    noise = evaluation_noise([(1.0, result.sums)], result.counts)
-    return Level(
-        float(means.mean()), spread(float(means.var(ddof=1)) / n, n - 1, noise).interval(float(means.mean()), 0.95)
-    )
+    return None if result is None else mean_effect(metric, result)
 
 
 def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
@@ -109,7 +92,7 @@ def level_cell(net: MeasuredNet, number: int | None, metric: str) -> Cell:
     if measured is None:
         return Cell(formats.NONE)
     unit = METRICS[metric].unit
-    text, value = formats.level(measured.mean, unit), [measured.mean]
+    text, value = formats.level(measured.delta, unit), [measured.delta]
     if measured.interval95 is not None:
         ends = [measured.interval95.low, measured.interval95.high]
         texts = [formats.minus(f"{100 * end:.2f}" if unit == "share" else f"{end:.4f}") for end in ends]
@@ -123,7 +106,7 @@ def perplexity_cell(net: MeasuredNet, number: int | None) -> Cell:
     measured = None if number is None else level(net, number, "nats")
     if measured is None:
         return Cell(formats.NONE)
-    value = math.exp(measured.mean)
+    value = math.exp(measured.delta)
     return Cell(f"{value:.2f}", value, tuple(trial.id for trial in net.evaluated(number)), number)
 
 

@@ -2,10 +2,10 @@
 effects of one metric on the page."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
-from ablations.study import Contrast, Study
+from ablations.study import Contrast
 from gonn_core.metrics import METRICS
 from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.group import MAIN, conditions
@@ -14,17 +14,18 @@ from reports.stats.estimates import Effect
 from reports.stats.power import page_level, smallest_shown
 from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect, with_q
 
-Analyses = Mapping[tuple[int, str], StudyAnalysis]
-"""Statistics of a study by evaluation and metric."""
+
+class Analysed(Protocol):
+    """A study's results and statistics, as its report and the frames have them."""
+
+    @property
+    def results(self) -> StudyResults: ...
+
+    @property
+    def analyses(self) -> Mapping[tuple[int, str], StudyAnalysis]: ...
 
 
-class EffectKey(NamedTuple):
-    """An effect of a page: a row shows it."""
-
-    study: str
-    evaluation: int
-    metric: str
-    card: str
+Report = TypeVar("Report", bound=Analysed)
 
 
 @dataclass(frozen=True)
@@ -39,56 +40,66 @@ class OnPage:
     could_show: float | None
 
 
-def page_rows(analysed: Sequence[tuple[StudyResults, Analyses]]) -> list[tuple[StudyResults, Analyses, Contrast]]:
-    """Every enhancement once for each group of runs, in the order of the studies: of several studies that ask for it in
-    one, that with the most runs of its own."""
-    best: dict[tuple, tuple[tuple, StudyResults, Analyses, Contrast]] = {}
-    for results, analyses in analysed:
-        study = results.study
-        for contrast in study.contrasts:
-            effect = analyses[MAIN, "nats"].effect(contrast.card)
-            key = conditions(study), contrast.card, None if effect is None else (effect.delta, effect.se)
-            arms = {*contrast.with_it, *contrast.without}
-            own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
-            # The one with looks counts, for its p is that of all of them.
-            rank = effect is not None, results.unjudged is None, study.looks is not None, own
-            if key not in best or rank > best[key][0]:
-                best[key] = rank, results, analyses, contrast
-    known = {key[:2] for key, (rank, *_) in best.items() if rank[0]}
-    return [each[1:] for key, each in best.items() if each[0][0] or key[:2] not in known]
+@dataclass(frozen=True)
+class PageRow(Generic[Report]):
+    """An enhancement in a group of runs. report: of the study that it is shown for; effects: (evaluation, metric) ->
+    what the page says, of those that have results."""
+
+    report: Report
+    contrast: Contrast
+    effects: dict[tuple[int, str], OnPage] = field(default_factory=dict)
+
+    @property
+    def card(self) -> str:
+        return self.contrast.card
 
 
-def judge_page(
-    analysed: Sequence[tuple[StudyResults, Analyses]], shown: Collection[tuple[int, str]] | None = None
-) -> dict[EffectKey, OnPage]:
-    """Every effect of `page_rows` that has results, judged among all of its metric and kind of test games on the page.
+def judge_page(reports: Sequence[Report], shown: Collection[tuple[int, str]] | None = None) -> list[PageRow[Report]]:
+    """Every enhancement once for each group of runs, in the order of the studies, its effects judged among all of their
+    metric and kind of test games on the page.
 
     shown: the evaluations and metrics of which the page shows effects, None: of all that there are.
     """
-    families: dict[tuple, dict[EffectKey, tuple[Study, Effect, StudyAnalysis]]] = {}
-    for results, analyses, contrast in page_rows(analysed):
-        study = results.study
-        for (number, metric), analysis in analyses.items():
-            effect = analysis.effect(contrast.card)
+    rows = _rows(reports)
+    families: dict[tuple, dict[tuple[int, int, str], Effect]] = {}
+    for place, row in enumerate(rows):
+        study = row.report.results.study
+        for (number, metric), analysis in row.report.analyses.items():
+            effect = analysis.effect(row.card)
             if effect is not None and (shown is None or (number, metric) in shown):
                 evaluation = study.evaluations[number]
                 family = metric, evaluation.split, evaluation.history, study.first_look
-                key = EffectKey(study.id, number, metric, contrast.card)
-                families.setdefault(family, {})[key] = study, effect, analysis
-    found: dict[EffectKey, OnPage] = {}
-    for (metric, *_), members in families.items():
-        better = METRICS[metric].better
-        assert better is not None, f"{metric} is not judged"
-        thresholds = study_thresholds(next(iter(members.values()))[0])
-        effects = with_q({key: effect for key, (_, effect, _) in members.items()}, thresholds)
+                families.setdefault(family, {})[place, number, metric] = effect
+    for members in families.values():
+        thresholds = study_thresholds(rows[next(iter(members))[0]].report.results.study)
+        effects = with_q(members, thresholds)
         judged = [each.q for each in effects.values() if each.q is not None]
-        for key, (_, _, analysis) in members.items():
-            own = analysis.verdicts[key.card]
-            unjudged = own in (EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT)
-            verdict = own if unjudged else judge_effect(effects[key], better, thresholds)
-            could = _could_show(effects[key], judged, thresholds)
-            found[key] = OnPage(effects[key], verdict, analysis.at_base.get(key.card), could)
-    return found
+        for (place, number, metric), effect in effects.items():
+            row, better = rows[place], METRICS[metric].better
+            assert better is not None, f"{metric} is not judged"
+            verdict = row.report.results.unjudged or judge_effect(effect, better, thresholds)
+            at_base = row.report.analyses[number, metric].at_base.get(row.card)
+            row.effects[number, metric] = OnPage(effect, verdict, at_base, _could_show(effect, judged, thresholds))
+    return rows
+
+
+def _rows(reports: Sequence[Report]) -> list[PageRow[Report]]:
+    """Of several studies that ask for an enhancement in one group a finished one, then that with looks, whose p is that
+    of all of them, then that with the most runs of its own."""
+    best: dict[tuple, tuple[tuple, PageRow[Report]]] = {}
+    for report in reports:
+        results, study = report.results, report.results.study
+        for contrast in study.contrasts:
+            effect = report.analyses[MAIN, "nats"].effect(contrast.card)
+            told = None if effect is None else f"{effect.delta:.6g} ± {effect.se or 0.0:.6g}"
+            key = conditions(study), contrast.card, told
+            arms = {*contrast.with_it, *contrast.without}
+            own = sum(trial.result is not None for trial in results.trials if trial.arm in arms)
+            rank = results.unjudged is None, study.looks is not None, own
+            if key not in best or rank > best[key][0]:
+                best[key] = rank, PageRow(report, contrast)
+    known = {key[:2] for key in best if key[2] is not None}
+    return [row for key, (_, row) in best.items() if key[2] is not None or key[:2] not in known]
 
 
 def _could_show(effect: Effect, judged: Sequence[float], thresholds: Thresholds) -> float | None:

@@ -8,9 +8,9 @@ import numpy as np
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
 from reports.scaling.courses import Course, Measured
+from reports.study.tables import effect_cells
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-from reports.tables.verdicts import verdict_text
 from reports.worth.curve import ControlCurve
 from reports.worth.effects import WORTH_COLUMNS, worth_cells
 from reports.worth.envelope import FURTHEST, envelope
@@ -29,9 +29,8 @@ _EFFECTS = (
     Column("delta", "Δ test nats", parts=("delta_test_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),
     Column("verdict", "verdict", "left"),
-    Column("p", "p (this page)", brief=False, under="verdict"),
-    Column("p_study", "p (its study)", brief=False, under="verdict"),
-    Column("seeds", "seeds", brief=False, under="samples"),
+    Column("q", "q", printed=False),
+    Column("runs", "runs: with and without", "left", brief=False, under="verdict", parts=("runs_with", "runs_without")),
 )
 _WORTH = tuple(replace(column, brief=False) for column in WORTH_COLUMNS)
 _TRENDS = (
@@ -53,7 +52,7 @@ _TREND_NOTE = (
     "at the level of the verdicts, steady where its 90 % interval lies within the smallest effect that counts. The "
     "studies share no trial; they share their test games, which makes the interval a little too wide."
 )
-_PAGE_NOTE = "p (this page) is adjusted over all effects of this page on one base at one number of samples."
+_PAGE_NOTE = "Effects are at the base, so that those at different samples are of one question; q is over this page."
 _RATE_NOTE = (
     "Learning rate and warm-up are those of the budget for its own number of samples, at every number; the rate falls "
     "to its end within each."
@@ -95,18 +94,12 @@ def effects_over_samples(courses: Sequence[Course]) -> Table | None:
 
 
 def _effect_row(course: Course, each: Measured, worths: bool) -> Row:
-    effect, trials = each.effect, used_trials(each.report.results, each.contrast, each.effect, MAIN)
-    ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else None
+    trials = used_trials(each.report.results, each.contrast, MAIN)
     cells = {
+        **effect_cells(each.effect, None, each.verdict, trials, MAIN),
         "card": text_cell(course.card),
         "base": text_cell(course.label),
         "samples": Cell(formats.count(each.samples), each.samples),
-        "delta": Cell(formats.signed(effect.delta), effect.delta, trials, MAIN),
-        "interval": Cell(formats.interval(effect.interval95), ends, trials, MAIN),
-        "verdict": text_cell(verdict_text(each.verdict, effect), trials),
-        "p": Cell(formats.p_value(effect.p_adjusted), effect.p_adjusted, trials, MAIN),
-        "p_study": Cell(formats.p_value(each.own_p), each.own_p, trials, MAIN),
-        "seeds": Cell(str(effect.n), effect.n, trials, MAIN),
         **(worth_cells(each.report.worths.get(course.card)) if worths else {}),
     }
     return Row(f"{course.label}:{course.card}:{each.samples}", cells)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ablations.registry import Registry
 from gonn_core.errors import printable
-from reports.stats.verdicts import EffectVerdict
+from reports.stats.verdicts import LEANING, SHOWN, EffectVerdict
 from reports.study.footnotes import warnings
 from reports.study.report import Report
 from reports.summary.best_claims import UNJUDGED, best_findings, count_claims
@@ -18,6 +18,8 @@ NAMED_AT_MOST = 12
 _PLURAL = {
     "helps": "help",
     "hurts": "hurt",
+    "leans to helping": "lean to helping",
+    "leans to hurting": "lean to hurting",
     "count agrees": "counts agree",
     "count differs": "counts differ",
 }
@@ -37,7 +39,8 @@ def page_warnings(reports: Sequence[Report]) -> list[str]:
 
 
 def headline(lines: Sequence[SummaryLine]) -> str:
-    """`9 enhancements: 2 help, 7 not shown.`; where some were measured more than once the number of effects too."""
+    """`9 enhancements: 2 help, 3 lean to helping, 4 not shown.`; where some were measured under several conditions the
+    number of effects too."""
     cards = len({line.card for line in lines})
     many = f"{cards} enhancement{'s' * (cards != 1)}"
     if len(lines) != cards:
@@ -59,9 +62,9 @@ def counted(verdicts: Iterable[str]) -> str:
 
 
 def _named(lines: Sequence[SummaryLine]) -> list[str]:
-    """Which help and which hurt, by size."""
+    """Which help or hurt, and which lean to it, by size."""
     sentences = []
-    for verdict, word in ((EffectVerdict.HELPS, "Helps"), (EffectVerdict.HURTS, "Hurts")):
+    for verdict in (*SHOWN, *LEANING):
         chosen = [
             (abs(line.effect.delta), line, line.effect)
             for line in lines
@@ -70,12 +73,11 @@ def _named(lines: Sequence[SummaryLine]) -> list[str]:
         chosen.sort(key=lambda each: -each[0])
         names = [
             f"{printable(line.card, 80)} {formats.signed(effect.delta)} on {printable(line.report.study.base, 80)}"
-            + " (screen)" * (line.report.study.design == "screen")
             for _, line, effect in chosen[:NAMED_AT_MOST]
         ]
         if names:
             more = f", and {len(chosen) - len(names)} more" if len(chosen) > len(names) else ""
-            sentences.append(f"{word} (Δ test nats): {', '.join(names)}{more}.")
+            sentences.append(f"{verdict.capitalize()} (Δ test nats): {', '.join(names)}{more}.")
     return sentences
 
 

@@ -21,10 +21,7 @@ def forest(lines: Sequence[SummaryLine], name: str, title: str) -> Picture | Non
     """The picture of these lines; None while no effect is known."""
     if not any(line.effect is not None for line in lines):
         return None
-    shown = [
-        (line.card, line.system, line.effect, line.page, line.shown, line.report.study.base, _claims(line))
-        for line in lines
-    ]
+    shown = [(line.card, line.system, line.page, line.report.study.base, _claims(line)) for line in lines]
     return Picture(name, title, lambda: draw_summary(lines, name), shown)
 
 
@@ -52,14 +49,9 @@ def rows_of(lines: Sequence[SummaryLine]) -> list[SummaryLine | str]:
     return rows
 
 
-def row_name(line: SummaryLine) -> str:
-    """`chain_pooling`; `chain_pooling (screen)` where it was one of many in every run."""
-    return printable(line.card, 40) + (" (screen)" if line.report.study.design == "screen" else "")
-
-
 def name_rows(axes, rows: Sequence[SummaryLine | str]) -> None:
     """Names of rows left of an axis; those of bases in bold."""
-    names = [printable(row, 60) if isinstance(row, str) else row_name(row) for row in rows]
+    names = [printable(row, 60) if isinstance(row, str) else printable(row.card, 40) for row in rows]
     axes.set_yticks(range(len(rows)), names)
     for label, row in zip(axes.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if isinstance(row, str) else "normal")
@@ -79,8 +71,8 @@ def _paint(figure: Figure, rows: Sequence[SummaryLine | str]) -> None:
     off, claimed, verdicts = False, set(), []
     for place, line, effect in lines:
         assert effect is not None and line.page is not None  # of the others nothing is drawn
-        if line.shown is not None:
-            axes.barh(place, 2 * line.shown, left=-line.shown, height=0.72, color="0.93", zorder=0)
+        if (shown := line.page.could_show) is not None:
+            axes.barh(place, 2 * shown, left=-shown, height=0.72, color="0.93", zorder=0)
         verdicts.append(line.page.verdict)
         off |= draw_effect(axes, place, effect.delta, effect.interval95, MARKS[line.page.verdict], within)
         for finding in _claims(line):

@@ -6,6 +6,7 @@ from ablations.study import Contrast, Study
 from reports.results.compare import StudyAnalysis
 from reports.results.costs import mean_cost
 from reports.results.study_results import StudyResults
+from reports.stats.verdicts import LEANING, SHOWN
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, interval95
 from reports.worth.controls import samples_of
@@ -19,16 +20,18 @@ WORTH_COLUMNS = (
 EXPLAINED = (
     "Worth: by what factor more samples, or time, the net without the enhancement would have to be trained to be as "
     "good as the one with it, read off the control's loss over samples; time is that times the ratio of samples/s. "
-    "The interval holds the noise of the effect and of the curve. Beyond the most samples the curve is followed along "
-    "its last segment, though curves flatten: a worth from there is rather too small."
+    "The interval holds the noise of the effect and of the curve. Beyond the fewest and the most samples the curve is "
+    "followed along its outer segment, though curves flatten: a worth from below is rather too large, one from above "
+    "rather too small. Of effects that are shown or lean."
 )
 
 
 def study_worths(results: StudyResults, nats: StudyAnalysis, curve: ControlCurve | None) -> dict[str, Worth]:
-    """Card -> worth of its effect on the loss, of those whose control has a curve."""
+    """Card -> worth of its effect on the loss, of those that are shown or lean and whose control has a curve."""
     if curve is None or not curve.ready:
         return {}
-    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in results.study.contrasts}
+    told = [each for each in results.study.contrasts if nats.verdict(each.card) in (*SHOWN, *LEANING)]
+    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in told}
     return {card: worth for card, worth in worths.items() if worth is not None}
 
 
@@ -39,8 +42,9 @@ def _worth(results: StudyResults, contrast: Contrast, nats: StudyAnalysis, curve
     ratio = worth_in_samples(curve, effect, samples_of(control), control_has_it(results.study, contrast))
     if ratio is None:
         return None
-    on, off = (mean_cost(results, side).samples_per_s for side in (contrast.with_it, contrast.without))
-    time = ratio.scaled(on / off) if on is not None and off is not None else None
+    on, off = (mean_cost(results, side) for side in (contrast.with_it, contrast.without))
+    slower = on.time_to(off)
+    time = None if slower is None else ratio.scaled(1 / slower)
     return Worth(ratio, time, tuple(trial for point in curve.points for trial in point.trials))
 
 
@@ -70,7 +74,7 @@ def _cell(ratio: Ratio | None, worth: Worth) -> Cell:
 def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mapping[str, Worth]) -> str:
     """What the worth is, or what is missing for it; nothing of a study that compares nothing."""
     study = results.study
-    if not study.contrasts or curve is None:
+    if not study.contrasts or curve is None or (curve.ready and not worths):
         return ""
     if worths:
         numbers = ", ".join(formats.about(point.samples) for point in curve.points)

@@ -31,7 +31,7 @@ def effects_elsewhere(
     study: Study, studies: Sequence[Study], effects_of: Callable[[Study], StudyAnalysis]
 ) -> Elsewhere:
     """Effects of the study's comparisons at other numbers of samples; of several studies at one number the one with
-    most seeds. `effects_of`: those of a study on the loss; studies whose files cannot be read, and first looks, are
+    most runs. `effects_of`: those of a study on the loss; studies whose files cannot be read, and first looks, are
     left out."""
     wanted = (
         {comparison_key(study, contrast): contrast.card for contrast in study.contrasts} if study.evaluations else {}
@@ -41,13 +41,13 @@ def effects_elsewhere(
         samples = samples_of(other.arms[0])
         if not other.evaluations or other.first_look or samples == samples_of(study.arms[0]):
             continue
-        same = {each.card: wanted[key] for each in other.contrasts if (key := comparison_key(other, each)) in wanted}
+        same = [(each, wanted[key]) for each in other.contrasts if (key := comparison_key(other, each)) in wanted]
         try:
             effects = effects_of(other) if same else None
         except UserError:
             continue
-        for theirs, card in same.items():
-            effect = effects.effect(theirs) if effects else None
+        for theirs, card in same:
+            effect = effects.in_arms(theirs) if effects else None
             known = found.setdefault(card, {}).get(samples)
             if effect is not None and (known is None or effect.n > known.n):
                 found[card][samples] = effect
@@ -55,14 +55,14 @@ def effects_elsewhere(
 
 
 def trends_here(study: Study, nats: StudyAnalysis, elsewhere: Elsewhere) -> dict[str, Trend]:
-    """Card -> trend of its effects here and elsewhere."""
+    """Card -> trend of its effects between two arms, here and elsewhere."""
     thresholds, samples, trends = study_thresholds(study), samples_of(study.arms[0]), {}
-    for card, others in elsewhere.items():
-        effect = nats.effect(card)
+    for contrast in study.contrasts:
+        effect, others = nats.in_arms(contrast), elsewhere.get(contrast.card)
         if effect is not None and others:
             found = trend({**others, samples: effect}, thresholds.alpha, thresholds.smallest("nats"))
             if found is not None:
-                trends[card] = found
+                trends[contrast.card] = found
     return trends
 
 

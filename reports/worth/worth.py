@@ -14,27 +14,31 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio with its 95 % interval. What is at `least` or `most`, the ends of the curve, may be beyond: a bound."""
+    """A ratio with its 95 % interval. What is at `least` or `most`, the ends to which the curve is followed, may be
+    beyond: a bound. extrapolated: whether the value is read beyond the samples that were trained, where the interval
+    covers too seldom."""
 
     value: float
     low: float
     high: float
     least: float
     most: float
+    extrapolated: bool = False
 
     def scaled(self, factor: float) -> "Ratio":
         """All of it times a factor."""
-        return Ratio(*(factor * each for each in (self.value, self.low, self.high, self.least, self.most)))
+        value, low, high, least, most = (factor * x for x in (self.value, self.low, self.high, self.least, self.most))
+        return Ratio(value, low, high, least, most, self.extrapolated)
 
     @property
     def text(self) -> str:
-        """`× 1.31 [1.12, 1.55]`; `more than × 8 [3.10, more than 8]` where the curve ends."""
-        return f"{self._text(self.value, '× ')} [{self._text(self.low)}, {self._text(self.high)}]"
-
-    def _text(self, value: float, sign: str = "") -> str:
-        if words := self._beyond(value):
-            return f"{words}{sign}{value:.2g}"
-        return sign + (f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.2g}")
+        """`× 1.3 [1.1, 1.6]`; `about × 5.3 (beyond the curve)`; `more than × 8` where nothing is told any more."""
+        if words := self._beyond(self.value):
+            return f"{words}× {_two_digits(self.value)}"
+        if self.extrapolated:
+            return f"about × {_two_digits(self.value)} (beyond the curve)"
+        ends = (f"{self._beyond(end)}{_two_digits(end)}" for end in (self.low, self.high))
+        return f"× {_two_digits(self.value)} [{', '.join(ends)}]"
 
     def _beyond(self, value: float) -> str:
         if math.isclose(value, self.least):
@@ -43,9 +47,15 @@ class Ratio:
 
     @property
     def numbers(self) -> tuple[float | None, float | None, float | None]:
-        """Value and ends; None for one of which there is but a bound."""
+        """Value and ends; None for one of which there is but a bound, and for the ends where it is extrapolated."""
         value, low, high = (None if self._beyond(each) else each for each in (self.value, self.low, self.high))
-        return value, low, high
+        return (value, None, None) if self.extrapolated else (value, low, high)
+
+
+def _two_digits(value: float) -> str:
+    """`5.3`, `12`, `0.48`."""
+    place = math.floor(math.log10(value)) - 1
+    return f"{round(value, -place):.{max(0, -place)}f}"
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,8 @@ def worth_in_samples(curve: ControlCurve, effect: Effect, samples: int, control_
     too short.
 
     The interval is a parametric bootstrap: the curve's means are drawn with the seed noise pooled over its points, the
-    effect with its own standard error, both Student's t; the seeds of the control count in both, which correlates them:
-    in arms alike, by the control's part of the effect's seed variance. The draws are the same for the same seed.
+    effect with its own standard error, both Student's t. The control's runs at these samples are in both: their
+    covariance is `effect.of_base` times the variance of their mean. The draws are the same for the same seed.
     """
     if not curve.ready or effect.se is None or effect.df is None:
         return None
@@ -82,16 +92,17 @@ def worth_in_samples(curve: ControlCurve, effect: Effect, samples: int, control_
         wanted = value_at(along, nats, here) + sign * deltas
         return np.where(deltas == 0.0, 0.0, sign * (place_of(along, nats, wanted) - here))
 
-    drawn_curves, drawn_deltas = _draws(curve, effect, samples, weights, means, sign)
+    drawn_curves, drawn_deltas = _draws(curve, effect, samples, weights, means)
     drawn = log_ratio(drawn_curves, drawn_deltas)
     value = float(log_ratio(means, np.array(effect.delta)))
     low, high = np.quantile(drawn, [0.025, 0.975])
-    limits = sorted(sign * (math.log2(end) - here) for end in curve.ends)
-    return Ratio(*(float(2.0**each) for each in (value, low, high, *limits)))
+    least, most = sorted(sign * (math.log2(end) - here) for end in curve.ends)
+    extrapolated = not places[0] <= here + sign * value <= places[-1]
+    return Ratio(2.0**value, float(2.0**low), float(2.0**high), 2.0**least, 2.0**most, extrapolated)
 
 
 def _draws(
-    curve: ControlCurve, effect: Effect, samples: int, weights: np.ndarray, means: np.ndarray, sign: float
+    curve: ControlCurve, effect: Effect, samples: int, weights: np.ndarray, means: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(DRAWS, points) means of the curve and (DRAWS,) effects."""
     assert effect.se is not None and effect.df is not None
@@ -100,10 +111,8 @@ def _draws(
     errors = np.sqrt(variance / weights)
     own = normal[:, -1]
     at = next((index for index, point in enumerate(curve.points) if point.samples == samples), None)
-    if at is not None and effect.se_seed and errors[at] > 0 and effect.se > 0:
-        share = effect.n / (effect.n + effect.control_seeds)  # of the effect's seed variance that is the control's
-        shared = min(effect.control_seeds / weights[at], 1.0) * share * effect.se_seed**2
-        correlation = -sign * min(0.95, shared / (errors[at] * effect.se))
+    if at is not None and effect.se > 0:
+        correlation = float(np.clip(effect.of_base * errors[at] / effect.se, -0.95, 0.95))
         own = correlation * normal[:, at] + math.sqrt(1 - correlation**2) * own
     curves = means + errors * normal[:, :-1] * _inflated(random, df)[:, None]
     return curves, effect.delta + effect.se * own * _inflated(random, effect.df)

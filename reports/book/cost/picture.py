@@ -25,9 +25,7 @@ def cost_picture(all_gains: Sequence[Gain]) -> Picture | None:
     if not rows:
         return None
     costs = [cost for cost in COSTS if any(getattr(gain, cost) is not None for gain in all_gains)]
-    inputs = tuple(
-        (gain.group, gain.card, gain.effect, gain.page, gain.interval95, gain.flops, gain.time) for gain in all_gains
-    )
+    inputs = tuple((gain.group, gain.card, gain.page, gain.flops, gain.time) for gain in all_gains)
     size = (WIDTH, 1.6 + 0.25 * len(rows))
     title = "Gain in test nats, and what it costs"
     return Picture(
@@ -66,14 +64,14 @@ def _paint(figure: Figure, rows: Sequence[Gain | str], costs: Sequence[str]) -> 
 
 
 def _gains(axes, placed: Sequence[tuple[int, Gain]]) -> bool:
-    within = reach([(gain.delta, gain.interval95) for _, gain in placed])
+    within = reach([(gain.effect.delta, gain.effect.interval95) for _, gain in placed])
     axes.axvline(0.0, color="0.35", linewidth=0.9)
     axes.set_xlim(within.low, within.high)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     nats_axis(axes.xaxis)
     axes.set_xlabel("Δ test nats, with − without\n(left of 0: helps)")
     drawn = [
-        draw_effect(axes, place, gain.delta, gain.interval95, MARKS[gain.page.verdict], within)
+        draw_effect(axes, place, gain.effect.delta, gain.effect.interval95, MARKS[gain.page.verdict], within)
         for place, gain in placed
     ]
     return any(drawn)

@@ -6,19 +6,19 @@ from reports.book.cost.gains import COSTS, Gain, front, gains
 from reports.book.cost.picture import cost_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture
-from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
-from reports.results.page_family import PAGE_NOTE
 from reports.study.report import Report
+from reports.study.tables import effect_cells
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
+from reports.tables.verdicts import BOUND
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", under="card"),
-    Column("delta", "Δ test nats", parts=("delta_test_nats", *interval95())),
-    Column("p", "p (page)", under="delta"),
+    Column("delta", "Δ test nats", parts=("delta_test_nats",)),
+    Column("interval", "95 % interval", under="delta", parts=interval95()),
+    Column("q", "q", printed=False),
     Column("verdict", "verdict", "left"),
     BOUND,
     Column("flops", "FLOPs"),
@@ -27,6 +27,7 @@ _COLUMNS = (
     Column("front", "on the front", "left"),
     Column("study", "study", "left", brief=False),
 )
+_Q_NOTE = "q: over all effects of this table, of all bases."
 
 
 def cost_section(reports: Sequence[Report], curves: Sequence[Picture]) -> Section:
@@ -49,14 +50,10 @@ def cost_table(all_gains: Sequence[Gain]) -> Table:
     rows = []
     for gain in all_gains:
         on = [label for cost, label in COSTS.items() if gain in fronts[cost]]
-        ends = [] if gain.interval95 is None else [gain.interval95.low, gain.interval95.high]
         cells = {
+            **effect_cells(gain.effect, gain.page.at_base, gain.page.verdict, gain.trials, MAIN),
             "card": text_cell(gain.card),
             "base": text_cell(f"{gain.report.study.base}, {gain.report.study.budget_label}"),
-            "delta": Cell(formats.with_interval(gain.delta, gain.interval95), [gain.delta, *ends], gain.trials, MAIN),
-            "p": Cell(formats.p_value(gain.page.p), gain.page.p, gain.trials, MAIN),
-            "verdict": Cell(_verdict(gain), str(gain.page.verdict), gain.trials),
-            "bound": Cell("", verdict_bound(gain.page.verdict, gain.effect), gain.trials),
             "flops": Cell(formats.ratio(gain.flops), gain.flops),
             "time": Cell(formats.ratio(gain.time), gain.time),
             "parameters": Cell(formats.signed_count(gain.parameters), gain.parameters),
@@ -69,12 +66,7 @@ def cost_table(all_gains: Sequence[Gain]) -> Table:
         "little or less lowers it more (noise is not"
         " weighed here). Time is that of training steps, each arm measured alone; ratios are with : without."
     )
-    return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note, PAGE_NOTE))
-
-
-def _verdict(gain: Gain) -> str:
-    level = study_thresholds(gain.report.study).equivalence_level
-    return verdict_text(gain.page.verdict, gain.effect, level=level)
+    return Table("cost", "Gain and cost", _COLUMNS, tuple(rows), (note, _Q_NOTE))
 
 
 def _of(all_gains: Sequence[Gain], group: tuple) -> list[Gain]:

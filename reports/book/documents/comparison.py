@@ -149,7 +149,7 @@ def _own_row(registry: Registry, net: MeasuredNet, played: Played) -> tuple[_Acc
     cells["where"] = text_cell(
         f"base {net.study.base}, budget {net.study.budget_label}; {in_short(net.study.coverage)}"
     )
-    mean = top1.mean if top1 else None
+    mean = top1.delta if top1 else None
     return (mean, None) if column == "kgs" else (None, mean), Row(key(net), cells)
 
 

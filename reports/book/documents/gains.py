@@ -1,6 +1,6 @@
 """What changes are said to be worth, with the effect of the same change measured here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ablations.published_results import Published, PublishedGain
 from reports.book.documents.ours import with_ours
@@ -8,7 +8,7 @@ from reports.book.documents.printing import NOT_HERE, legend, mark
 from reports.results.compare import used_trials
 from reports.results.costs import mean_cost
 from reports.results.group import MAIN
-from reports.results.page_family import EffectKey, OnPage, judge_page
+from reports.results.page import OnPage, PageRow, judge_page
 from reports.study.report import Report
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
@@ -19,7 +19,7 @@ _COLUMNS = (
     Column("gain", "gain as told", "left"),
     Column("cost", "cost as told", "left", under="gain"),
     Column("delta", "Δ test top-1 here", parts=("delta", *interval95())),
-    Column("p", "p (page)", under="delta"),
+    Column("q", "q", under="delta"),
     Column("flops", "FLOPs", under="delta"),
     Column("time", "time per sample", under="delta"),
     Column("ours", "measured here", "left"),
@@ -27,15 +27,15 @@ _COLUMNS = (
 )
 _NOTE = (
     "Δ top-1: with the change minus without it, in points, with its 95 % interval, on the first test evaluation of the "
-    "study; p (page) is adjusted over all effects of this page on top-1, of all bases. "
+    "study, by all runs of its base; q is over all effects on top-1 here, of all bases. "
     "Ratios are with : without. Time is that of training steps, where arms were measured alone."
 )
 
 
 def gains_table(published: Published, reports: Sequence[Report], title: str) -> Table:
-    """A row per change and study that measured it, under any base and budget."""
+    """A row per change and group of runs that measured it, under any base and budget."""
     rows = []
-    on_page = judge_page([(report.study, report.analyses) for report in reports], [(MAIN, "top1")])
+    page = judge_page(reports, [(MAIN, "top1")])
     for number, gain in enumerate(published.gains):
         told = {
             "change": text_cell(gain.change + mark(gain.evidence)),
@@ -45,40 +45,33 @@ def gains_table(published: Published, reports: Sequence[Report], title: str) -> 
             "note": text_cell(gain.note or ""),
         }
         ours = [
-            (f"{card}, {report.study.id}", cells)
+            (f"{card}, {row.report.study.id}", _effect(row, row.effects[MAIN, "top1"]))
             for card in gain.cards
-            for report in reports
-            if (cells := _effect(report, card, on_page)) is not None
+            for row in page
+            if row.card == card and (MAIN, "top1") in row.effects
         ]
         rows += with_ours(f"{number}: {gain.change}", told, ours or [("", _nothing(gain))])
     notes = tuple(filter(None, (legend(gain.evidence for gain in published.gains), _NOTE)))
     return Table(f"gains-{published.id}", title, _COLUMNS, tuple(rows), notes)
 
 
-def _effect(report: Report, card: str, on_page: Mapping[EffectKey, OnPage]) -> dict[str, Cell] | None:
-    """None where the study has no result of that card."""
-    effect = report.analyses[MAIN, "top1"].effect(card)
-    contrast = next((each for each in report.study.contrasts if each.card == card), None)
-    if effect is None or contrast is None:
-        return None
-    study, ends = report.study, effect.interval95
-    on, off = mean_cost(report.results, contrast.with_it), mean_cost(report.results, contrast.without)
-    time = None
-    if on.samples_per_s is not None and off.samples_per_s is not None:
-        time = off.samples_per_s / on.samples_per_s
-    trials = used_trials(report.results, contrast, effect, MAIN)
+def _effect(row: PageRow[Report], page: OnPage) -> dict[str, Cell]:
+    results, effect = row.report.results, page.effect
+    study, ends = results.study, effect.interval95
+    on, off = (mean_cost(results, side) for side in (row.contrast.with_it, row.contrast.without))
+    trials, time = used_trials(results, row.contrast, MAIN), on.time_to(off)
     value = [effect.delta, *([] if ends is None else [ends.low, ends.high])]
-    seeds, page = f"{effect.n} seed{'s' * (effect.n != 1)}", on_page[EffectKey(study.id, MAIN, "top1", card)]
+    where = f"{row.card} on {study.base} ({study.budget_label}, {study.data})"
     return {
-        "p": Cell(formats.p_value(page.p), page.p, trials, MAIN),
+        "q": Cell(formats.q_value(effect.q), effect.q, trials, MAIN),
         "delta": Cell(formats.with_interval(effect.delta, ends, "share"), value, trials, MAIN),
         "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
         "time": Cell(formats.ratio(time), time),
-        "ours": text_cell(f"{card} on {study.base} ({study.budget_label}, {study.data}), {seeds}"),
+        "ours": text_cell(f"{where}, {effect.runs[0]} and {effect.runs[1]} runs"),
     }
 
 
 def _nothing(gain: PublishedGain) -> dict[str, Cell]:
     cards = " or ".join(f"NAME={card}" for card in gain.cards)
     way = f"{NOT_HERE}: make ablation {cards}" if cards else f"{NOT_HERE}: no enhancement is this change"
-    return {**{key: Cell(formats.NONE) for key in ("delta", "p", "flops", "time")}, "ours": text_cell(way)}
+    return {**{key: Cell(formats.NONE) for key in ("delta", "q", "flops", "time")}, "ours": text_cell(way)}

@@ -74,8 +74,8 @@ def level_alone(net: MeasuredNet, number: int | None, metric: str, digits: int |
     if measured is None:
         return Cell(formats.NONE)
     ends = [] if measured.interval95 is None else [measured.interval95.low, measured.interval95.high]
-    text = formats.level(measured.mean, METRICS[metric].unit) if digits is None else f"{measured.mean:.{digits}f}"
-    return Cell(text, [measured.mean, *ends], tuple(trial.id for trial in net.evaluated(number)), number)
+    text = formats.level(measured.delta, METRICS[metric].unit) if digits is None else f"{measured.delta:.{digits}f}"
+    return Cell(text, [measured.delta, *ends], tuple(trial.id for trial in net.evaluated(number)), number)
 
 
 def with_ours(name: str, published: dict[str, Cell], ours: Sequence[tuple[str, dict[str, Cell]]]) -> list[Row]:

@@ -90,6 +90,6 @@ def _own(registry: Registry, net: MeasuredNet) -> Row:
         cells[metric] = (
             Cell(formats.NONE)
             if measured is None
-            else Cell(formats.level(measured.mean, METRICS[metric].unit), measured.mean, trials, chosen)
+            else Cell(formats.level(measured.delta, METRICS[metric].unit), measured.delta, trials, chosen)
         )
     return Row(key(net), cells)

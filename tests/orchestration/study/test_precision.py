@@ -13,7 +13,7 @@ from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
 from orchestration.catalogue.measured import last_reported
 from orchestration.data.prepare import prepare_shown
-from orchestration.looks.levels import earlier_study
+from orchestration.looks.planned import earlier_study
 from orchestration.search.adopt import Adopter
 from orchestration.search.folder import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
