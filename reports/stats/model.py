@@ -15,7 +15,7 @@ import numpy as np
 
 from reports.stats.clusters import EvaluationNoise, residuals
 from reports.stats.estimates import Effect, effect_of
-from reports.stats.mixed import Coding, Design, Fit, Interaction
+from reports.stats.mixed import LEAST, Coding, Design, Fit, Interaction
 from reports.stats.verdicts import Thresholds
 
 SHARED = 0.6
@@ -55,7 +55,7 @@ class Model:
         """None with too few runs, or without any noise."""
         if coding not in self._fits:
             left, df = _left(self.design.fixed(coding), self.values)
-            known = df >= 3 and float(left @ left) > 1e-20
+            known = df >= LEAST and float(left @ left) > 1e-20
             self._fits[coding] = Fit(self.design, self.values, coding) if known else None
         return self._fits[coding]
 
@@ -95,7 +95,7 @@ class Model:
         if not self.is_mean or not self.design.combined[contrast != 0].all():
             return None
         fit = self._fit("base")
-        if fit is not None and fit.tells_pairs:
+        if fit is not None and fit.tells_pairs and self.design.excess >= LEAST:
             return self._of_fit(name, contrast, "base")
         return self._of_single_changes(name, contrast)
 
