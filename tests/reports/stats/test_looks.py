@@ -42,7 +42,7 @@ def test_chances_with_effects_and_futility_are_those_of_simulated_studies():
 
 
 def test_all_looks_together_have_a_small_p_as_seldom_as_one_test():
-    generator, seeds, reps = np.random.default_rng(2), (4, 8, 12, 16), 4000
+    generator, seeds, reps = np.random.default_rng(2), (4, 8, 12, 16), 1000
     z = generator.normal(size=(reps, 4)).cumsum(1) / np.sqrt(np.arange(1, 5))
     repeated = np.array([repeated_p(seeds, list(found)) for found in 2 * norm.sf(abs(z))])
     for level in (0.01, 0.05, 0.3):
