@@ -23,9 +23,9 @@ from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect, with
 class StudyAnalysis:
     """Effects of a study's cards on one metric of one evaluation, in its group.
 
-    effects, verdicts: of the cards that have results; at_base: of those that are means over the others on and off, the
-    effects with all else as in the base, if the runs tell them. left_out: why the other cards have
-    none. runs: of the group, and how many of them are the study's own; noise: of a run.
+    effects, verdicts: of the cards that have results; at_base: of those that are means over the others on and off the
+    effects with all else as in the base, if the runs tell them. left_out: why the other cards have none. runs: of the
+    group, and how many of them are the study's own; noise: of a run.
     """
 
     metric: str
@@ -38,7 +38,7 @@ class StudyAnalysis:
 
     @property
     def is_mean(self) -> bool:
-        """Whether any effect is a mean over others on and off."""
+        """Whether effects are means over the others on and off."""
         return any(effect.is_mean for effect in self.effects.values())
 
     def effect(self, card: str) -> Effect | None:
@@ -51,9 +51,8 @@ class StudyAnalysis:
 
     def in_arms(self, contrast: Contrast) -> Effect | None:
         """The effect as between the two arms of a contrast: at the base, where a mean over the others is another."""
-        single = len(contrast.with_it) == len(contrast.without) == 1
-        effect = self.effect(contrast.card)
-        return self.at_base.get(contrast.card) if effect is not None and effect.is_mean and single else effect
+        effect, single = self.effect(contrast.card), len(contrast.with_it) == len(contrast.without) == 1
+        return self.at_base.get(contrast.card) if single and effect is not None and effect.is_mean else effect
 
 
 def study_thresholds(study: Study) -> Thresholds:

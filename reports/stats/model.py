@@ -110,7 +110,8 @@ class Model:
         """The model of the runs that change one level at most, and their levels."""
         design, kept = self.design, np.flatnonzero(self.design.changes.sum(1) <= 1)
         levels = np.flatnonzero(design.changes[kept].any(0))
-        settings, seeds = [design.settings[level] for level in levels], [design.seeds[run] for run in kept]
+        settings = [design.settings[int(level)] for level in levels]
+        seeds = [design.seeds[int(run)] for run in kept]
         own = Design(design.changes[np.ix_(kept, levels)], settings, seeds)
         return Model(own, self._sums[kept], self._counts), levels
 
