@@ -32,8 +32,8 @@ _PAIR_COLUMNS = (
 _CARD_COLUMNS = (Column("card", "enhancement", "left"), Column("place", "", "left"), Column("why", "because", "left"))
 _NOTES = (
     "An interaction is what two enhancements do together beyond the sum of what each does by itself, over all others "
-    "on and off. Those that the runs do not tell apart have equal numbers. The four means have the predicted one in "
-    "them.",
+    "on and off. Those that the runs do not tell apart have equal numbers. The four means are with the predicted "
+    "interaction.",
 )
 
 
