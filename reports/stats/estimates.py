@@ -45,7 +45,8 @@ class Effect:
     runs: with it and without it; n: on the side with fewer. se_seed, se_eval: the two parts of the standard error `se`;
     se_seed is None when nothing tells the noise of runs, and then there is no interval either. df: of both parts, see
     `spread`. p: two-sided, of t; q: over the judged effects of a page (`reports.stats.verdicts.with_q`), None of one
-    that is not judged. of_base: weight of the base's runs. seeds, deltas: of a level, by seed.
+    that is not judged. of_base: weight of the base's runs; is_mean: over other levels on and off. seeds, deltas: of a
+    level, by seed.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Effect:
     p: float | None
     q: float | None = None
     of_base: float = 0.0
+    is_mean: bool = False
     seeds: tuple[int, ...] = ()
     deltas: tuple[float, ...] = ()
 

@@ -4,7 +4,7 @@
 
 Variances are estimated by REML (Patterson and Thompson 1971), levels by generalised least squares, degrees of freedom
 by Satterthwaite's approximation with the expected information of all variances. The coding decides which effect a level
-has: `mean`, over all other levels on and off; `base`, with all others as in the base.
+has: `mean`, over those that any run combines it with on and off; `base`, with all others as in the base.
 
 Least squares over runs of several designs takes interactions for nothing and is biased by every one of them; a level
 whose runs are noisier than others breaks one common variance (Box and Meyer 1986), so that it gets one of its own.
@@ -13,7 +13,6 @@ whose runs are noisier than others breaks one common variance (Box and Meyer 198
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -42,11 +41,14 @@ class Design:
         return np.column_stack([np.ones(len(coded)), coded])
 
     def pairs(self, coding: Coding) -> tuple[list[tuple[int, int]], np.ndarray]:
-        """Pairs of levels of different settings, and their products: (runs, pairs)."""
-        columns = self.fixed(coding).T[1:]
-        pairs = [(i, j) for i, j in combinations(range(len(columns)), 2) if self.settings[i] != self.settings[j]]
-        one, other = np.array(pairs, int).reshape(-1, 2).T
-        return pairs, (columns[one] * columns[other]).T
+        """Pairs of levels that any run has both of, and their products: (runs, pairs). Means are over no others."""
+        columns, (one, other) = self.fixed(coding).T[1:], np.nonzero(np.triu(self.changes.T @ self.changes, 1))
+        return list(zip(one.tolist(), other.tolist(), strict=True)), (columns[one] * columns[other]).T
+
+    @cached_property
+    def combined(self) -> np.ndarray:
+        """(levels,) whether any run has a level together with another one."""
+        return self.changes[self.changes.sum(1) > 1].any(0)
 
     @cached_property
     def of_seeds(self) -> np.ndarray:
@@ -65,20 +67,27 @@ class Design:
         return len(self.changes) >= 2 * self.configurations.shape[1]
 
     @cached_property
-    def is_saturated(self) -> bool:
-        """Whether every configuration has a level of its own: then nothing tells interactions."""
-        return np.linalg.matrix_rank(self.fixed("base")) == self.configurations.shape[1]
+    def excess(self) -> int:
+        """Configurations more than levels: what tells interactions. 0: each configuration has a level of its own."""
+        return self.configurations.shape[1] - int(np.linalg.matrix_rank(self.fixed("base")))
 
     @cached_property
-    def _known(self) -> np.ndarray:
-        """(columns, columns) projects on what the runs tell of the constant, the levels and the seeds."""
-        columns = np.column_stack([self.fixed("base"), self.of_seeds])
-        return np.linalg.pinv(columns) @ columns
+    def _inverses(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Columns of the constant and the levels, then with those of the seeds too, each with its inverse."""
+        some = self.fixed("base"), np.column_stack([self.fixed("base"), self.of_seeds])
+        return [(np.linalg.pinv(columns), columns) for columns in some]
 
     def separates(self, contrast: np.ndarray) -> bool:
-        """Whether a combination of levels (one weight each) can be told from all others and from the seeds."""
-        wanted = np.concatenate([[0.0], contrast, np.zeros(len(self._known) - 1 - len(contrast))])
-        return bool(np.allclose(wanted @ self._known, wanted, atol=1e-6))
+        """Whether a combination of levels (one weight each) can be told from all others, and from the seeds or by
+        several seeds on either side."""
+        told, weights = [], []
+        for inverse, columns in self._inverses:
+            wanted = np.concatenate([[0.0], contrast, np.zeros(columns.shape[1] - 1 - len(contrast))])
+            weights.append(wanted @ inverse)
+            told.append(np.allclose(weights[-1] @ columns, wanted, atol=1e-6))
+        by_seed = weights[0] @ self.of_seeds
+        several = min((by_seed > _TINY).sum(), (by_seed < -_TINY).sum()) > 1
+        return bool(told[0] and (told[1] or several))
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class Fit:
         parts = [self._products, design.of_seeds]
         # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
         deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
-        if design.is_repeated and not design.is_saturated and design.changes.any():
+        if design.is_repeated and design.excess and design.changes.any():
             level, simple = _noisiest(design, *self._run_residuals()), self.__dict__.copy()
             everything = np.eye(len(self.values))
             lower = self._fit(everything, [*parts, everything[:, design.changes[:, level] > 0]])

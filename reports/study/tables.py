@@ -147,13 +147,13 @@ def effects_table(
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
-    columns = [column for column in _EFFECT_COLUMNS if analysis.is_mean or column.key != "at_base"]
+    columns = [column for column in _EFFECT_COLUMNS if analysis.at_base or column.key != "at_base"]
     return Table(
         "effects",
         f"Effects on the loss: {describe(about)}",
         (*of_split(columns, about.split), *([AGAINST] if named else []), *(WORTH_COLUMNS if worths else ())),
         tuple(rows),
-        tuple(filter(None, [against_note(results.study, analysis.is_mean)])),
+        tuple(filter(None, [against_note(results.study, analysis)])),
     )
 
 
@@ -170,7 +170,7 @@ def effect_cells(
     return {
         "delta": cell(formats.signed(effect.delta), effect.delta),
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
-        "at_base": Cell(formats.NONE) if at_base is None else cell(*_with_interval(at_base)),
+        "at_base": Cell(formats.NONE) if at_base is None else _at_base_cell(at_base, trials, evaluation),
         "parts": cell(f"{run_part}, {game_part}", [effect.se_seed, effect.se_eval]),
         "q": cell(formats.q_value(effect.q), effect.q),
         "verdict": cell(verdict_text(verdict, effect), str(verdict)),
@@ -178,6 +178,10 @@ def effect_cells(
         "runs": cell(f"{effect.runs[0]} and {effect.runs[1]}", list(effect.runs)),
         "own": cell(str(len(trials)), len(trials)),
     }
+
+
+def _at_base_cell(effect: Effect, trials: tuple[str, ...], evaluation: int) -> Cell:
+    return Cell(*_with_interval(effect), trials, evaluation, short=formats.signed(effect.delta))
 
 
 def _with_interval(effect: Effect, unit: str = "nats") -> tuple[str, list[float]]:

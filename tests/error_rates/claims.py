@@ -7,7 +7,7 @@ import numpy as np
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claim
 from reports.stats.claimed_effect import ClaimedEffect
 from tests.error_rates.judged import THRESHOLDS, effects_of, model_of
-from tests.error_rates.made import Noise, add_one, make_runs
+from tests.error_rates.made import PLAIN, Noise, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table
 
 WORDS = (
@@ -33,7 +33,7 @@ def _case(
     claim: ClaimedEffect,
     seeds: int,
     bars: Mapping[ClaimVerdict, float],
-    noise: Noise = Noise(),
+    noise: Noise = PLAIN,
 ) -> Case:
     """bars: of words that would be wrong, how often they may be said."""
     margin = THRESHOLDS.margin("nats", claim.size)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.error_rates.judged import COVERED, FALSE, NOISY, POWER, answers, effects_of, model_of
-from tests.error_rates.made import BASE, Arm, Noise, add_one, make_runs, screen
+from tests.error_rates.made import BASE, PLAIN, Arm, Noise, add_one, make_runs, screen
 from tests.error_rates.rates import Bar, Case, Table
 
 LEVELS, ADD_ONE = 16, 9
@@ -20,7 +20,7 @@ MEAN, AT_BASE = "", "at the base: "
 
 def _bars(prefix: str, least: float, own: float | None, real: bool, judged: bool) -> dict[str, Bar]:
     """own: least coverage of the noisy levels, 0 where it is only shown, None without any."""
-    bars = {f"{prefix}{COVERED}": Bar(least, 0.985)}
+    bars = {f"{prefix}{COVERED}": Bar(least, None if prefix else 0.985)}
     if own is not None:
         bars[f"{prefix}{NOISY}"] = Bar(own or None)
     if judged:
@@ -29,7 +29,7 @@ def _bars(prefix: str, least: float, own: float | None, real: bool, judged: bool
     return bars
 
 
-def _alone(count: int, seeds: int, what: str = "", noise: Noise = Noise(), **options) -> Case:
+def _alone(count: int, seeds: int, what: str = "", noise: Noise = PLAIN, **options) -> Case:
     """Levels each alone beside the base. options: `least` coverage, of the noisy ones `own`; `effects`: the true
     ones."""
     truths = options.get("effects", np.zeros(count))
@@ -46,11 +46,13 @@ def _alone(count: int, seeds: int, what: str = "", noise: Noise = Noise(), **opt
 
 
 def _together(
-    name: str, arms: Sequence[Arm], effects: np.ndarray, noise: Noise = Noise(), pair: float = 0.0, **options
+    name: str, arms: Sequence[Arm], effects: np.ndarray, noise: Noise = PLAIN, pair: float = 0.0, **options
 ) -> Case:
     """Runs that combine levels. options: `least` coverage of means and of effects at the base; of the noisy levels
     `own`; `among`: only these levels are looked at; `large`: interactions; `share`."""
     noisy, large = [level for level in noise.scale if level != BASE], options.get("large", LARGE if pair else {})
+    rows = np.array([levels for levels, _ in arms])
+    combined = rows.T @ rows > 0
 
     def draw(generator: np.random.Generator) -> Table:
         pairs = np.triu(pair * generator.standard_normal((len(effects), len(effects))), 1)
@@ -58,7 +60,7 @@ def _together(
             pairs[both] += size
         model = model_of(make_runs(generator, arms, effects, noise, pairs))
         table: dict[str, float] = {}
-        truths = effects + (pairs + pairs.T).sum(1) / 2, effects
+        truths = effects + (combined * (pairs + pairs.T)).sum(1) / 2, effects
         for prefix, found, truth in zip((MEAN, AT_BASE), effects_of(model), truths, strict=True):
             some = {level: each for level, each in found.items() if level in options.get("among", found)}
             table |= {f"{prefix}{question}": value for question, value in answers(some, truth, noisy).items()}
@@ -68,7 +70,7 @@ def _together(
     bars: dict[str, Bar] = {}
     for prefix, *each in zip((MEAN, AT_BASE), least, own, strict=True):
         bars |= _bars(prefix, *each, any(effects), prefix == MEAN)
-    return Case("together", name, draw, bars, options.get("share", 0.25))
+    return Case("together", name, draw, bars, options.get("share", 0.2))
 
 
 def _grouped(runs: int, count: int = ADD_ONE) -> list[Arm]:
@@ -129,7 +131,7 @@ TOGETHER = [
     _together("screen of 32 single runs alone", screen(LEVELS, 32), TRUE),
     _together("12 alone and a 2 x 2", SMALL, np.zeros(12), large={}),
     _together("12 alone and a 2 x 2 with an interaction of 0.03", SMALL, np.zeros(12), large={(0, 1): 0.03}),
-    _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}),
+    _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}, own=(0.91, None)),
     _together("12 alone and a 2 x 2, one of the two 3x as noisy", SMALL, np.zeros(12), _noisy(0), large={}),
 ]
 """Levels alone and a screen of all of them, and what a group may be made of besides."""

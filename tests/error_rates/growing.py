@@ -4,7 +4,7 @@ it does for one reading of a page."""
 import numpy as np
 
 from tests.error_rates.judged import effects_of, false_share, is_shown, model_of
-from tests.error_rates.made import Arm, Noise, add_one, make_runs, screen
+from tests.error_rates.made import PLAIN, Arm, Noise, add_one, make_runs, screen
 from tests.error_rates.rates import Bar, Case, Table
 
 WEEKS, CARDS = 10, 2
@@ -19,7 +19,7 @@ SCREEN = 5
 """The week in which the cards up to then are screened together."""
 
 
-def _case(name: str, null: float, screened: bool = False, noise: Noise = Noise()) -> Case:
+def _case(name: str, null: float, screened: bool = False, noise: Noise = PLAIN) -> Case:
     levels = WEEKS * CARDS
 
     def draw(generator: np.random.Generator) -> Table:
@@ -47,7 +47,7 @@ def _case(name: str, null: float, screened: bool = False, noise: Noise = Noise()
             CHANGED: len(ever - last) / len(ever) if ever else np.nan,
         }
 
-    return Case("growing", name, draw, dict.fromkeys((EVER, AT_ONCE, LAST, CHANGED), Bar()), 0.12)
+    return Case("growing", name, draw, dict.fromkeys((EVER, AT_ONCE, LAST, CHANGED), Bar()), 0.08)
 
 
 CASES = [

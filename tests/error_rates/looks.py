@@ -11,7 +11,7 @@ import numpy as np
 from reports.stats.looks import repeated_p
 from reports.stats.verdicts import with_q
 from tests.error_rates.judged import THRESHOLDS, effects_of, is_shown, model_of
-from tests.error_rates.made import Noise, Runs, add_one, make_runs
+from tests.error_rates.made import PLAIN, Noise, Runs, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table
 
 SEEDS = (4, 8, 12, 16)
@@ -42,9 +42,7 @@ def taken(runs: Runs, seeds: Sequence[int], futility: float | None = None) -> tu
     return shown, stopped
 
 
-def _case(
-    count: int, first: float = 0.0, futility: float | None = None, noise: Noise = Noise(), what: str = ""
-) -> Case:
+def _case(count: int, first: float = 0.0, futility: float | None = None, noise: Noise = PLAIN, what: str = "") -> Case:
     """The first of some levels has a true effect, the others none."""
     truths = np.array([first] + [0.0] * (count - 1))
 
@@ -55,7 +53,7 @@ def _case(
     bars = {EVER: Bar(most=0.06)} if count > 1 or not first else {}
     bars |= {FIRST: Bar(), SPENT: Bar(unit="seeds")} if first or futility else {}
     stop = f", futility {futility:g}" if futility else ""
-    return Case("looks", f"{count} cards, the first {first:g}{stop}{what}", draw, bars, 0.25 if count > 5 else 0.5)
+    return Case("looks", f"{count} cards, the first {first:g}{stop}{what}", draw, bars, 0.2 if count > 5 else 0.4)
 
 
 def _unplanned(count: int, more: Sequence[int]) -> Case:
@@ -74,7 +72,7 @@ def _unplanned(count: int, more: Sequence[int]) -> Case:
         return {EVER: ever}
 
     name = f"{count} cards, seeds added without a plan: {', '.join(map(str, more))}"
-    return Case("looks", name, draw, {EVER: Bar()}, 0.5)
+    return Case("looks", name, draw, {EVER: Bar()}, 0.4)
 
 
 NOISY = Noise(scale={0: 3.0})

@@ -42,6 +42,9 @@ class Noise:
     lost: float = 0.0
 
 
+PLAIN = Noise()
+
+
 class Runs(NamedTuple):
     """changes: (runs, levels) 0 or 1; seeds: of each run; sums: (runs, games); lengths: (games,) positions."""
 
@@ -77,7 +80,7 @@ def make_runs(
     generator: np.random.Generator,
     arms: Sequence[Arm],
     effects: Sequence[float] | np.ndarray,
-    noise: Noise = Noise(),
+    noise: Noise = PLAIN,
     pairs: np.ndarray | float = 0.0,
 ) -> Runs:
     """Runs of some arms on the same games. effects: (levels,) true ones at the base; pairs: (levels, levels)

@@ -11,7 +11,7 @@ import numpy as np
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import with_q
 from tests.error_rates.judged import FALSE, POWER, THRESHOLDS, effects_of, false_share, is_shown, model_of
-from tests.error_rates.made import BASE, TRAINING, Noise, add_one, make_runs
+from tests.error_rates.made import BASE, PLAIN, TRAINING, Noise, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table
 
 OF_160, OF_30, LONE = (50, 27, 25, 22, 19, 7, 6, 4), (9, 8, 6, 4, 3), (1,) * 8
@@ -23,7 +23,7 @@ SIZES = (1.0, 2.0, 3.0, 5.0)
 def _case(name: str, bases: Sequence[int], null: float = 1.0, seeds: int = 4, **options) -> Case:
     """null: share of the effects that are 0. options: `spread`, of the logarithm of each arm's noise; `noisy`, share of
     the arms three times as noisy; `base`, factor of the noise of all bases; `noise`; `share`."""
-    noise: Noise = options.get("noise", Noise())
+    noise: Noise = options.get("noise", PLAIN)
 
     def draw(generator: np.random.Generator) -> Table:
         page: dict[int, Effect] = {}

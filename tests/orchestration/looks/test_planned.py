@@ -52,9 +52,7 @@ def test_more_seeds_after_a_complete_study_are_a_second_look(four, tmp_path):
     study = unwritten(tmp_path, seeds=tuple(range(1, 9))).study
     grown = with_looks(study, asked(8), Workspace(tmp_path), identify(study))
     assert grown.looks == Looks(seeds=(4, 8), spent=1) and grown.id != study.id
-    assert "4 (taken before) and 8 seeds: an effect is shown where its q is at most 0.05 (p below " in looks_line(
-        grown
-    )
+    assert "4 (taken before) and 8 seeds: an effect is shown where its q is at most 0.05 (p below " in looks_line(grown)
     assert f"{planned_level((4, 8), 0.05):.4f} at any look" in looks_line(grown)
 
 

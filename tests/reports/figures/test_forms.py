@@ -45,8 +45,9 @@ def made(tmp_path_factory):
 def test_verdicts_are_told_apart_by_shape_and_filling():
     assert set(MARKS) == set(EffectVerdict)
     unjudged = {EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT}
-    judged = {verdict: (mark.shape, mark.filled) for verdict, mark in MARKS.items() if verdict not in unjudged}
-    (shared,) = {(MARKS[verdict].shape, MARKS[verdict].filled) for verdict in unjudged}
+    looks = {verdict: (mark.shape, mark.filled, mark.half) for verdict, mark in MARKS.items()}
+    judged = {verdict: look for verdict, look in looks.items() if verdict not in unjudged}
+    (shared,) = {looks[verdict] for verdict in unjudged}
     assert len({shared, *judged.values()}) == len(judged) + 1
 
 

@@ -73,7 +73,7 @@ def test_page_says_what_a_screen_answers_and_what_to_do_next(screen):
     for part in (
         "A screen of 8 enhancements in 32 runs, 1 held, 1 left out.",
         "the mean effect over the other enhancements on and off, beside it the effect at gonn-b5",
-        "Both are of 32 runs of gonn-b5.",
+        "with all others as they are there; of 32 runs of gonn-b5.",
         "The largest of 27 predicted: ",
         "screen.png",
         "needs what the base lacks",
@@ -132,8 +132,17 @@ def test_an_interaction_of_a_factorial_that_is_shown(tmp_path):
     assert not any(each.command for each in report.said)
 
 
-def test_one_at_a_time_has_no_table_of_interactions(screen, tmp_path):
+def test_one_at_a_time_has_no_table_of_interactions(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", "chain_pooling", budget="cpu", seeds=(1, 2, 3))
     train(made, {})
     report = make_report(read(made), made.registry)
     assert report.said == () == printed_tables(report) == folded_tables(report)
+
+
+def test_single_runs_tell_no_interactions_and_nothing_at_the_base(tmp_path):
+    made = plan_study(tmp_path, *CARDS, design="screen", budget="cpu", seeds=(1, 2), runs=16)
+    train(made, levels(made, MAIN_EFFECTS, {}))
+    report = make_report(read(made), made.registry)
+    assert report.nats.is_mean and not report.nats.at_base and report.pairs == () == printed_tables(report)
+    assert report.said[0].text.endswith(" over the other enhancements on and off; of 16 runs of gonn-b5.")
+    assert "cannot be told from the noise" in report.said[1].text
