@@ -155,8 +155,8 @@ class Fit:
 
     @property
     def tells_pairs(self) -> bool:
-        """Whether enough tells the variance of pairs, and tells it from the noise."""
-        return bool(self._parts[1].any()) and self.design.excess >= LEAST
+        """Whether the variance of pairs is told from the noise; else it is in that."""
+        return bool(self._parts[1].any())
 
     def _run_residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """(runs, runs) what takes values to their residuals, each by the inverse of its covariance; these (runs,)."""

@@ -1,9 +1,9 @@
 """Effects of all runs of a base by one model (`reports.stats.mixed`), with the noise of runs and of test games.
 
-Where runs combine changes there are two effects of each: its mean over those it is combined with on and off, and that at
-the base. A change that no run combines with others has the latter alone, by the runs that change one thing at most.
-Where every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells
-interactions; an effect is then the difference of two configurations, and its variance is moderated.
+Where runs combine changes each has two effects: its mean over those it is combined with on and off, and that at the
+base. A change that no run combines with others has the latter alone, by the runs that change one thing at most. Where
+every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells interactions;
+an effect is then the difference of two configurations, and its variance is moderated.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 
 from reports.stats.clusters import EvaluationNoise, residuals
 from reports.stats.estimates import Effect, effect_of
-from reports.stats.mixed import Coding, Design, Fit, Interaction
+from reports.stats.mixed import LEAST, Coding, Design, Fit, Interaction
 from reports.stats.verdicts import Thresholds
 
 SHARED = 0.6
@@ -55,7 +55,7 @@ class Model:
         """None with too few runs, or without any noise."""
         if coding not in self._fits:
             left, df = _left(self.design.fixed(coding), self.values)
-            known = df >= 3 and float(left @ left) > 1e-20
+            known = df >= LEAST and float(left @ left) > 1e-20
             self._fits[coding] = Fit(self.design, self.values, coding) if known else None
         return self._fits[coding]
 
@@ -95,7 +95,7 @@ class Model:
         if not self.is_mean or not self.design.combined[contrast != 0].all():
             return None
         fit = self._fit("base")
-        if fit is not None and fit.tells_pairs:
+        if fit is not None and fit.tells_pairs and self.design.excess >= LEAST:
             return self._of_fit(name, contrast, "base")
         return self._of_single_changes(name, contrast)
 
@@ -192,8 +192,10 @@ class Model:
         (added, specific, _), games = self._by_game, len(self._counts)
         total = games / (games - 1) * float(((weights @ added) ** 2).sum())
         noise = EvaluationNoise(total, games / (games - 1) * specific * float(weights @ weights), games)
-        of_base = float(weights[~self.design.changes.any(1)].sum())
-        return effect_of(name, float(weights @ self.values), part, noise, sides, of_base)
+        of_base, delta = float(weights[~self.design.changes.any(1)].sum()), float(weights @ self.values)
+        if abs(delta) < _TINY**1.5 * np.abs(self.values).max():  # of arms that compute the same, but for rounding
+            delta = 0.0
+        return effect_of(name, delta, part, noise, sides, of_base)
 
 
 def _left(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -20,7 +20,7 @@ MEAN, AT_BASE = "", "at the base: "
 
 def _bars(prefix: str, least: float, own: float | None, real: bool, judged: bool) -> dict[str, Bar]:
     """own: least coverage of the noisy levels, 0 where it is only shown, None without any."""
-    bars = {f"{prefix}{COVERED}": Bar(least, 0.985)}
+    bars = {f"{prefix}{COVERED}": Bar(least, None if prefix else 0.985)}
     if own is not None:
         bars[f"{prefix}{NOISY}"] = Bar(own or None)
     if judged:
