@@ -72,15 +72,22 @@ class Design:
         return self.configurations.shape[1] - int(np.linalg.matrix_rank(self.fixed("base")))
 
     @cached_property
-    def _known(self) -> np.ndarray:
-        """(columns, columns) projects on what the runs tell of the constant, the levels and the seeds."""
-        columns = np.column_stack([self.fixed("base"), self.of_seeds])
-        return np.linalg.pinv(columns) @ columns
+    def _inverses(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Columns of the constant and the levels, then with those of the seeds too, each with its inverse."""
+        some = self.fixed("base"), np.column_stack([self.fixed("base"), self.of_seeds])
+        return [(np.linalg.pinv(columns), columns) for columns in some]
 
     def separates(self, contrast: np.ndarray) -> bool:
-        """Whether a combination of levels (one weight each) can be told from all others and from the seeds."""
-        wanted = np.concatenate([[0.0], contrast, np.zeros(len(self._known) - 1 - len(contrast))])
-        return bool(np.allclose(wanted @ self._known, wanted, atol=1e-6))
+        """Whether a combination of levels (one weight each) can be told from all others, and from the seeds or by
+        several seeds on either side."""
+        told, weights = [], []
+        for inverse, columns in self._inverses:
+            wanted = np.concatenate([[0.0], contrast, np.zeros(columns.shape[1] - 1 - len(contrast))])
+            weights.append(wanted @ inverse)
+            told.append(np.allclose(weights[-1] @ columns, wanted, atol=1e-6))
+        by_seed = weights[0] @ self.of_seeds
+        several = min((by_seed > _TINY).sum(), (by_seed < -_TINY).sum()) > 1
+        return bool(told[0] and (told[1] or several))
 
 
 @dataclass(frozen=True)

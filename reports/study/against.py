@@ -21,8 +21,10 @@ def against_note(study: Study, analysis: StudyAnalysis) -> str:
         return ""
     base = printable(study.base, 60)
     if analysis.is_mean:
+        alone = [printable(card, 60) for card, effect in analysis.effects.items() if not effect.is_mean]
+        but = f"; of {', '.join(alone)} that at the base, as no runs combine it with others" if alone else ""
         at_base = f" At the base: the effect with all else as in {base}; it has no verdict." if analysis.at_base else ""
-        return f"Each Δ is the mean effect over the other enhancements on and off.{at_base}"
+        return f"Each Δ is the mean effect over the other enhancements on and off{but}.{at_base}"
     if study.design == "leave-one-out":
         return (
             f"Each Δ is {base} with all {len(study.contrasts)} enhancements minus the same net without that one: what "

@@ -96,15 +96,10 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         return []
     (every, own), base = nats.runs, printable(results.study.base, 60)
     whose = f", {own} of them of this study" if own < every else ", all of this study"
-    kind = (
-        "means over the other enhancements on and off (a mixed model with a random interaction of every two)"
-        if nats.is_mean
-        else "differences of two arms: no runs combine enhancements in a way that tells interactions"
-    )
+    kind = "by a mixed model with a random interaction of every two" if nats.is_mean else "as differences of two arms"
     alpha = study_thresholds(results.study).alpha
     notes = [
-        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}. They are "
-        f"{kind}."
+        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}, {kind}."
     ]
     if (noise := nats.noise) is not None:
         others = {"interactions of two": noise.pairs, "seeds": noise.seeds}

@@ -114,7 +114,7 @@ def test_json_has_all_numbers_unrounded(files):
     effect = files.report.analyses[0, "nats"].effect("parametric_relu")
     main = next(entry for entry in tree["analyses"] if entry["metric"] == "nats" and entry["evaluation"]["number"] == 0)
     found = main["effects"]["parametric_relu"]
-    assert (found["delta"], found["q"], found["verdict"]) == (effect.delta, effect.q, "unfinished")
+    assert (found["delta"], found["q"], found["verdict"]) == (effect.delta, effect.q, "helps")
     assert main["runs"] == {"all": 8, "own": 8} and main["noise"]["run"] == files.report.nats.noise.run
     assert found["interval95"] == {"low": effect.interval95.low, "high": effect.interval95.high}
     splits = {(entry["evaluation"]["split"], entry["evaluation"]["history"]) for entry in tree["analyses"]}

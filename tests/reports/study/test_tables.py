@@ -142,7 +142,10 @@ def test_as_published_history_is_a_table_of_its_own_and_validation_only_a_file(p
 def test_notes_name_runs_noise_q_data_and_looks(pair):
     notes = "\n".join(pair.notes)
     assert "Data: kgs, 4 of 15 training years. Evaluated on: test, 1,958 positions of 40 games, full history." in notes
-    assert "Effects are estimated from 8 runs of gonn-b5 under these conditions, all of this study." in notes
+    assert (
+        "Effects are estimated from 8 runs of gonn-b5 under these conditions, all of this study, as differences of"
+        in notes
+    )
     assert f"Standard deviation of a run {pair.nats.noise.run:.4f} test nats on 3 degrees of freedom." in notes
     assert "over the 1 effect of this table" in notes and "(q at most 5 %), at most one in 20" in notes
     assert "Looks at the test results: 0." in notes and "measured on cpu." in notes
@@ -187,15 +190,15 @@ def test_what_is_no_result_or_unfinished_is_not_judged(tmp_path, skip, values):
         "not tested here", "compared only", "not measured yet", "count agrees", "count differs"
     }  # fmt: skip
     assert warnings(report.results)[0].lower().startswith(word) and word in report.sentences[0]
-    page = judge_page([(report.results, report.analyses), _finished(tmp_path / "other")])
-    assert {str(each.verdict) for key, each in page.items() if key.study == report.study.id} == {word}
+    page = judge_page([report, _finished(tmp_path / "other")])
+    shown = [each.verdict for row in page if row.report is report for each in row.effects.values()]
+    assert set(map(str, shown)) == {word}
 
 
 def _finished(folder):
     made = plan_study(folder, "ko_plane")
     train(made, {})
-    report = reported(made)
-    return report.results, report.analyses
+    return reported(made)
 
 
 def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
