@@ -85,7 +85,7 @@ ABOVE = (
 )
 BELOW = (
     "Below: paired difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last "
-    "sample the effect on the test games with its interval."
+    "sample the effect on the test games with its interval, as in the table."
 )
 
 
