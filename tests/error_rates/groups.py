@@ -49,7 +49,7 @@ def _together(
     name: str, arms: Sequence[Arm], effects: np.ndarray, noise: Noise = PLAIN, pair: float = 0.0, **options
 ) -> Case:
     """Runs that combine levels. options: `least` coverage of means and of effects at the base; of the noisy levels
-    `own`; `among`: only these levels are looked at; `large`: interactions; `share`."""
+    `own`; `large`: interactions; `has_base`: whether the runs tell effects at the base; `share`."""
     noisy, large = [level for level in noise.scale if level != BASE], options.get("large", LARGE if pair else {})
     rows = np.array([levels for levels, _ in arms])
     combined = rows.T @ rows > 0
@@ -62,13 +62,12 @@ def _together(
         table: dict[str, float] = {}
         truths = effects + (combined * (pairs + pairs.T)).sum(1) / 2, effects
         for prefix, found, truth in zip((MEAN, AT_BASE), effects_of(model), truths, strict=True):
-            some = {level: each for level, each in found.items() if level in options.get("among", found)}
-            table |= {f"{prefix}{question}": value for question, value in answers(some, truth, noisy).items()}
+            table |= {f"{prefix}{question}": value for question, value in answers(found, truth, noisy).items()}
         return table
 
     least, own = options.get("least", (0.94, 0.93)), options.get("own", (0.91, 0.0) if noisy else (None, None))
     bars: dict[str, Bar] = {}
-    for prefix, *each in zip((MEAN, AT_BASE), least, own, strict=True):
+    for prefix, *each in zip((MEAN, AT_BASE) if options.get("has_base", True) else (MEAN,), least, own, strict=False):
         bars |= _bars(prefix, *each, any(effects), prefix == MEAN)
     return Case("together", name, draw, bars, options.get("share", 0.2))
 
@@ -128,7 +127,7 @@ TOGETHER = [
     _together("two runs an arm, interactions, 20 games", _grouped(2), TRUE, Noise(games=20, unequal=True), PAIR),
     _together("two runs an arm, interactions, an aliased pair of levels", _aliased(2), TRUE, pair=PAIR),
     _together("screen of two runs an arm alone, interactions", screen(LEVELS, 32, 2), TRUE, pair=PAIR),
-    _together("screen of 32 single runs alone", screen(LEVELS, 32), TRUE),
+    _together("screen of 32 single runs alone", screen(LEVELS, 32), TRUE, has_base=False),
     _together("12 alone and a 2 x 2", SMALL, np.zeros(12), large={}),
     _together("12 alone and a 2 x 2 with an interaction of 0.03", SMALL, np.zeros(12), large={(0, 1): 0.03}),
     _together("12 alone and a 2 x 2, one alone 3x as noisy", SMALL, np.zeros(12), _noisy(), large={}, own=(0.91, None)),

@@ -83,11 +83,11 @@ def power(study: Study, known: KnownNoise | None) -> list[str]:
     lines = [f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {studies}"]
     of_arm, sides = Counter(trial.arm for trial in study.trials), defaultdict[tuple[int, ...], list[str]](list)
     for contrast in study.contrasts:
-        counts = (sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without))
+        counts = [sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without)]
         sides[tuple(counts)].append(contrast.card)
     shown = f"smallest effect shown with {100 * thresholds.power:.0f} % power"
-    for counts, names in sides.items():
-        se = math.sqrt(spread**2 * sum(1 / count for count in counts) + known.evaluation_variance)
+    for pair, names in sides.items():
+        se = math.sqrt(spread**2 * sum(1 / count for count in pair) + known.evaluation_variance)
         effect = smallest_shown(se, df, thresholds.alpha, thresholds)
         lines.append(f"{_whose(names, cards)}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats")
     seeds = runs // (cards + 1)
