@@ -20,7 +20,7 @@ from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.decisions import load_results
 from reports.results.group import Groups
 from reports.results.study_results import StudyResults
-from reports.study.render import ReportFiles, write_report, written_report
+from reports.study.render import ReportFiles, write_report
 from reports.study.terminal import print_report
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
@@ -93,11 +93,9 @@ class Reporter:
         group, elsewhere = self._groups.of(study), effects_elsewhere(study, self._studies, self._effects)
         scaled = OverSamples(self.controls.of(study), elsewhere)
         anew = anew or not unchanged.holds(results.look_counts)
+        files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled, anew)
         if anew:
-            files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled)
             unchanged.keep(results.look_counts)
-        else:
-            files = written_report(study, results, workspace.out, self.registry, group, scaled)
         return ReportedStudy(files, tracked_report(files), anew)
 
 

@@ -13,7 +13,6 @@ from reports.html.page import html_page, picture_address, prose
 from reports.html.summary import book_summary, study_headline
 from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
-from reports.results.study_results import OF_RUNS
 from reports.study.report import Report
 from reports.summary.lines import SummaryLine, summary_lines
 from reports.tables.cells import Table
@@ -128,7 +127,6 @@ def _reading(reports: Sequence[Report]):
     return prose(
         "how_to_read.md.j2",
         study=study,
-        of_runs=any(report.study.design in OF_RUNS for report in reports),
         thresholds=study_thresholds(study),
         percent=lambda share: f"{100 * share:g} %",
     )

@@ -64,7 +64,7 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
         own |= {"top1": _first(rates[card]["top1"]), **_about(card, registry, report)}
         rows.append(Row(card, own))
         told = [("s.e.: runs, games", cells["parts"]), ("runs: with and without", cells["runs"])]
-        told += [("Δ top-1 with interval", rates[card]["top1"])]
+        told += [("of them of this study", cells["own"]), ("Δ top-1 with interval", rates[card]["top1"])]
         told += [("Δ top-4 with interval", rates[card]["top4"]), ("FLOPs", cells["flops"])]
         texts = [(label, cell.text) for label, cell in told]
         if "worth_time" in cells:

@@ -15,7 +15,7 @@ from gonn_core.metrics import METRICS
 from reports.results.curves import curve_value
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect
-from reports.stats.mixed import Design
+from reports.stats.mixed import Design, one_thread
 from reports.stats.model import Model
 from reports.stats.verdicts import Thresholds, with_q
 
@@ -187,6 +187,7 @@ class Group:
                     found[levels[level]] += sign * (count / len(side))  # 1 where all arms have it
         return found
 
+    @one_thread
     def effect(
         self, study: Study, contrast: Contrast, metric: str, evaluation: EvaluationRef
     ) -> tuple[Effect, Effect | None] | str:
@@ -203,6 +204,7 @@ class Group:
             return "its runs cannot be told from those of other changes, or of a seed"
         return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
 
+    @one_thread
     def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
         model, levels = self.model("nats", evaluation)

@@ -91,7 +91,7 @@ def judge_claims(
     tests: int = 1,
 ) -> ClaimJudgement:
     """Of a claim that one or several numbers must bear out, such as one per layer of a net: the verdict that all of
-    them have. As all must, none of them needs to be adjusted for their number."""
+    them have. As all must, they are one test."""
     if len(effects) == 1:
         return judge_claim(effects[0], claims[0], margin, thresholds, tests=tests)
     aside = _set_aside(claims[0])

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import linalg, optimize, stats
+from threadpoolctl import ThreadpoolController
 
 Coding = Literal["mean", "base"]
 NOISIER = 0.01
@@ -24,6 +25,8 @@ NOISIER = 0.01
 LEAST = 3
 """Degrees of freedom without which nothing is said of a variance."""
 _TINY = 1e-9
+one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
+"""For matrices of some hundred rows several threads of BLAS take up to thirty times as long as one."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Interaction:
 class Fit:
     """The model fitted to one value a run. ValueError: fewer than three runs more than levels."""
 
+    @one_thread
     def __init__(self, design: Design, values: np.ndarray, coding: Coding):
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)

@@ -4,12 +4,16 @@ import math
 from collections.abc import Sequence
 
 from scipy.optimize import brentq
-from scipy.special import nctdtr, nctdtrinc, ndtr
+from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr
 
 from reports.stats.estimates import quantile
 from reports.stats.looks import Exits, bound_of, exits, planned_level
 from reports.stats.model import RunNoise
 from reports.stats.verdicts import Thresholds
+
+
+FAR = 1000.0
+"""Critical t beyond which scipy's noncentral t takes minutes, and the noise of the variance is all that counts."""
 
 
 def smallest_effect(noise: RunNoise, evaluation_variance: float, seeds: int, thresholds: Thresholds) -> float:
@@ -29,7 +33,10 @@ def smallest_shown(se: float, df: float, level: float, thresholds: Thresholds) -
     """The |effect| whose p is below `level` with `thresholds.power`, by an estimate with this standard error."""
     # The noncentral t whose lower tail at the critical value is 1 - power; significance with the wrong sign is no
     # success.
-    return float(nctdtrinc(df, 1 - thresholds.power, quantile(1 - level / 2, df))) * se
+    critical = quantile(1 - level / 2, df)
+    if critical > FAR:
+        return critical * math.sqrt(float(chdtri(df, 1 - thresholds.power)) / df) * se
+    return float(nctdtrinc(df, 1 - thresholds.power, critical)) * se
 
 
 def page_level(q: Sequence[float], alpha: float) -> float:

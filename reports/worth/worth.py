@@ -10,6 +10,7 @@ from reports.worth.curve import ControlCurve, extended, falling, place_of, value
 
 DRAWS = 4000
 SEED = 0
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def worth_in_samples(curve: ControlCurve, effect: Effect, samples: int, control_
     value = float(log_ratio(means, np.array(effect.delta)))
     low, high = np.quantile(drawn, [0.025, 0.975])
     least, most = sorted(sign * (math.log2(end) - here) for end in curve.ends)
-    extrapolated = not places[0] <= here + sign * value <= places[-1]
+    read = here + sign * value
+    extrapolated = not places[0] - _ROUNDING <= read <= places[-1] + _ROUNDING
     return Ratio(2.0**value, float(2.0**low), float(2.0**high), 2.0**least, 2.0**most, extrapolated)
 
 

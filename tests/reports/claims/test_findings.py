@@ -1,8 +1,11 @@
 """Claims beside measurements: which are judged, which are only compared, and what stands in `ours`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from reports.claims.findings import find_claims
 from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.study.report import make_report
@@ -170,6 +173,21 @@ def test_conditions_that_differ_are_listed(findings):
 def test_a_claim_on_the_way_shows_the_nearest_progress_point(findings):
     note = findings["earlier"].measured.note
     assert "validation at 1M samples: Δ −0.0" in note and findings["earlier"].verdict == "not tested here"
+
+
+def test_a_claim_on_two_nets_is_held_against_the_effect_at_the_base(report):
+    """Where the headline is a mean over the others on and off."""
+    nats = report.nats
+    mean = {"made_up": replace(nats.effect("made_up"), delta=-0.5, is_mean=True)}
+    cards = registry_with(**CLAIMS)
+
+    def ours(at_base):
+        analyses = {**report.analyses, (MAIN, "nats"): replace(nats, effects=mean, at_base=at_base)}
+        return next(each.measured for each in find_claims(report.results, cards, analyses) if each.claim.id == "wide")
+
+    found = ours(dict(nats.effects))
+    assert found.value[0] == nats.effect("made_up").delta and found.verdict == "replicated"
+    assert (ours({}).verdict, ours({}).note) == ("not measured yet", "its runs do not tell the effect at the base")
 
 
 def test_training_loss_has_no_evaluation_noise(report):

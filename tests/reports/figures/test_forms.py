@@ -13,11 +13,12 @@ from ablations.published_results import EloPoint
 from reports.book.cost.gains import gains
 from reports.book.cost.picture import cost_picture
 from reports.book.elo_picture import above, common_loss, elo_picture
-from reports.figures.axes import UNIFORM, cut_at_uniform
+from reports.figures.axes import cut_at_uniform
 from reports.figures.labels import Word, place_words
 from reports.figures.marks import FAR, MARKS, draw_effect, legend, reach
 from reports.figures.study import draw
 from reports.play.ladder import read_ladder
+from reports.results.curves import UNIFORM
 from reports.results.decisions import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict

@@ -51,8 +51,10 @@ def cards():
     return found
 
 
-def plan(folder, *names, base="gonn-b4", budget="gpu", **options) -> Made:
-    return plan_study(folder, *names, base=base, budget=budget, cards_of=cards(), **options)
+def plan(folder, *names, base="gonn-b4", budget="gpu", cards_of=None, **options) -> Made:
+    """With the main evaluation alone."""
+    made = plan_study(folder, *names, base=base, budget=budget, cards_of=cards_of or cards(), **options)
+    return replace(made, study=made.study.model_copy(update={"evaluations": made.study.evaluations[:1]}))
 
 
 def draw(made: Made, level: Level = lambda values: 0.0, sd=0.01, skip=()) -> StudyResults:
@@ -94,10 +96,11 @@ def test_runs_of_studies_of_one_base_are_pooled_and_each_trial_counts_once(tmp_p
     assert set(group.studies) == {one.study.id, other.study.id}
     known = {trial.id for each in (one, other) for trial in each.trials}
     assert {run.trial.id for run in group.runs} == known and len(group.runs) == len(known) == 4 + 4 + 3 + 3
-    assert analyse_study(one, "nats", group=group).runs == (14, 8)
-    assert (
-        grouped(one, other).of(other.study).effect(one.study, one.study.contrasts[0], "nats", one.study.evaluations[0])
-    )
+    found = analyse_study(one, "nats", group=group)
+    assert found.runs == (14, 8) and list(found.effects) == ["prelu"]
+    (contrast,), (evaluation,) = one.study.contrasts, one.study.evaluations
+    effect, _ = grouped(other, one).of(other.study).effect(one.study, contrast, "nats", evaluation)
+    assert effect.delta == pytest.approx(found.effect("prelu").delta) and effect.runs == (4, 4)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +204,18 @@ def test_what_the_base_has_is_left_out_and_its_effect_is_that_of_having_it(tmp_p
     assert effect.delta == pytest.approx(difference.mean()) and effect.delta == pytest.approx(-0.2, abs=0.05)
 
 
+@pytest.mark.parametrize("design", ["leave-one-out", "cumulative"])
+def test_contrasts_of_other_designs_are_differences_of_their_two_arms(tmp_path, design):
+    results = draw(plan(tmp_path, "prelu", "head", "narrow", design=design))
+    analysis = analyse_study(results, "nats")
+    assert not analysis.is_mean and not analysis.at_base
+    for contrast in results.study.contrasts:
+        with_it, without = (measured(results, side[0], "nats") for side in (contrast.with_it, contrast.without))
+        effect = analysis.effect(contrast.card)
+        assert effect.delta == pytest.approx((with_it - without).mean()) and effect.runs == (4, 4)
+        assert analysis.in_arms(contrast) is effect
+
+
 # Settings that cards share
 
 
@@ -293,10 +308,8 @@ def test_sides_without_a_run_are_named(tmp_path):
 
 
 def test_the_gap_is_test_error_less_training_error(tmp_path):
-    made = plan_study(
-        tmp_path, "golois_block", base="cazenave-fig13", budget="paper", seeds=(1, 2, 3), cards_of=registry()
-    )
-    results = draw(made, lambda values: 0.1 * bool(values))
+    of_errors = {"base": "cazenave-fig13", "budget": "paper", "cards_of": registry()}
+    results = draw(plan(tmp_path, "golois_block", seeds=(1, 2, 3), **of_errors), lambda values: 0.1 * bool(values))
     (contrast,) = results.study.contrasts
     effect = analyse_study(results, "generalisation_gap").effect("golois_block")
     tested, trained = (
@@ -307,4 +320,4 @@ def test_the_gap_is_test_error_less_training_error(tmp_path):
         )
     )
     assert effect.n == 3 and effect.delta == pytest.approx((tested[0] - trained[0]) - (tested[1] - trained[1]))
-    assert effect.se_eval > 0 == analyse_study(results, "train_loss").effect("golois_block").se_eval
+    assert effect.se_eval > 0 and analyse_study(results, "train_loss").effect("golois_block").se_eval == 0

@@ -53,14 +53,35 @@ def test_beyond_the_curve_there_are_bounds():
     made = curve(EXACT)
     far = worth_in_samples(made, effect(-1.0, 0.01), 100_000, False)
     assert far.value == pytest.approx(8) and far.numbers == (None, None, None)
-    assert far.text == "more than × 8 [more than 8, more than 8]"
+    assert far.text == "more than × 8.0"
     back = worth_in_samples(made, effect(-5.0, 0.01), 100_000, True)
-    assert back.value == pytest.approx(16) and back.text.startswith("more than × 16 ")
+    assert back.value == pytest.approx(16) and back.text == "more than × 16"
     harm = worth_in_samples(made, effect(5.0, 0.01), 100_000, False)
-    assert harm.value == pytest.approx(1 / 16) and harm.text.startswith("less than × 0.062 ")
+    assert harm.value == pytest.approx(1 / 16) and harm.text == "less than × 0.062"
     half = worth_in_samples(made, effect(-0.1, 0.09), 100_000, False)
     assert half.numbers[0] == pytest.approx(2) and half.numbers[1] < 1 and half.numbers[2] is None
     assert half.scaled(0.5).numbers[0] == pytest.approx(1) and half.scaled(0.5).numbers[2] is None
+
+
+def test_beyond_the_samples_that_were_trained_it_is_marked_and_has_no_interval():
+    made = curve(EXACT)
+    below = worth_in_samples(made, effect(-0.45, 0.01), 100_000, True)  # the slope of the first half
+    assert below.value == pytest.approx(4 * 2**0.5) and below.text == "about × 5.7 (beyond the curve)"
+    assert below.numbers == (pytest.approx(below.value), None, None)
+    assert below.scaled(2.0).text == "about × 11 (beyond the curve)"
+    within = worth_in_samples(made, effect(-0.25, 0.01), 100_000, True)
+    assert within.text.startswith("× 2.8 [") and None not in within.numbers
+    above = worth_in_samples(made, effect(-0.15, 0.001), 100_000, False)
+    assert above.text == "about × 2.8 (beyond the curve)"
+
+
+def test_what_an_effect_and_the_curve_have_in_common_is_in_both():
+    """The effect moves with the control's mean: less noise where an unlucky control lifts both, more the other way."""
+    made, width = curve([[level - 0.02, level + 0.02] for level in LEVELS]), {}
+    for of_base in (-1.0, 0.0, 1.0):
+        worth = worth_in_samples(made, effect(-0.05, 0.03, 30.0, of_base=of_base), 100_000, False)
+        width[of_base] = math.log(worth.high / worth.low)
+    assert width[1.0] != width[0.0] != width[-1.0] and (width[-1.0] - width[0.0]) * (width[1.0] - width[0.0]) < 0
 
 
 def test_without_a_curve_there_is_no_worth():
@@ -90,7 +111,7 @@ def test_the_interval_covers_the_truth(delta, at, control_has_it):
         other = loss(here) + sign * delta + sd * random.standard_normal(n)
         deltas = sign * (other - runs[index])
         variance = (2 * 2 * sd**2 * random.chisquare(9) / 9 + (n - 1) * deltas.var(ddof=1)) / (n + 1)
-        measured = effect(float(deltas.mean()), math.sqrt(variance / n), n + 1)
+        measured = effect(float(deltas.mean()), math.sqrt(variance / n), n + 1, of_base=-sign)
         worth = worth_in_samples(curve(runs), measured, at, control_has_it)
         hits += worth.low <= truth <= worth.high
     assert hits >= 0.90 * tables  # of 95 %: within 2.3 standard errors of so few tables
