@@ -144,11 +144,12 @@ class Fit:
         self._parts += [_square(space.T @ each) for each in columns]
         outside = self.values - space @ seen
         spare = len(self.values) - space.shape[1], float(outside @ outside)
-        basis = _basis(fixed)
-        self._parts[1:] = [each if _is_told(each, basis, spare[0]) else 0.0 * each for each in self._parts[1:]]
-        self.variances, deviance = _reml(basis, self._parts, seen, spare)
+        rest = linalg.null_space(_basis(fixed).T)
+        self._parts[1:] = [each if _is_told(rest.T @ each @ rest, spare[0]) else 0.0 * each for each in self._parts[1:]]
+        inner = [rest.T @ each @ rest for each in self._parts[1:]]
+        self.variances, inverse, deviance = _reml(inner, rest.T @ seen, spare)
         """Of noise, pairs and seeds, then of `noisier`."""
-        self._residuals = _residuals(basis, self._parts, self.variances)
+        self._residuals = rest @ inverse @ rest.T
         covariance = sum(size * part for size, part in zip(self.variances, self._parts, strict=True))
         fitted = np.eye(len(seen)) - covariance @ self._residuals
         self._of_runs = np.linalg.pinv(fixed) @ fitted
@@ -206,13 +207,11 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return left[:, sizes > _TINY * sizes[0]]
 
 
-def _is_told(part: np.ndarray, basis: np.ndarray, spare: int) -> bool:
+def _is_told(part: np.ndarray, spare: int) -> bool:
     """Whether at least so many degrees of freedom as any noise needs tell a part from the noise: the pairs of a screen
     of single runs are in all that its levels leave over, just as the noise is, and then stay in it."""
-    inside = part - basis @ (basis.T @ part)
-    inside -= inside @ basis @ basis.T
-    size, df = float((inside**2).sum()), len(part) - basis.shape[1] + spare
-    return size > _TINY and df - np.trace(inside) ** 2 / size >= LEAST
+    size = float((part**2).sum())
+    return size > _TINY and len(part) + spare - np.trace(part) ** 2 / size >= LEAST
 
 
 def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
@@ -223,37 +222,29 @@ def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
     return int(np.nanargmax(scores))
 
 
-def _residuals(basis: np.ndarray, parts: Sequence[np.ndarray], variances: np.ndarray) -> np.ndarray:
-    """(runs, runs): what takes values to their residuals, each by the inverse of its covariance."""
-    rest = linalg.null_space(basis.T)
-    covariance = sum(size * part for size, part in zip(variances, parts, strict=True))
-    return rest @ linalg.inv(rest.T @ covariance @ rest) @ rest.T
-
-
 def _reml(
-    basis: np.ndarray, parts: Sequence[np.ndarray], values: np.ndarray, spare: tuple[int, float] = (0, 0.0)
-) -> tuple[np.ndarray, float]:
-    """The variance of each part, the first of which is the noise of every run; and the deviance there. spare: number
-    and sum of squares of values that are noise alone."""
-    rest = linalg.null_space(basis.T)
-    inside, count = rest.shape[1], rest.shape[1] + spare[0]
+    parts: Sequence[np.ndarray], seen: np.ndarray, spare: tuple[int, float]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The variance of the noise and of each part, the inverse of the covariance of what levels leave over (`seen`), and
+    the deviance. spare: number and sum of squares of values that are noise alone."""
+    count = len(seen) + spare[0]
     if count < LEAST:
         raise ValueError(f"{count} runs more than levels: too few to estimate any noise")
-    seen, inner = rest.T @ values, [rest.T @ part @ rest for part in parts[1:]]
 
     def solved(ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        covariance = np.eye(inside) + sum(ratio * part for ratio, part in zip(ratios, inner, strict=True))
+        covariance = np.eye(len(seen)) + sum(ratio * part for ratio, part in zip(ratios, parts, strict=True))
         inverse = linalg.inv(covariance)
         known = inverse @ seen
         return covariance, inverse, known, float(seen @ known) + spare[1]
 
     def deviance(ratios: np.ndarray) -> tuple[float, np.ndarray]:
         covariance, inverse, known, square = solved(ratios)
-        slope = [np.sum(inverse * part) - count * float(known @ part @ known) / square for part in inner]
+        slope = [np.sum(inverse * part) - count * float(known @ part @ known) / square for part in parts]
         return float(np.linalg.slogdet(covariance)[1] + count * np.log(square / count)), np.array(slope)
 
-    starts = (np.full(len(inner), start) for start in (0.0, 0.1, 1.0))
-    bounds = [(0.0, 1e4 * bool(np.trace(part) > _TINY)) for part in inner]
+    starts = (np.full(len(parts), start) for start in (0.0, 0.1, 1.0))
+    bounds = [(0.0, 1e4 * bool(part.any())) for part in parts]
     tried = [optimize.minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
     best = min(tried, key=lambda each: each.fun)
-    return solved(best.x)[-1] / count * np.array([1.0, *best.x]), float(best.fun)
+    _, inverse, _, square = solved(best.x)
+    return square / count * np.array([1.0, *best.x]), inverse / (square / count), float(best.fun)

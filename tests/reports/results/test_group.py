@@ -146,7 +146,7 @@ def test_games_add_the_noise_that_all_seeds_have_in_common(tmp_path):
     results = draw(plan(tmp_path, "prelu"))
     effect = analyse_study(results, "nats").effect("prelu")
     with_it, without = (results.arm_result(arm, 0, "nats") for arm in ("with-prelu", "control"))
-    noise = evaluation_noise([(1.0, with_it.sums - without.sums)], with_it.counts)
+    noise = evaluation_noise(with_it.sums - without.sums, with_it.counts)
     deltas = with_it.means - without.means
     variance = deltas.var(ddof=1) / 4
     assert effect.delta == pytest.approx(deltas.mean()) and effect.se_eval**2 == pytest.approx(noise.common)

@@ -28,7 +28,7 @@ def bootstrap_over_games(sums: np.ndarray, counts: np.ndarray, replicates: int =
     """(replicates, ...) means over positions of `sums` (..., games) with whole games drawn with replacement; the same
     for the same `seed`.
 
-    The tables use the closed form (`cluster_variance`), which agrees and is exact to repeat.
+    The tables use the closed form (`evaluation_noise`), which agrees and is exact to repeat.
     """
     generator = np.random.default_rng(seed)
     games = len(counts)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from reports.results.speed_and_looks import look_counts_text
-from reports.stats.clusters import ArmResult, cluster_variance, evaluation_noise, sums_by_game
-from reports.stats.estimates import spread, welch
+from reports.stats.clusters import ArmResult, EvaluationNoise, evaluation_noise, sums_by_game
+from reports.stats.estimates import effect_of, spread
 from tests.reports.stats.checks import bootstrap_over_games
 
 
@@ -23,7 +23,7 @@ def test_closed_form_agrees_with_the_bootstrap_over_games():
     losses = (generator.normal(0, 0.1, 400) + 0.02) * counts
     hits = generator.binomial(counts, generator.beta(3, 5, 400)).astype(float)
     sums = np.stack([losses, hits])
-    closed = cluster_variance(sums, counts)
+    closed = [evaluation_noise(each[None], counts).total for each in sums]
     means = bootstrap_over_games(sums, counts, replicates=4000, seed=1)
     assert means.std(0, ddof=1) == pytest.approx(np.sqrt(closed), rel=0.04)  # 4,000 replicates: standard error 1.1 %
     assert np.array_equal(means[:50], bootstrap_over_games(sums, counts, replicates=50, seed=1))
@@ -34,7 +34,7 @@ def test_games_not_positions_are_the_units():
     generator = np.random.default_rng(2)
     by_game = generator.normal(size=100)
     counts = np.full(100, 200)
-    assert cluster_variance(by_game * counts, counts) == pytest.approx(by_game.var(ddof=1) / 100)
+    assert evaluation_noise(by_game[None] * counts, counts).total == pytest.approx(by_game.var(ddof=1) / 100)
 
 
 def test_evaluation_noise_separates_common_from_seed_specific():
@@ -42,7 +42,7 @@ def test_evaluation_noise_separates_common_from_seed_specific():
     counts = np.full(5000, 100)
     common = generator.normal(0, 0.3, size=5000)
     specific = generator.normal(0, 0.6, size=(4, 5000))
-    noise = evaluation_noise([(1.0, (common + specific) * counts)], counts)
+    noise = evaluation_noise((common + specific) * counts, counts)
     assert noise.common == pytest.approx(0.09 / 5000, rel=0.2)
     assert noise.specific == pytest.approx(0.36 / 4 / 5000, rel=0.05)
 
@@ -51,23 +51,22 @@ def test_common_noise_is_never_negative():
     generator = np.random.default_rng(4)
     counts = np.full(60, 100)
     specific = generator.normal(size=(2, 60))
-    noise = evaluation_noise([(1.0, (specific - specific.mean(0)) * counts)], counts)  # seeds that cancel exactly
+    noise = evaluation_noise((specific - specific.mean(0)) * counts, counts)  # seeds that cancel exactly
     assert noise.common == 0.0 and noise.specific > 0
 
 
 def test_spread_with_one_part_is_that_parts_t():
-    quiet = evaluation_noise([(1.0, np.full((4, 10), 3.0))], np.full(10, 2.0))
+    quiet = evaluation_noise(np.full((4, 10), 3.0), np.full(10, 2.0))
     only_seeds = spread(4.0, 3.0, quiet)
     assert (only_seeds.se, only_seeds.df) == (2.0, pytest.approx(3.0))
     assert only_seeds.interval(0, 0.95).high == pytest.approx(2 * stats.t.ppf(0.975, 3))
 
 
-def test_independent_parts_add_up_as_in_welchs_test():
-    one, other = np.array([1.0, 1.2, 1.1, 1.3]), np.array([1.4, 1.3, 1.9])
-    variance, df = welch([(each.var(ddof=1) / len(each), len(each) - 1.0) for each in (one, other)])
-    theirs = stats.ttest_ind(other, one, equal_var=False)
-    assert (other.mean() - one.mean()) / variance**0.5 == pytest.approx(theirs.statistic)
-    assert df == pytest.approx(theirs.df) and welch([(0.0, 3.0), (0.0, 2.0)]) == (0.0, 2.0)
+def test_seeds_that_happen_to_agree_vary_as_much_as_their_luck_with_the_games():
+    noise = EvaluationNoise(total=5.0, specific=4.0, games=50)
+    agree, plain = (effect_of("t", 1.0, (variance, 2.0), noise, (3, 3)) for variance in (0.01, 9.0))
+    assert agree.se == pytest.approx(5**0.5) and agree.df == pytest.approx(5 / (4 / 2 + 1 / 49))
+    assert plain.se == pytest.approx(10**0.5) and effect_of("same", 0.0, (0.0, 2.0), noise, (3, 3)).se == 1.0
 
 
 @pytest.mark.parametrize("sums", [np.ones((1, 3)), np.array([[1.0, np.nan], [1.0, 1.0]])])

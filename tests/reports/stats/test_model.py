@@ -200,7 +200,7 @@ def test_the_variance_between_games_of_two_configurations_is_that_of_their_pairs
     ) * counts
     design = Design(np.repeat([[0.0], [1.0]], 4, axis=0), "a", [1, 2, 3, 4] * 2)
     effect = Model(design, sums, counts).effect("a", UNIT)
-    theirs = evaluation_noise([(1.0, sums[4:] - sums[:4])], counts)
+    theirs = evaluation_noise(sums[4:] - sums[:4], counts)
     assert theirs.common > 0 and effect.se_eval**2 == pytest.approx(theirs.common)
     assert effect.delta == pytest.approx((sums[4:] - sums[:4]).sum(1).mean() / counts.sum())
 
