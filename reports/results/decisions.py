@@ -61,7 +61,7 @@ def _look(results: StudyResults, number: int) -> Look:
         if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
             decision = "shown"
         elif number + 1 == len(study.looks.seeds):
-            decision = "last look"
+            decision = "not shown"
         elif study.looks.futility and effect.interval90 and effect.interval90.within(study.looks.futility):
             decision = "futile"
         cards[card] = CardLook(decision, effect.delta, effect.q)

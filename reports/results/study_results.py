@@ -27,7 +27,7 @@ from reports.results.sums import SummedEvaluation
 from reports.stats.clusters import ArmResult
 from reports.stats.verdicts import EffectVerdict
 
-Decision = Literal["shown", "futile", "goes on", "last look"]
+Decision = Literal["shown", "futile", "goes on", "not shown"]
 OF_RUNS = ("factorial", "screen")
 """Designs in which every run counts for many effects."""
 UNRECORDED = "a CPU that was not recorded"

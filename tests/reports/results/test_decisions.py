@@ -56,7 +56,7 @@ def test_the_last_look_decides_whatever_is_left(tmp_path):
     train_due(made, {arm_of(made, LARGE): 0.2})
     looks = results_of(made).looks
     assert [list(look.cards) for look in looks] == [[LARGE, NONE], [NONE], [NONE]]
-    assert looks[-1].cards[NONE].decision == "last look" and next_look(made.study, looks) is None
+    assert looks[-1].cards[NONE].decision == "not shown" and next_look(made.study, looks) is None
 
 
 def test_small_effects_stop_where_futility_says_how_small(tmp_path):
