@@ -23,7 +23,7 @@ show: ## one enhancement: what it changes, its claims and sources: NAME=parametr
 ##@ Studies
 plan: ## what that study would train, how long it takes, what it could show: the settings of make ablation
 	$(GO) plan "$$NAME" $(STUDY_SETTINGS)
-ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu PRECISION=fp32|bf16 SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto COMPILE=none|body|graphs RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01 FIRST_LOOK=yes|no; of a screen: RUNS=32 HOLD=… FOLD=…]
+ablation: ## run a study: does it help? NAME=parametric_relu, or several: a,b,c [DATA=starter BUDGET=cpu PRECISION=fp32|bf16 SEEDS=4|4..16 SAMPLES=25k,50k BASE=gonn-b5 DESIGN=add-one|leave-one-out|cumulative|factorial|screen DEVICE=auto COMPILE=none|body|graphs RUNNER=ray|local LR=0.1|search CLAIM=… CONTROL_SEEDS=8 FUTILITY=0.01 FIRST_LOOK=yes|no; of a screen: RUNS=64 HOLD=… FOLD=…]
 	$(GO) ablate "$$NAME" $(STUDY_SETTINGS) --runner "$$RUNNER"
 scale: ## a base alone over samples, which tells what effects are worth: BASE=gonn-b5 [DATA=… BUDGET=cpu PRECISION=fp32|bf16 SAMPLES=25k,50k,100k,200k SEEDS=4]
 	$(GO) scale "$$BASE" $(DATA_SETTINGS) --budget "$$BUDGET" --precision "$$PRECISION" --samples "$$SAMPLES" --seeds "$$SEEDS" --device "$$DEVICE" --compile "$$COMPILE" --lr "$$LR" --runner "$$RUNNER"

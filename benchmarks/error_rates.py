@@ -1,14 +1,12 @@
-"""How often the project's decisions are wrong: every rate of the statistical audit, simulated over the project's own
-functions.
+"""How often the project's decisions are wrong, simulated over the project's own functions.
 
-    python -m benchmarks.error_rates [--tables 4000] [--seed 1] [--markdown FILE] [WORD …]
+    python -m benchmarks.error_rates [--tables 1600] [--seed 1] [--markdown FILE] [WORD …]
 
-WORD: only cases whose table or name holds it (1.2, pages, noisy). One line for each question of a case: the bar it has
-to keep to (in per cent, or in seeds), what the audit of commit 0af6c55 found for the rules of that time, what the rules
-of now give, and the Monte-Carlo standard error of that. The studies are made by `tests/error_rates/made.py`, which
-shares no code with the analysis; each case has its own random numbers, so one alone gives the same figures as all.
-Exits with 1 when a bar is not kept by more than three standard errors. The full size takes some 30 minutes on one core;
-the same cases, smaller, are in `make test`.
+WORD: only cases whose group or name holds it (together, pages, noisy). One line for each question of a case: the bar it
+has to keep to (in per cent, or in seeds), the rate, and its Monte-Carlo standard error. The runs are made by
+`tests/error_rates/made.py`, which shares no code with the analysis; each case has its own random numbers, so one alone
+gives the same figures as all. Exits with 1 when a bar is not kept by more than three standard errors. The same cases,
+smaller, are in `make test`.
 """
 
 import argparse
@@ -19,14 +17,14 @@ from pathlib import Path
 from tests.error_rates.all_cases import CASES
 from tests.error_rates.rates import Rate, named, run_case
 
-HEADER = ("table", "case", "question", "bar", "audit", "now", "± s.e.", "made")
+HEADER = ("group", "case", "question", "bar", "rate", "± s.e.", "made")
 FEWEST = 50
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("words", nargs="*", metavar="WORD", help="only cases whose table or name holds one of these")
-    parser.add_argument("--tables", type=int, default=4000, help="made tables a case (fewer where they are costly)")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only cases whose group or name holds one of these")
+    parser.add_argument("--tables", type=int, default=1600, help="made tables a case (fewer where they are costly)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--markdown", type=Path, help="also write the table to this file")
     options = parser.parse_args(arguments)
@@ -50,7 +48,7 @@ def cells(rate: Rate) -> tuple[str, ...]:
     scale, unit = (100.0, "") if rate.bar.unit == "%" else (1.0, f" {rate.bar.unit}")
     value, error = f"{scale * rate.value:.1f}{unit}", f"{scale * rate.error:.1f}"
     case = rate.case
-    return case.group, case.name, rate.question, rate.bar.words, rate.bar.audit, value, error, f"{rate.tables:,}"
+    return case.group, case.name, rate.question, rate.bar.words, value, error, f"{rate.tables:,}"
 
 
 def markdown(rates: Iterable[Rate], command: str) -> str:
@@ -60,9 +58,8 @@ def markdown(rates: Iterable[Rate], command: str) -> str:
     text = [
         "# Error rates of the decisions, simulated",
         "",
-        f"`{command}`. In per cent unless said. *audit*: the rules of commit 0af6c55, from its statistical audit",
-        "(tables 1.1 to 3.5; empty where it did not ask). *now*: the project's own functions over made studies.",
-        "*made*: tables, pages, studies or screens made. **Bold**: beyond its bar by more than three standard errors"
+        f"`{command}`. In per cent unless said: the project's own functions over made runs.",
+        "*made*: tables, pages or workspaces made. **Bold**: beyond its bar by more than three standard errors"
         f" ({len(missed)} of {len(rates)} rates).",
         "",
         f"| {' | '.join(HEADER)} |",
@@ -72,7 +69,7 @@ def markdown(rates: Iterable[Rate], command: str) -> str:
     for rate in rates:
         row = list(cells(rate))
         if not rate.keeps():
-            row[5] = f"**{row[5]}**"
+            row[4] = f"**{row[4]}**"
         shown = ["", "", *row[2:]] if tuple(row[:2]) == before else row
         before = tuple(row[:2])
         text.append(f"| {' | '.join(shown)} |")

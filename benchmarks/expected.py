@@ -32,8 +32,8 @@ from gonn_core.nets.registry import trial_net
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.speed import measure_speed
 from orchestration.speeds.kept import machine
-from reports.results.decisions import load_results
-from reports.results.seed_pool import StudyShelf
+from reports.results.planning import KnownNoise, known_noise
+from reports.workspace import Workspace
 
 REFERENCE, REFERENCE_BUDGET, BUDGETS = "gonn-b5", "cpu", ("cpu", "smoke")
 CPU, TURNS, ARMS = torch.device("cpu"), 3, 24
@@ -149,39 +149,27 @@ def some_arms(registry: Registry) -> Iterator[tuple[str, TrialConfig, str, str]]
 
 
 def noise_rows(workspaces: Sequence[Path]) -> Iterator[dict]:
-    """Seed noise and evaluation variance of each base, budget, data set and number of samples, pooled over all finished
-    studies of them."""
-    pools: dict[tuple, list] = {}
+    """Seed noise and evaluation variance of each base, budget, data set and number of samples: of several groups of
+    runs, that with the most."""
+    most: dict[tuple, tuple[Study, KnownNoise]] = {}
     for workspace in workspaces:
-        shelf = StudyShelf(workspace / "studies", lambda study, home=workspace: load_results(study, home / "runs"))
         for path in sorted((workspace / "studies").glob("*/study.json")):
             study = read_study(path)
-            table = shelf.table(study) if study.contrasts and study.pairing == "by_position" else None
-            if table is not None:
-                pools.setdefault(_kind(study), []).append((study, table))
-    for (base, budget, data, samples), found in sorted(pools.items()):
-        sums = {}
-        for _, table in found:
-            for card, differences in table.differences.items():
-                values = list(differences.by_seed.values())
-                if len(values) > 1:
-                    mean = sum(values) / len(values)
-                    squares = sum((value - mean) ** 2 for value in values)
-                    key = frozenset(differences.weights.items())
-                    sums[key] = squares, len(values) - 1, table.effects[card].se_eval ** 2
-        if sums:
-            df = sum(degrees for _, degrees, _ in sums.values())
-            yield {
-                "base": base,
-                "budget": budget,
-                "data": data,
-                "samples": samples,
-                "seed_variance": rounded(sum(squares for squares, _, _ in sums.values()) / df),
-                "df": float(df),
-                "evaluation_variance": rounded(median(variance for _, _, variance in sums.values())),
-                "games": found[0][0].evaluations[0].games,
-                "studies": len(found),
-            }
+            found = known_noise(workspace / "studies", workspace / "runs", study, Workspace(workspace).report_cache)
+            if found is not None and (_kind(study) not in most or found.runs > most[_kind(study)][1].runs):
+                most[_kind(study)] = study, found
+    for (base, budget, data, samples), (study, found) in sorted(most.items()):
+        yield {
+            "base": base,
+            "budget": budget,
+            "data": data,
+            "samples": samples,
+            "seed_variance": rounded(2 * found.run.run**2),
+            "df": float(rounded(found.run.df)),
+            "evaluation_variance": rounded(found.evaluation_variance),
+            "games": study.evaluations[0].games,
+            "studies": len(found.studies),
+        }
 
 
 def _kind(study: Study) -> tuple:

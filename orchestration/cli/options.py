@@ -60,7 +60,7 @@ study_options = options(
         help="add-one, leave-one-out, cumulative, factorial or screen; a screen also takes groups of enhancements: "
         "all, a system, a part of the configuration such as net.head",
     ),
-    click.option("--runs", type=WholeNumber(1), help="of a screen: trials in all  [default: the fewest, at least 32]"),
+    click.option("--runs", type=WholeNumber(1), help="of a screen: trials in all  [default: two of each arm]"),
     click.option("--hold", metavar="NAMES", help="of a screen: enhancements that are on in all arms"),
     click.option("--fold", metavar="NAME", help="of a screen: reverse this one's sign in as many arms again"),
     click.option("--futility", metavar="NATS", help="at a look an arm also stops when its effect is smaller (90 %)"),

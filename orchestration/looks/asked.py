@@ -18,16 +18,13 @@ PAIRS = ("add-one", "leave-one-out")
 
 @dataclass(frozen=True)
 class AskedSeeds:
-    """Seeds of a study."""
+    """Seeds of a study. each: of every arm, to its last look; looks: how many at each, empty: one look, at all of them;
+    futility: nats, None: nothing stops for being small; control: seeds of the control, in addition."""
 
     each: tuple[int, ...]
-    """Of every arm, to its last look."""
     looks: tuple[int, ...] = ()
-    """How many of them at each look; empty: one look, at all of them."""
     futility: float | None = None
-    """Nats; None: nothing stops for being small."""
     control: tuple[int, ...] = ()
-    """Of the control, in addition."""
 
     @property
     def text(self) -> str:
@@ -40,13 +37,11 @@ def parse_seeds(text: str | None, default: int, name: str = "SEEDS", valid: str 
     """`4` -> 1, 2, 3, 4; `1,2,7` -> those; `7,` -> 7 alone. Raises SettingError (SEEDS)."""
     if text is None:
         return tuple(range(1, default + 1))
-    try:
-        numbers = [int(part) for part in text.removesuffix(",").split(",")]
-    except ValueError:
-        raise SettingError(name, text, "not a number of seeds", valid) from None
-    if "," not in text and 1 <= numbers[0] <= MOST_SEEDS:
+    parts = [part.strip() for part in text.removesuffix(",").split(",")]
+    numbers = [int(part) for part in parts if part.isdecimal()]
+    if "," not in text and numbers and 1 <= numbers[0] <= MOST_SEEDS:
         return tuple(range(1, numbers[0] + 1))
-    if "," not in text or len(set(numbers)) < len(numbers) or not all(0 <= number < 2**31 for number in numbers):
+    if "," not in text or len(set(numbers)) < len(parts) or max(numbers) >= 2**31:
         raise SettingError(name, text, "not a number of seeds", valid)
     return tuple(numbers)
 

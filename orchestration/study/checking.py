@@ -46,7 +46,7 @@ class Request:
     claim: str | None = None
     """A claim of the first card, from which the budget takes base, conditions and samples; None: the leading one."""
     runs: int | None = None
-    """Of a screen: trials in all; None: as few as there are arms, at least 32."""
+    """Of a screen: trials in all; None: two of each arm."""
     hold: str | None = None
     """Of a screen: cards that are on in all arms, separated by commas."""
     fold: str | None = None

@@ -11,6 +11,7 @@ from rich.text import Text
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import printable
+from gonn_core.files.json_files import read_mapping
 from gonn_core.rating.matches import Match, load_matches
 from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
@@ -20,7 +21,7 @@ from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.decisions import load_results
 from reports.results.group import Groups
 from reports.results.study_results import StudyResults
-from reports.study.render import ReportFiles, write_report, written_report
+from reports.study.render import ReportFiles, write_report
 from reports.study.terminal import print_report
 from reports.workspace import Workspace
 from reports.worth.controls import Controls
@@ -34,15 +35,15 @@ class ReportedStudy:
     files: ReportFiles
     tracked: StudyReport
     anew: bool = True
-    """Whether it was made now; it is not where it would say what it says already."""
+    """Whether it was made now; otherwise its files say what they said."""
 
     def show(self, console: Console) -> None:
         """Print the tables, of a report that is as it was only what it says in sentences, and where the rest is."""
         if self.anew:
             print_report(self.files.report, console)
         else:
-            for sentence in self.files.report.sentences:
-                console.print(Text(printable(sentence, 400)))
+            for sentence in read_mapping(self.files.data)["sentences"]:
+                console.print(Text(printable(str(sentence), 400)))
         console.print(f"report: {_near(self.files.html)}")
 
 
@@ -93,11 +94,9 @@ class Reporter:
         group, elsewhere = self._groups.of(study), effects_elsewhere(study, self._studies, self._effects)
         scaled = OverSamples(self.controls.of(study), elsewhere)
         anew = anew or not unchanged.holds(results.look_counts)
+        files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled, anew)
         if anew:
-            files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled)
             unchanged.keep(results.look_counts)
-        else:
-            files = written_report(study, results, workspace.out, self.registry, group, scaled)
         return ReportedStudy(files, tracked_report(files), anew)
 
 

@@ -35,7 +35,7 @@ def _effect(context: ClaimContext) -> Measured | Answer:
     analysis = context.analyses[evaluation, context.claim.metric]
     effect = analysis.in_arms(context.contrast)
     if effect is None:
-        return not_measured(analysis.left_out[context.contrast.card])
+        return not_measured(analysis.left_out.get(context.contrast.card, "its runs do not tell the effect at the base"))
     trials = used_trials(context.results, context.contrast, evaluation)
     note = _on_the_way(context) if evaluation == MAIN else ""
     return answer(context, effect, trials, note=note, evaluation=evaluation)

@@ -1,14 +1,10 @@
 """Axes of samples and of nats: their ticks, and where they end."""
 
-import math
-
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reports.results.curves import UNIFORM
 from reports.results.study_results import StudyResults
 from reports.tables import formats
-
-UNIFORM = math.log(361)
-"""Nats of a net to which all points of the board are alike."""
 
 
 def total_samples(results: StudyResults) -> int:

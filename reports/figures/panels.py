@@ -1,7 +1,5 @@
 """The panels of a study's figure: curves over samples, and paired differences."""
 
-import math
-
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
@@ -13,9 +11,9 @@ from reports.figures.axes import below_uniform, cut_at_uniform, fit_axis, total_
 from reports.figures.claimed import claim_ends, claim_label, marker_handle, same_conditions
 from reports.figures.style import COLOURS, DASHES
 from reports.results.compare import StudyAnalysis, paired_curve
+from reports.results.curves import half_width
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
-from reports.stats.estimates import quantile
 
 MARKERS = ("D", "s", "^", "v", "P", "X")
 
@@ -77,7 +75,7 @@ def draw_differences(axes, results: StudyResults, nats: StudyAnalysis, claims: l
             counts = list(curve)
             means = np.array([deltas.mean() for deltas in curve.values()])
             axes.plot(counts, means, linewidth=1.8, **style)
-            halves = np.array([_half_width(deltas) for deltas in curve.values()])
+            halves = np.array([half_width(deltas) for deltas in curve.values()])
             axes.fill_between(counts, means - halves, means + halves, color=style["color"], alpha=0.18, linewidth=0)
             late = np.array(counts) >= max(places.total / 2, settled)
             seeds = np.array([len(deltas) for deltas in curve.values()])
@@ -146,9 +144,3 @@ def _draw_claims(axes, results: StudyResults, claims: list[ClaimFinding], places
         keys.append(marker_handle(marker, colour, filled, whose + claim_label(finding)))
     axes.set_xlim(0, places.end)
     return keys
-
-
-def _half_width(deltas: np.ndarray) -> float:
-    """Half of the 95 % t interval of a mean over seeds; not a number, so not drawn, for a single seed."""
-    n = len(deltas)
-    return float(quantile(0.975, n - 1) * deltas.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan

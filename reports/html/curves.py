@@ -7,13 +7,10 @@ import numpy as np
 
 from ablations.study import Arm
 from gonn_core.errors import printable
-from gonn_core.go.points import POINTS
 from reports.results.compare import StudyAnalysis, paired_curve
+from reports.results.curves import UNIFORM, half_width
 from reports.results.study_results import StudyResults
-from reports.stats.estimates import quantile
 
-UNIFORM = math.log(POINTS)
-"""Nats of a net that gives every point the same probability; worse than that is no loss to look at closely."""
 _DIGITS = 4
 
 
@@ -58,31 +55,24 @@ def _differences(results: StudyResults, nats: StudyAnalysis, counts: Sequence[in
         return []
     for contrast in study.contrasts:
         curve = paired_curve(results, contrast) if study.pairing == "by_position" else {}
-        effect = nats.effect(contrast.card)
-        means = {count: float(deltas.mean()) for count, deltas in curve.items()}
-        halves = {count: _half_width(deltas) for count, deltas in curve.items() if len(deltas) > 1}
         if not curve:
             continue
-        tested = None
+        effect, tested = nats.effect(contrast.card), None
         if effect is not None:
             ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else [None, None]
             tested = _rounded([effect.delta, *ends])
+        bands = {count: (float(deltas.mean()), half_width(deltas)) for count, deltas in curve.items()}
+        at = [bands.get(count, (math.nan, math.nan)) for count in counts]
         found.append(
             {
                 "label": printable(contrast.card, 60),
-                "mean": _rounded([means.get(count) for count in counts]),
-                "low": _rounded([means[count] - halves[count] if count in halves else None for count in counts]),
-                "high": _rounded([means[count] + halves[count] if count in halves else None for count in counts]),
+                "mean": _rounded([mean for mean, _ in at]),
+                "low": _rounded([mean - half for mean, half in at]),
+                "high": _rounded([mean + half for mean, half in at]),
                 "tested": tested,
             }
         )
     return found
-
-
-def _half_width(deltas: np.ndarray) -> float:
-    """Half of the 95 % t interval of a mean over two seeds or more."""
-    n = len(deltas)
-    return float(quantile(0.975, n - 1) * deltas.std(ddof=1) / math.sqrt(n))
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
@@ -95,7 +85,7 @@ ABOVE = (
 )
 BELOW = (
     "Below: paired difference, with minus without (below 0: helps), with its 95 % band over seeds; right of the last "
-    "sample the effect on the test games with its interval."
+    "sample the effect on the test games with its interval, as in the table."
 )
 
 

@@ -60,12 +60,11 @@ def study_effects(report: Report, tables: ReportTables, registry: Registry) -> E
     for contrast in report.study.contrasts:
         card, cells = contrast.card, effects[contrast.card]
         own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
-        own |= {key: cells[key] for key in ("verdict", "parameters", "speed")}
-        own["verdict"] = replace(own["verdict"], text=own["verdict"].text.partition(" (q")[0])  # beside its q
+        own |= {"verdict": _without_q(cells["verdict"]), "parameters": cells["parameters"], "speed": cells["speed"]}
         own |= {"top1": _first(rates[card]["top1"]), **_about(card, registry, report)}
         rows.append(Row(card, own))
         told = [("s.e.: runs, games", cells["parts"]), ("runs: with and without", cells["runs"])]
-        told += [("Δ top-1 with interval", rates[card]["top1"])]
+        told += [("of them of this study", cells["own"]), ("Δ top-1 with interval", rates[card]["top1"])]
         told += [("Δ top-4 with interval", rates[card]["top4"]), ("FLOPs", cells["flops"])]
         texts = [(label, cell.text) for label, cell in told]
         if "worth_time" in cells:
@@ -83,7 +82,7 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Regist
     for line, row in zip(lines, table.rows, strict=True):
         report, cells = line.report, row.cells
         own = {key: cells.get(key, Cell(formats.NONE)) for key in ("delta", "interval", "at_base", "q", "worth")}
-        own |= {key: cells[key] for key in ("verdict", "top1")}
+        own |= {"verdict": _without_q(cells["verdict"]), "top1": cells["top1"]}
         own |= {key: cell for key, cell in cost_cells(report.results, line.contrast).items() if key != "flops"}
         own |= _about(line.card, registry, report)
         key = row.key
@@ -97,16 +96,12 @@ def summary_effects(lines: Sequence[SummaryLine], table: Table, registry: Regist
 
 
 def _effects(rows: Sequence[Row], details: Details, columns: Sequence[Column], notes: tuple[str, ...] = ()) -> Effects:
-    empty = {key for key in ("worth", "at_base") if all(_cell(row, key).value is None for row in rows)}
+    empty = {key for key in ("worth", "at_base") if all(row.cells[key].value is None for row in rows)}
     kept = tuple(column for column in columns if column.key not in empty)
     known = {row.key: _ends(row) for row in rows if row.cells["delta"].value is not None}
     edge = scale(known.values())
     bars = {row.key: bar(row.cells["delta"].value, known[row.key], edge) for row in rows if row.key in known}
     return Effects(Table("enhancements", "Enhancements", kept, tuple(rows), notes), details, bars, edge)
-
-
-def _cell(row: Row, key: str) -> Cell:
-    return row.cells.get(key, Cell(formats.NONE))
 
 
 def _order(row: Row) -> tuple:
@@ -117,6 +112,11 @@ def _order(row: Row) -> tuple:
 
 def _ends(row: Row) -> list[float]:
     return row.cells["interval"].value or [row.cells["delta"].value]
+
+
+def _without_q(cell: Cell) -> Cell:
+    """A verdict beside a column of q."""
+    return replace(cell, text=cell.text.partition(" (q")[0])
 
 
 def _first(cell: Cell) -> Cell:

@@ -98,7 +98,7 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
     effect = mean_effect(card, ArmResult(seeds, sums, counts))
     if len(seeds) > 1:
         return effect
-    over_cases = Spread(float(np.sqrt(evaluation_noise([(1.0, sums)], counts).total)), len(counts) - 1)
+    over_cases = Spread(float(np.sqrt(evaluation_noise(sums, counts).total)), len(counts) - 1)
     return replace(effect, interval95=over_cases.interval(effect.delta, 0.95))
 
 

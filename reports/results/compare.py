@@ -23,8 +23,8 @@ from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect, with
 class StudyAnalysis:
     """Effects of a study's cards on one metric of one evaluation, in its group.
 
-    effects, verdicts: of the cards that have results; at_base: the effects with all else as in the base, where
-    `effects` are means over the others on and off (`is_mean`). left_out: why the other cards have none. runs: of the
+    effects, verdicts: of the cards that have results; at_base: of those that are means over the others on and off the
+    effects with all else as in the base, if the runs tell them. left_out: why the other cards have none. runs: of the
     group, and how many of them are the study's own; noise: of a run.
     """
 
@@ -39,7 +39,7 @@ class StudyAnalysis:
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the others on and off."""
-        return bool(self.at_base)
+        return any(effect.is_mean for effect in self.effects.values())
 
     def effect(self, card: str) -> Effect | None:
         """The effect of a card, None when it has no results yet."""
@@ -51,8 +51,8 @@ class StudyAnalysis:
 
     def in_arms(self, contrast: Contrast) -> Effect | None:
         """The effect as between the two arms of a contrast: at the base, where a mean over the others is another."""
-        single = len(contrast.with_it) == len(contrast.without) == 1
-        return self.at_base.get(contrast.card, self.effect(contrast.card)) if single else self.effect(contrast.card)
+        effect, single = self.effect(contrast.card), len(contrast.with_it) == len(contrast.without) == 1
+        return self.at_base.get(contrast.card) if single and effect is not None and effect.is_mean else effect
 
 
 def study_thresholds(study: Study) -> Thresholds:

@@ -15,7 +15,7 @@ from gonn_core.metrics import METRICS
 from reports.results.curves import curve_value
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect
-from reports.stats.mixed import Design
+from reports.stats.mixed import Design, one_thread
 from reports.stats.model import Model
 from reports.stats.verdicts import Thresholds, with_q
 
@@ -102,6 +102,7 @@ class Group:
         changes = [_changed(each.study, contrast) for each in members for contrast in each.study.contrasts]
         self._components = _joined(changes, self._different(varied))
         self._models: dict[tuple[str, EvaluationRef], tuple[Model | None, Mapping[tuple, int]]] = {}
+        self._read: dict[tuple[str, EvaluationRef], set[int]] = {}
         self._sides: dict[tuple[str, str], tuple[Side, Side]] = {}
 
     @property
@@ -140,6 +141,7 @@ class Group:
 
     def _made(self, metric: str, evaluation: EvaluationRef) -> tuple[Model | None, Mapping[tuple, int]]:
         read = [(run, each) for run in self.runs if (each := run_sums(run, metric, evaluation)) is not None]
+        self._read[metric, evaluation] = {id(run.arm) for run, _ in read}
         if not read:
             return None, {}
         of_runs = [
@@ -153,7 +155,7 @@ class Group:
         # Runs of one seed have something in common where they see the same positions.
         seen = [(run.trial.seed, _settings(run.arm.config)[VIEW]) for run, _ in read]
         numbers = {each: number for number, each in enumerate(dict.fromkeys(seen))}
-        design = Design(changes, [paths for paths, _ in levels], [numbers[each] for each in seen])
+        design = Design(changes, [", ".join(paths) for paths, _ in levels], [numbers[each] for each in seen])
         sums, counts = np.stack([sums for _, (sums, _) in read]), read[0][1][1]
         return Model(design, sums, counts), levels
 
@@ -185,6 +187,7 @@ class Group:
                     found[levels[level]] += sign * (count / len(side))  # 1 where all arms have it
         return found
 
+    @one_thread
     def effect(
         self, study: Study, contrast: Contrast, metric: str, evaluation: EvaluationRef
     ) -> tuple[Effect, Effect | None] | str:
@@ -192,14 +195,16 @@ class Group:
         model, levels = self.model(metric, evaluation)
         if model is None:
             return "no finished run"
+        known = [self._levels[arm] for arm in self._read[metric, evaluation]]
         for side, word in zip(self._of_contrast(study, contrast), ("with it", "without it"), strict=True):
-            if not any(arm and own.items() >= set(arm) for arm in side for own in self._levels.values()):
+            if not any(arm and own.items() >= set(arm) for arm in side for own in known):
                 return f"no finished run {word}"
         wanted = self.contrast(study, contrast, levels)
         if not wanted.any() or not model.design.separates(wanted):
             return "its runs cannot be told from those of other changes, or of a seed"
         return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
 
+    @one_thread
     def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
         model, levels = self.model("nats", evaluation)

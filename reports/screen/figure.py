@@ -44,6 +44,7 @@ def _half_normal(axes, main: list[Effect], interactions: list[Effect], alpha: fl
     every = [(abs(each.delta) / each.se, each, number) for number, of in enumerate((main, interactions)) for each in of
              if each.se]  # fmt: skip
     every.sort(key=lambda each: each[0])
+    height = 0.0
     for index, (size, effect, kind) in enumerate(every):
         quantile = float(ndtri(0.5 + (index + 0.5) / len(every) / 2))
         is_shown, colour = effect.q is not None and effect.q <= alpha, COLOURS[kind]
@@ -51,7 +52,8 @@ def _half_normal(axes, main: list[Effect], interactions: list[Effect], alpha: fl
         axes.plot([size], [quantile], marker="os"[kind], markersize=5, color=colour, markerfacecolor=face, zorder=3)
         if is_shown:
             place = {"xytext": (-7, 0), "textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 7}
-            axes.annotate(printable(effect.name, 60), (size, quantile), **place)
+            height = max(quantile, height + 0.08)  # labels of points that are close do not overlap
+            axes.annotate(printable(effect.name, 60), (size, height), **place)
     axes.set(xlabel="size in standard errors", ylabel="half-normal quantile", title="What is more than noise")
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)

@@ -57,18 +57,18 @@ def _question(study: Study, nats: StudyAnalysis) -> str:
         more = ((study.held, "held"), (study.left_out, "left out"))
         counted = "".join(f", {len(cards)} {word}" for cards, word in more if cards)
         screen = f"A screen of {len(study.cards)} enhancements in {len(study.trials)} runs{counted}. "
+    beside = f", beside it the effect at {base} with all others as they are there" if nats.at_base else ""
     runs = f"{every} runs of {base}" + (f" under these conditions, {own} of them of this study" if own < every else "")
-    return (
-        f"{screen}Each Δ is the mean effect over the other enhancements on and off, beside it the effect at {base} "
-        f"with all others as they are there. Both are of {runs}."
-    )
+    return f"{screen}Each Δ is the mean effect over the other enhancements on and off{beside}; of {runs}."
 
 
 def _interactions(study: Study, nats: StudyAnalysis, pairs: Sequence[Pair]) -> list[str]:
     """Each that is shown as a fixed effect; of a factorial or a screen also how large they are, and the largest."""
     clear = clear_pairs(pairs, study_thresholds(study).alpha)
     said = [f"Shown: {_size(each)}. {_means(each)}." for each in clear]
-    if study.design not in OF_RUNS or not pairs or nats.noise is None or nats.noise.pairs is None:
+    if study.design in OF_RUNS and nats.noise is not None and nats.noise.pairs is None:
+        return ["Interactions of two cannot be told from the noise of a run by so few repeated runs."]
+    if study.design not in OF_RUNS or not pairs or nats.noise is None:
         return said
     spread = f"Interactions of two have a standard deviation of {nats.noise.pairs:.4f} test nats"
     if pairs[0] in clear:

@@ -13,40 +13,35 @@ from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
 PRINTED = 10
 """So many interactions are on the page, the others out of sight at first."""
+_CELLS = {
+    "neither": ((False, False), "neither"),
+    "only_one": ((True, False), "one alone"),
+    "only_other": ((False, True), "other alone"),
+    "both": ((True, True), "both"),
+}
 _PAIR_COLUMNS = (
     Column("one", "one", "left"),
     Column("other", "other", "left"),
+    *(Column(key, title) for key, (_, title) in _CELLS.items()),
     Column("predicted", "predicted test nats", parts=("predicted", "predicted_se")),
     Column("fixed", "as a fixed effect", parts=("fixed", *interval95("fixed"))),
     Column("p", "p"),
     Column("q", "q", under="p"),
     Column("verdict", "", "left"),
 )
-_CELLS = {
-    "neither": (False, False),
-    "only_one": (True, False),
-    "only_other": (False, True),
-    "both": (True, True),
-}
-_MEAN_COLUMNS = (
-    *_PAIR_COLUMNS[:2],
-    Column("neither", "neither"),
-    Column("only_one", "one alone"),
-    Column("only_other", "other alone"),
-    Column("both", "both"),
-)
 _CARD_COLUMNS = (Column("card", "enhancement", "left"), Column("place", "", "left"), Column("why", "because", "left"))
 _NOTES = (
     "An interaction is what two enhancements do together beyond the sum of what each does by itself, over all others "
-    "on and off.",
+    "on and off. Those that the runs do not tell apart have equal numbers. The four means are with the predicted "
+    "interaction.",
 )
 
 
 def printed_tables(report: Report) -> tuple[Table, ...]:
-    """Of a factorial or a screen: the largest interactions, and the means behind the largest and those that are
-    shown."""
+    """Of a factorial or a screen: the largest interactions, and all that are shown."""
     pairs = _shown_pairs(report)
-    return (_pairs_table(report, pairs[:PRINTED], "interactions"), means_table(report, pairs)) if pairs else ()
+    clear = clear_pairs(pairs[PRINTED:], study_thresholds(report.study).alpha)
+    return (_pairs_table(report, [*pairs[:PRINTED], *clear], "interactions"),) if pairs else ()
 
 
 def folded_tables(report: Report) -> tuple[Table, ...]:
@@ -78,19 +73,11 @@ def _pairs_table(report: Report, pairs: Sequence[Pair], name: str) -> Table:
             "q": Cell(formats.q_value(fixed.q), fixed.q, trials, MAIN),
             "verdict": Cell(verdict, verdict),
         }
+        means = {key: pair.cells[at] for key, (at, _) in _CELLS.items()}
+        cells |= {key: Cell(formats.level(mean), mean, trials, MAIN) for key, mean in means.items()}
         rows.append(Row(fixed.name, cells))
     title = "Interactions of two enhancements" if name == "interactions" else "All interactions of two enhancements"
     return Table(name, title, _PAIR_COLUMNS, tuple(rows), _NOTES)
-
-
-def means_table(report: Report, pairs: Sequence[Pair]) -> Table:
-    """Four means for the largest pair and for each that is shown."""
-    clear, trials, rows = clear_pairs(pairs, study_thresholds(report.study).alpha), _trials(report.results), []
-    for pair in [pairs[0], *(each for each in clear if each is not pairs[0])]:
-        cells = {key: Cell(formats.level(pair.cells[at]), pair.cells[at], trials, MAIN) for key, at in _CELLS.items()}
-        rows.append(Row(pair.effect.name, {**cells, "one": text_cell(pair.one), "other": text_cell(pair.other)}))
-    notes = ("Means over all other enhancements on and off, with the predicted interaction.",)
-    return Table("pair-means", "Loss of pairs of enhancements (test nats)", _MEAN_COLUMNS, tuple(rows), notes)
 
 
 def cards_table(study: Study) -> Table:

@@ -60,19 +60,8 @@ def judge_claim(
     effect's q is to be over them.
 
     Not judged at all: claims from memory (`compared only`), claims made under other conditions (`not tested here`), too
-    few seeds. An effect is *shown* in a direction when its q is at most alpha. A value is
-
-    - *contradicted* by an effect shown in the other direction, or by none (narrow interval within ±margin) where the
-      interval is wholly short of the zone;
-    - *larger* when the effect is shown in the claimed direction and the interval lies wholly beyond the zone, *smaller*
-      when the interval lies wholly short of it and the estimate has the claimed sign;
-    - *replicated* when it is shown and the interval lies within the zone. An interval within a zone that leaves 0 out
-      is significant by itself; that the effect is shown is asked all the same, for its q is over the effects of the
-      study. A zone that holds 0 (a margin larger than the claim) cannot tell the claim from no effect, and what is
-      shown there is consistent at best;
-    - *consistent* when it is shown and the interval meets the zone;
-    - else *not shown*, whatever the estimate is; the note says whether the claimed size is excluded.
-
+    few seeds. What each word of a value asks for is a table of docs/STATISTICS.md (Claims). A zone that holds 0 (a
+    margin larger than the claim) cannot tell the claim from no effect: what is shown there is consistent at best.
     A stated direction is replicated or contradicted by the direction found.
     """
     aside = _set_aside(claim)
@@ -102,7 +91,7 @@ def judge_claims(
     tests: int = 1,
 ) -> ClaimJudgement:
     """Of a claim that one or several numbers must bear out, such as one per layer of a net: the verdict that all of
-    them have. As all must, none of them needs to be adjusted for their number."""
+    them have. As all must, they are one test."""
     if len(effects) == 1:
         return judge_claim(effects[0], claims[0], margin, thresholds, tests=tests)
     aside = _set_aside(claims[0])

@@ -70,23 +70,14 @@ def residuals(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return (sums - mean * counts) / total
 
 
-def cluster_variance(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(...) closed-form variance over games of the means over positions of `sums` (..., games); what a bootstrap over
-    games tends to."""
-    games = len(counts)
-    return games / (games - 1) * (residuals(sums, counts) ** 2).sum(-1)
-
-
 @dataclass(frozen=True)
 class EvaluationNoise:
-    """Variance over games of a seed-mean difference, split by whether more seeds would shrink it.
+    """Variance over games of a difference of means over seeds, split by whether more seeds would shrink it.
 
-    A game may favour the treatment with every seed (`common`) or only with this one (`specific`, for the whole
-    difference: already divided by the numbers of seeds). A difference between seeds' means holds its share of the
-    specific part already, so seed
-    variance/n + `common` is the variance of the difference over new seeds AND new games; adding the variance of the
-    bootstrap as it is (common + specific) would count the specific part twice. At 10,000 positions it is a sixth to a
-    half of the seed variance (spec: feasibility 3), too much to count twice.
+    A game may favour the treatment with every seed (`common`) or only with this one (`specific`). The seeds' own
+    variance holds the specific part already: with `common` it is the variance over new seeds AND new games. The
+    bootstrap's total would count the specific part twice; at 10,000 positions that is a sixth to a half of the seed
+    variance (spec: feasibility 3).
     """
 
     total: float
@@ -95,28 +86,16 @@ class EvaluationNoise:
 
     @property
     def common(self) -> float:
-        """The part that no number of seeds removes; never below 0 (with one seed nothing can be split off: all of
-        it)."""
+        """The part that no number of seeds removes, at least 0 (of one seed nothing can be split off: all of it)."""
         return max(0.0, self.total - self.specific)
 
 
-def evaluation_noise(groups: list[tuple[float, np.ndarray]], counts: np.ndarray) -> EvaluationNoise:
-    """The noise of Σ weight x (mean over seeds) for `groups` of (weight, sums (seeds, games)), independent between
-    groups.
+def evaluation_noise(sums: np.ndarray, counts: np.ndarray) -> EvaluationNoise:
+    """The noise of a mean over seeds of `sums` (seeds, games), which may be differences of two arms.
 
-    A paired difference is one group, [(1, treatment - control)]; arms without pairs are one each, [(1, treatment), (-1,
-    control)]. Two-way layout seeds x games without replication: the specific part is the mean square of the
-    interaction.
+    Two-way layout seeds x games without replication: the specific part is the mean square of the interaction.
     """
-    games = len(counts)
-    correction = games / (games - 1)
-    combined = np.zeros(games)
-    specific = 0.0
-    for weight, sums in groups:
-        seeds = len(sums)
-        rest = residuals(sums, counts)
-        mean = rest.mean(0)
-        combined += weight * mean
-        if seeds > 1:
-            specific += weight**2 * correction * ((rest - mean) ** 2).sum() / (seeds - 1) / seeds
-    return EvaluationNoise(float(correction * (combined**2).sum()), float(specific), games)
+    (seeds, games), rest = sums.shape, residuals(sums, counts)
+    mean, correction = rest.mean(0), games / (games - 1)
+    specific = ((rest - mean) ** 2).sum() / (seeds - 1) / seeds if seeds > 1 else 0.0
+    return EvaluationNoise(float(correction * (mean**2).sum()), float(correction * specific), games)

@@ -4,7 +4,7 @@
 
 Variances are estimated by REML (Patterson and Thompson 1971), levels by generalised least squares, degrees of freedom
 by Satterthwaite's approximation with the expected information of all variances. The coding decides which effect a level
-has: `mean`, over all other levels on and off; `base`, with all others as in the base.
+has: `mean`, over those that any run combines it with on and off; `base`, with all others as in the base.
 
 Least squares over runs of several designs takes interactions for nothing and is biased by every one of them; a level
 whose runs are noisier than others breaks one common variance (Box and Meyer 1986), so that it gets one of its own.
@@ -13,16 +13,20 @@ whose runs are noisier than others breaks one common variance (Box and Meyer 198
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
 from scipy import linalg, optimize, stats
+from threadpoolctl import ThreadpoolController
 
 Coding = Literal["mean", "base"]
 NOISIER = 0.01
 """Chance that any level gets a variance of its own although all runs are equally noisy."""
+LEAST = 3
+"""Degrees of freedom without which nothing is said of a variance."""
 _TINY = 1e-9
+one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
+"""For matrices of some hundred rows several threads of BLAS take up to thirty times as long as one."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,14 @@ class Design:
         return np.column_stack([np.ones(len(coded)), coded])
 
     def pairs(self, coding: Coding) -> tuple[list[tuple[int, int]], np.ndarray]:
-        """Pairs of levels of different settings, and their products: (runs, pairs)."""
-        columns = self.fixed(coding).T[1:]
-        pairs = [(i, j) for i, j in combinations(range(len(columns)), 2) if self.settings[i] != self.settings[j]]
-        one, other = np.array(pairs, int).reshape(-1, 2).T
-        return pairs, (columns[one] * columns[other]).T
+        """Pairs of levels that any run has both of, and their products: (runs, pairs). Means are over no others."""
+        columns, (one, other) = self.fixed(coding).T[1:], np.nonzero(np.triu(self.changes.T @ self.changes, 1))
+        return list(zip(one.tolist(), other.tolist(), strict=True)), (columns[one] * columns[other]).T
+
+    @cached_property
+    def combined(self) -> np.ndarray:
+        """(levels,) whether any run has a level together with another one."""
+        return self.changes[self.changes.sum(1) > 1].any(0)
 
     @cached_property
     def of_seeds(self) -> np.ndarray:
@@ -63,20 +70,27 @@ class Design:
         return len(self.changes) >= 2 * self.configurations.shape[1]
 
     @cached_property
-    def is_saturated(self) -> bool:
-        """Whether every configuration has a level of its own: then nothing tells interactions."""
-        return np.linalg.matrix_rank(self.fixed("base")) == self.configurations.shape[1]
+    def excess(self) -> int:
+        """Configurations more than levels: what tells interactions. 0: each configuration has a level of its own."""
+        return self.configurations.shape[1] - int(np.linalg.matrix_rank(self.fixed("base")))
 
     @cached_property
-    def _known(self) -> np.ndarray:
-        """(columns, columns) projects on what the runs tell of the constant, the levels and the seeds."""
-        columns = np.column_stack([self.fixed("base"), self.of_seeds])
-        return np.linalg.pinv(columns) @ columns
+    def _inverses(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Columns of the constant and the levels, then with those of the seeds too, each with its inverse."""
+        some = self.fixed("base"), np.column_stack([self.fixed("base"), self.of_seeds])
+        return [(np.linalg.pinv(columns), columns) for columns in some]
 
     def separates(self, contrast: np.ndarray) -> bool:
-        """Whether a combination of levels (one weight each) can be told from all others and from the seeds."""
-        wanted = np.concatenate([[0.0], contrast, np.zeros(len(self._known) - 1 - len(contrast))])
-        return bool(np.allclose(wanted @ self._known, wanted, atol=1e-6))
+        """Whether a combination of levels (one weight each) can be told from all others, and from the seeds or by
+        several seeds on either side."""
+        told, weights = [], []
+        for inverse, columns in self._inverses:
+            wanted = np.concatenate([[0.0], contrast, np.zeros(columns.shape[1] - 1 - len(contrast))])
+            weights.append(wanted @ inverse)
+            told.append(np.allclose(weights[-1] @ columns, wanted, atol=1e-6))
+        by_seed = weights[0] @ self.of_seeds
+        several = min((by_seed > _TINY).sum(), (by_seed < -_TINY).sum()) > 1
+        return bool(told[0] and (told[1] or several))
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,7 @@ class Interaction:
 class Fit:
     """The model fitted to one value a run. ValueError: fewer than three runs more than levels."""
 
+    @one_thread
     def __init__(self, design: Design, values: np.ndarray, coding: Coding):
         self.design, self.values, self.coding = design, np.asarray(values, float), coding
         self._pairs, self._products = design.pairs(coding)
@@ -113,7 +128,7 @@ class Fit:
         parts = [self._products, design.of_seeds]
         # What runs of one configuration and seed differ by is noise alone: it enters as a sum of squares.
         deviance = self._fit(_basis(np.column_stack([design.configurations, design.of_seeds])), parts)
-        if design.is_repeated and not design.is_saturated and design.changes.any():
+        if design.is_repeated and design.excess and design.changes.any():
             level, simple = _noisiest(design, *self._run_residuals()), self.__dict__.copy()
             everything = np.eye(len(self.values))
             lower = self._fit(everything, [*parts, everything[:, design.changes[:, level] > 0]])
@@ -129,10 +144,12 @@ class Fit:
         self._parts += [_square(space.T @ each) for each in columns]
         outside = self.values - space @ seen
         spare = len(self.values) - space.shape[1], float(outside @ outside)
-        basis = _basis(fixed)
-        self.variances, deviance = _reml(basis, self._parts, seen, spare)
+        rest = linalg.null_space(_basis(fixed).T)
+        self._parts[1:] = [each if _is_told(rest.T @ each @ rest, spare[0]) else 0.0 * each for each in self._parts[1:]]
+        inner = [rest.T @ each @ rest for each in self._parts[1:]]
+        self.variances, inverse, deviance = _reml(inner, rest.T @ seen, spare)
         """Of noise, pairs and seeds, then of `noisier`."""
-        self._residuals = _residuals(basis, self._parts, self.variances)
+        self._residuals = rest @ inverse @ rest.T
         covariance = sum(size * part for size, part in zip(self.variances, self._parts, strict=True))
         fitted = np.eye(len(seen)) - covariance @ self._residuals
         self._of_runs = np.linalg.pinv(fixed) @ fitted
@@ -140,6 +157,11 @@ class Fit:
         traces[0][0] += spare[0] / self.variances[0] ** 2 if spare[0] else 0.0
         self._uncertainty = np.linalg.pinv(np.array(traces) / 2, rcond=1e-10)
         return deviance
+
+    @property
+    def tells_pairs(self) -> bool:
+        """Whether the variance of pairs is told from the noise; else it is in that."""
+        return bool(self._parts[1].any())
 
     def _run_residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """(runs, runs) what takes values to their residuals, each by the inverse of its covariance; these (runs,)."""
@@ -185,6 +207,13 @@ def _basis(columns: np.ndarray) -> np.ndarray:
     return left[:, sizes > _TINY * sizes[0]]
 
 
+def _is_told(part: np.ndarray, spare: int) -> bool:
+    """Whether at least so many degrees of freedom as any noise needs tell a part from the noise: the pairs of a screen
+    of single runs are in all that its levels leave over, just as the noise is, and then stay in it."""
+    size = float((part**2).sum())
+    return size > _TINY and len(part) + spare - np.trace(part) ** 2 / size >= LEAST
+
+
 def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
     """The level with the largest score for a variance of its own, under the common variances."""
     squares, changed = residuals**2 - np.diag(matrix), design.changes.T
@@ -193,37 +222,29 @@ def _noisiest(design: Design, matrix: np.ndarray, residuals: np.ndarray) -> int:
     return int(np.nanargmax(scores))
 
 
-def _residuals(basis: np.ndarray, parts: Sequence[np.ndarray], variances: np.ndarray) -> np.ndarray:
-    """(runs, runs): what takes values to their residuals, each by the inverse of its covariance."""
-    rest = linalg.null_space(basis.T)
-    covariance = sum(size * part for size, part in zip(variances, parts, strict=True))
-    return rest @ linalg.inv(rest.T @ covariance @ rest) @ rest.T
-
-
 def _reml(
-    basis: np.ndarray, parts: Sequence[np.ndarray], values: np.ndarray, spare: tuple[int, float] = (0, 0.0)
-) -> tuple[np.ndarray, float]:
-    """The variance of each part, the first of which is the noise of every run; and the deviance there. spare: number
-    and sum of squares of values that are noise alone."""
-    rest = linalg.null_space(basis.T)
-    inside, count = rest.shape[1], rest.shape[1] + spare[0]
-    if count < 3:
+    parts: Sequence[np.ndarray], seen: np.ndarray, spare: tuple[int, float]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The variance of the noise and of each part, the inverse of the covariance of what levels leave over (`seen`), and
+    the deviance. spare: number and sum of squares of values that are noise alone."""
+    count = len(seen) + spare[0]
+    if count < LEAST:
         raise ValueError(f"{count} runs more than levels: too few to estimate any noise")
-    seen, inner = rest.T @ values, [rest.T @ part @ rest for part in parts[1:]]
 
     def solved(ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        covariance = np.eye(inside) + sum(ratio * part for ratio, part in zip(ratios, inner, strict=True))
+        covariance = np.eye(len(seen)) + sum(ratio * part for ratio, part in zip(ratios, parts, strict=True))
         inverse = linalg.inv(covariance)
         known = inverse @ seen
         return covariance, inverse, known, float(seen @ known) + spare[1]
 
     def deviance(ratios: np.ndarray) -> tuple[float, np.ndarray]:
         covariance, inverse, known, square = solved(ratios)
-        slope = [np.sum(inverse * part) - count * float(known @ part @ known) / square for part in inner]
+        slope = [np.sum(inverse * part) - count * float(known @ part @ known) / square for part in parts]
         return float(np.linalg.slogdet(covariance)[1] + count * np.log(square / count)), np.array(slope)
 
-    starts = (np.full(len(inner), start) for start in (0.0, 0.1, 1.0))
-    bounds = [(0.0, 1e4 * bool(np.trace(part) > _TINY)) for part in inner]
+    starts = (np.full(len(parts), start) for start in (0.0, 0.1, 1.0))
+    bounds = [(0.0, 1e4 * bool(part.any())) for part in parts]
     tried = [optimize.minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
     best = min(tried, key=lambda each: each.fun)
-    return solved(best.x)[-1] / count * np.array([1.0, *best.x]), float(best.fun)
+    _, inverse, _, square = solved(best.x)
+    return square / count * np.array([1.0, *best.x]), inverse / (square / count), float(best.fun)

@@ -1,20 +1,21 @@
 """Effects of all runs of a base by one model (`reports.stats.mixed`), with the noise of runs and of test games.
 
-Where runs combine changes there are two effects of each: its mean over all others on and off, and that at the base.
-Where every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells
-interactions; an effect is then the difference of two configurations, and its variance is moderated.
+Where runs combine changes each has two effects: its mean over those it is combined with on and off, and that at the
+base. A change that no run combines with others has the latter alone, by the runs that change one thing at most. Where
+every configuration has a level of its own (one change at a time, or one more with each arm) nothing tells interactions;
+an effect is then the difference of two configurations, and its variance is moderated.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from reports.stats.clusters import EvaluationNoise, residuals
 from reports.stats.estimates import Effect, effect_of
-from reports.stats.mixed import Coding, Design, Fit, Interaction
+from reports.stats.mixed import LEAST, Coding, Design, Fit, Interaction
 from reports.stats.verdicts import Thresholds
 
 SHARED = 0.6
@@ -25,13 +26,13 @@ _TINY = 1e-8
 @dataclass(frozen=True)
 class RunNoise:
     """Standard deviations, in the metric's unit: of a run, of the interactions of pairs and of seeds (None where
-    nothing tells them). df: degrees of freedom of the runs'; noisier: levels with more noise than the others."""
+    nothing tells them). df: degrees of freedom of the runs'; noisier: settings with a level that has more noise."""
 
     run: float
     df: float
     pairs: float | None = None
     seeds: float | None = None
-    noisier: tuple[int, ...] = ()
+    noisier: tuple[Hashable, ...] = ()
 
 
 class Model:
@@ -44,7 +45,7 @@ class Model:
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the other levels on and off."""
-        return not self.design.is_saturated and self._fit("mean") is not None
+        return self.design.excess > 0 and self._fit("mean") is not None
 
     @cached_property
     def _fits(self) -> dict[Coding, Fit | None]:
@@ -54,7 +55,7 @@ class Model:
         """None with too few runs, or without any noise."""
         if coding not in self._fits:
             left, df = _left(self.design.fixed(coding), self.values)
-            known = df >= 3 and float(left @ left) > 1e-20
+            known = df >= LEAST and float(left @ left) > 1e-20
             self._fits[coding] = Fit(self.design, self.values, coding) if known else None
         return self._fits[coding]
 
@@ -65,12 +66,17 @@ class Model:
         if not self.is_mean or fit is None:
             return _pooled(self._ratios)
         run, pairs, seeds = (math.sqrt(size) for size in fit.variances[:3])
-        return RunNoise(run, max(1.0, self._by_game[2]), pairs, seeds, tuple(fit.noisier))
+        noisier = tuple(self.design.settings[level] for level in fit.noisier)
+        return RunNoise(run, max(1.0, self._by_game[2]), pairs if fit.tells_pairs else None, seeds, noisier)
 
     def effect(self, name: str, contrast: np.ndarray) -> Effect:
         """Of a combination of levels that the design separates; see `is_mean`."""
+        combined = not self.design.excess or bool(self.design.combined[contrast != 0].all())
+        simple = None if combined else self._of_single_changes(name, contrast)
+        if simple is not None and simple.se is not None:
+            return simple  # the same, whatever was combined since
         if self.is_mean:
-            return self._of_fit(name, contrast, "mean")
+            return replace(self._of_fit(name, contrast, "mean"), is_mean=combined)
         weights, (own, df) = self._weights(contrast), self._own(contrast)
         alone = np.abs(np.abs(contrast) - np.eye(len(contrast))).max(1) < _TINY
         others = [each for its_own, each in zip(alone, self._ratios, strict=True) if not its_own]
@@ -79,16 +85,40 @@ class Model:
         if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
             own, df = (prior * pool.run**2 + df * own) / (prior + df), prior + df
         part = (float(weights @ weights) * own, df) if df else None
-        return self._effect(name, weights, part, self.sides(contrast))
+        of_run = self.design.configurations  # of others the weights add up to 0: they only tell the noise of seeds
+        counts, sums = of_run.sum(0), weights @ of_run
+        runs = int(counts[sums > _TINY].sum()), int(counts[sums < -_TINY].sum())
+        return self._effect(name, weights, part, runs)
 
     def at_base(self, name: str, contrast: np.ndarray) -> Effect | None:
-        """The effect with all else as in the base, where `effect` is a mean."""
-        return self._of_fit(name, contrast, "base") if self.is_mean and self._fit("base") else None
+        """The effect with all else as in the base, where `effect` is a mean and the runs tell this too."""
+        if not self.is_mean or not self.design.combined[contrast != 0].all():
+            return None
+        fit = self._fit("base")
+        if fit is not None and fit.tells_pairs and self.design.excess >= LEAST:
+            return self._of_fit(name, contrast, "base")
+        return self._of_single_changes(name, contrast)
+
+    def _of_single_changes(self, name: str, contrast: np.ndarray) -> Effect | None:
+        """By the runs that change one level at most, None where they do not tell it."""
+        model, levels = self._single_changes
+        told = np.isin(np.flatnonzero(contrast), levels).all() and model.design.separates(contrast[levels])
+        return model.effect(name, contrast[levels]) if told else None
+
+    @cached_property
+    def _single_changes(self) -> tuple["Model", np.ndarray]:
+        """The model of the runs that change one level at most, and their levels."""
+        design, kept = self.design, np.flatnonzero(self.design.changes.sum(1) <= 1)
+        levels = np.flatnonzero(design.changes[kept].any(0))
+        settings = [design.settings[int(level)] for level in levels]
+        seeds = [design.seeds[int(run)] for run in kept]
+        own = Design(design.changes[np.ix_(kept, levels)], settings, seeds)
+        return Model(own, self._sums[kept], self._counts), levels
 
     def interactions(self) -> list[Interaction]:
         """Of all pairs that the runs tell anything of, the largest prediction first."""
         fit = self._fit("mean")
-        return fit.interactions() if self.is_mean and fit is not None else []
+        return fit.interactions() if self.is_mean and fit is not None and fit.tells_pairs else []
 
     def pair_effect(self, name: str, pair: Interaction, sign: int = 1) -> Effect:
         """A pair as a fixed effect, turned by a sign."""
@@ -152,7 +182,7 @@ class Model:
         """(runs, games) what each game adds to a run's error; the variance over games that a run has for itself, by
         what configurations (levels, where too few are repeated) and seeds leave; its degrees of freedom."""
         design, added = self.design, residuals(self._sums, self._counts)
-        alike = design.configurations if design.is_saturated or design.is_repeated else design.fixed("base")
+        alike = design.configurations if not design.excess or design.is_repeated else design.fixed("base")
         left, df = _left(np.column_stack([alike, design.of_seeds]), added)
         return added, float((left**2).sum() / df) if df else 0.0, df
 
@@ -162,8 +192,10 @@ class Model:
         (added, specific, _), games = self._by_game, len(self._counts)
         total = games / (games - 1) * float(((weights @ added) ** 2).sum())
         noise = EvaluationNoise(total, games / (games - 1) * specific * float(weights @ weights), games)
-        of_base = float(weights[~self.design.changes.any(1)].sum())
-        return effect_of(name, float(weights @ self.values), part, noise, sides, of_base)
+        of_base, delta = float(weights[~self.design.changes.any(1)].sum()), float(weights @ self.values)
+        if abs(delta) < _TINY**1.5 * np.abs(self.values).max():  # of arms that compute the same, but for rounding
+            delta = 0.0
+        return effect_of(name, delta, part, noise, sides, of_base)
 
 
 def _left(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, int]:

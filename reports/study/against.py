@@ -2,6 +2,7 @@
 
 from ablations.study import Contrast, Study
 from gonn_core.errors import printable
+from reports.results.compare import StudyAnalysis
 from reports.tables.cells import Column
 
 AGAINST = Column("against", "against", "left", brief=False, under="card")
@@ -14,17 +15,16 @@ def against(study: Study, contrast: Contrast) -> str:
     return ", ".join(study.arm(arm).label for arm in contrast.without)
 
 
-def against_note(study: Study, is_mean: bool) -> str:
-    """The same of all rows in a sentence; none of a study that compares nothing. is_mean: whether effects are means
-    over the other enhancements on and off."""
+def against_note(study: Study, analysis: StudyAnalysis) -> str:
+    """The same of all rows in a sentence; none of a study that compares nothing."""
     if not study.contrasts:
         return ""
     base = printable(study.base, 60)
-    if is_mean:
-        return (
-            "Each Δ is the mean effect over the other enhancements on and off, by all runs that combine them. At the "
-            f"base: the effect with all else as in {base}; it has no verdict."
-        )
+    if analysis.is_mean:
+        alone = [printable(card, 60) for card, effect in analysis.effects.items() if not effect.is_mean]
+        but = f"; of {', '.join(alone)} that at the base, as no runs combine it with others" if alone else ""
+        at_base = f" At the base: the effect with all else as in {base}; it has no verdict." if analysis.at_base else ""
+        return f"Each Δ is the mean effect over the other enhancements on and off{but}.{at_base}"
     if study.design == "leave-one-out":
         return (
             f"Each Δ is {base} with all {len(study.contrasts)} enhancements minus the same net without that one: what "

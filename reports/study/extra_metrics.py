@@ -11,7 +11,7 @@ from reports.results.compare import analyse_study, used_trials
 from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults
 from reports.results.sums import SummedEvaluation
-from reports.study.tables import describe
+from reports.study.tables import describe, interval_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
 
@@ -92,12 +92,8 @@ def _effects(results: StudyResults, group: Group, known: Sequence[str], title: s
         cells, unit = {"metric": text_cell(METRICS[metric].title)}, METRICS[metric].unit
         effects = analyse_study(results, metric, MAIN, group).effects
         for contrast in results.study.contrasts:
-            effect = effects.get(contrast.card)
-            cells[contrast.card] = Cell(formats.NONE)
-            if effect is not None:
-                ends = [effect.interval95.low, effect.interval95.high] if effect.interval95 else []
-                text = formats.with_interval(effect.delta, effect.interval95, unit)
-                cells[contrast.card] = Cell(text, [effect.delta, *ends], used_trials(results, contrast, MAIN), MAIN)
+            trials = used_trials(results, contrast, MAIN)
+            cells[contrast.card] = interval_cell(effects.get(contrast.card), trials, MAIN, unit)
         rows.append(Row(metric, cells))
     columns = (
         Column("metric", "Δ (shares in points)", "left"),

@@ -96,15 +96,10 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         return []
     (every, own), base = nats.runs, printable(results.study.base, 60)
     whose = f", {own} of them of this study" if own < every else ", all of this study"
-    kind = (
-        "means over the other enhancements on and off (a mixed model with a random interaction of every two)"
-        if nats.is_mean
-        else "differences of two arms: no runs combine enhancements in a way that tells interactions"
-    )
+    kind = "by a mixed model with a random interaction of every two" if nats.is_mean else "as differences of two arms"
     alpha = study_thresholds(results.study).alpha
     notes = [
-        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}. They are "
-        f"{kind}."
+        f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}, {kind}."
     ]
     if (noise := nats.noise) is not None:
         others = {"interactions of two": noise.pairs, "seeds": noise.seeds}
@@ -112,6 +107,7 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
         known = [f"of {name} {size:.4f}" if size >= 5e-5 else f"of {name} ≈ 0" for name, size in sizes.items()]
         run = f"Standard deviation of a run {noise.run:.4f} test nats on {noise.df:.0f} degrees of freedom"
         notes.append(f"{', '.join([run, *known])}.")
+        notes += [f"Runs with another {printable(str(each), 80)} are noisier than others." for each in noise.noisier]
     if judged := sum(effect.q is not None for effect in nats.effects.values()):
         notes.append(
             f"q is the false discovery rate over the {judged} effect{'s' * (judged != 1)} of this table: of those "

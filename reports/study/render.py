@@ -54,9 +54,11 @@ def write_report(
     group: Group | None = None,
     cache: Path | None = None,
     scaled: OverSamples | None = None,
+    anew: bool = True,
 ) -> ReportFiles:
-    """Write `<out_folder>/<study id>/`. `registry`: where the claims stand, the bundled one unless given; `group`,
-    `scaled`: see `make_report`; `cache`: folder of what reports keep of their work, None: the figure is drawn anew.
+    """Write `<out_folder>/<study id>/`, unless the files that are there stay as they are (`anew` is false). `registry`:
+    where the claims stand, the bundled one unless given; `group`, `scaled`: see `make_report`; `cache`: folder of what
+    reports keep of their work, None: the figure is drawn anew.
 
     Raises UserError.
     """
@@ -65,6 +67,8 @@ def write_report(
     folder = _folder(out_folder, study)
     registry = registry or load_registry()
     report = make_report(results, registry, group, scaled)
+    if not anew:
+        return _files(folder, report)
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
@@ -81,18 +85,6 @@ def write_report(
     for name in set(_FIGURES) - set(pictures):
         (folder / name).unlink(missing_ok=True)
     return _files(folder, report)
-
-
-def written_report(
-    study: Study,
-    results: StudyResults,
-    out_folder: Path | str,
-    registry: Registry,
-    group: Group | None = None,
-    scaled: OverSamples | None = None,
-) -> ReportFiles:
-    """As `write_report`, of a report whose files are there already, as they would be written."""
-    return _files(_folder(out_folder, study), make_report(results, registry, group, scaled))
 
 
 def _files(folder: Path, report: Report) -> ReportFiles:

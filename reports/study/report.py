@@ -133,7 +133,7 @@ def _sentence(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) ->
         + (f" {formats.interval(effect.interval95)}" if effect.interval95 else ", no interval")
     )
     text = verdict_text(verdict, effect)
-    in_arms = results.study.design in NAMED and not nats.is_mean
+    in_arms = results.study.design in NAMED and not effect.is_mean
     named = f" (against {against(results.study, contrast)})" if in_arms else ""
     return (
         f"{card}{named}: Δ {change}, {text} ({_runs_words(results, nats, contrast)}, {evaluation.positions:,} "
@@ -148,7 +148,7 @@ def _runs_words(results: StudyResults, nats: StudyAnalysis, contrast: Contrast) 
     words = f"{effect.runs[0]} runs with it and {effect.runs[1]} without"
     if own != sum(effect.runs):
         words += f", {own} of them of this study"
-    elif effect.runs[0] == effect.runs[1] and not nats.is_mean:
+    elif effect.runs[0] == effect.runs[1] and not effect.is_mean:
         planned = results.due_seeds(*contrast.with_it, *contrast.without)
         words = f"{formats.seed_count(effect.n, planned)} seed{'s' * (planned != 1)}"
     return f"{words}, {look}" if look else words

@@ -11,22 +11,19 @@ from reports.results.group import MAIN
 from reports.screen.tables import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report
-from reports.study.tables import (
-    arms_table,
-    effects_table,
-    rates_table,
-    scores_table,
-    settings_table,
-    short_effects_table,
-)
+from reports.study.tables import arms_table, deltas_table, effects_table, settings_table
 from reports.study.trials_table import trials_table
 from reports.tables.cells import Table
 
 MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {
     "arms": lambda report: arms_table(report.results, MAIN),
     "effects": lambda report: effects_table(report.results, report.analyses[MAIN, "nats"], MAIN, report.worths),
-    "rates": lambda report: rates_table(
-        report.results, report.analyses[MAIN, "top1"], report.analyses[MAIN, "top4"], MAIN
+    "rates": lambda report: deltas_table(
+        report.results,
+        {metric: report.analyses[MAIN, metric] for metric in ("top1", "top4")},
+        MAIN,
+        "rates",
+        "Effects on the hit rates, and cost",
     ),
     "play": lambda report: play_table(report.results),
     "probe_effects": lambda report: study_table(report.results),
@@ -75,9 +72,9 @@ def report_tables(report: Report) -> ReportTables:
             tables = printed if evaluation.split == evaluations[MAIN].split else files
             suffix = f"{evaluation.split}-{evaluation.history}".replace("_", "-")
             analyses = {metric: report.analyses[number, metric] for metric in SUMMARISED}
-            tables.append(scores_table(results, number, f"arms-{suffix}"))
+            tables.append(arms_table(results, number, f"arms-{suffix}"))
             if report.study.contrasts:
-                tables.append(short_effects_table(results, analyses, number, f"effects-{suffix}"))
+                tables.append(deltas_table(results, analyses, number, f"effects-{suffix}", "Effects"))
     if not report.study.contrasts:
         printed.append(settings_table(report.study))
     folded = (*folded_tables(report), *extra_tables(results, report.group))

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ablations.study import Contrast, EvaluationRef, Study
+from ablations.study import Arm, Contrast, EvaluationRef, Study
 from ablations.wording import setting_text
 from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost, speed_factor_range
+from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
@@ -52,25 +53,11 @@ _EFFECT_COLUMNS = (
     Column("own", "of this study", brief=False, under="runs"),
     *(replace(column, brief=False) for column in _COST_COLUMNS),
 )
-_DELTA_RATES = (
-    Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
-    Column("top4", "Δ {split} top-4 (points)", under="top1", parts=("delta_{split}_top4", *interval95("top4"))),
-)
-_RATE_COLUMNS = (
-    Column("card", "enhancement", "left"),
-    *_DELTA_RATES,
-    Column("top1_q", "q: top-1"),
-    Column("top4_q", "top-4", under="top1_q"),
-    *_COST_COLUMNS,
-)
-_SHORT_COLUMNS = (
-    Column("card", "enhancement", "left"),
-    Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),
-    *_DELTA_RATES,
-    Column("nats_q", "q: nats"),
-    Column("top1_q", "top-1", under="nats_q"),
-    Column("top4_q", "top-4", under="nats_q"),
-)
+_DELTAS = {
+    "nats": Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),
+    "top1": Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
+    "top4": Column("top4", "Δ {split} top-4 (points)", under="top1", parts=("delta_{split}_top4", *interval95("top4"))),
+}
 
 
 def describe(evaluation: EvaluationRef) -> str:
@@ -81,33 +68,24 @@ def describe(evaluation: EvaluationRef) -> str:
     )
 
 
-def arms_table(results: StudyResults, evaluation: int) -> Table:
-    """Every arm with its cost and its means over the seeds that have this evaluation."""
-    about = results.study.evaluations[evaluation]
-    rows = tuple(_arm_row(results, arm.id, evaluation) for arm in results.study.arms)
-    return Table("arms", f"Arms: {describe(about)}", of_split(_ARM_COLUMNS, about.split), rows)
+def arms_table(results: StudyResults, evaluation: int, name: str = "arms") -> Table:
+    """Every arm with its means over the seeds that have this evaluation; with those of the main one its cost."""
+    about, rows = results.study.evaluations[evaluation], []
+    for arm in results.study.arms:
+        costs = _arm_costs(results, arm) if evaluation == MAIN else {}
+        rows.append(Row(arm.id, {"arm": text_cell(arm.label), **costs, **_scores(results, arm.id, evaluation)}))
+    columns = _ARM_COLUMNS if evaluation == MAIN else _SCORE_COLUMNS
+    return Table(name, f"Arms: {describe(about)}", of_split(columns, about.split), tuple(rows))
 
 
-def scores_table(results: StudyResults, evaluation: int, name: str) -> Table:
-    """The arms' means alone, for a further evaluation."""
-    rows = tuple(
-        Row(arm.id, {"arm": text_cell(arm.label), **_scores(results, arm.id, evaluation)}) for arm in results.study.arms
-    )
-    about = results.study.evaluations[evaluation]
-    return Table(name, f"Arms: {describe(about)}", of_split(_SCORE_COLUMNS, about.split), rows)
-
-
-def _arm_row(results: StudyResults, arm: str, evaluation: int) -> Row:
-    cost, study_arm = arm_cost(results, arm), results.study.arm(arm)
-    samples = study_arm.config.training.samples
-    cells = {
-        "arm": text_cell(study_arm.label),
+def _arm_costs(results: StudyResults, arm: Arm) -> dict[str, Cell]:
+    cost, samples = arm_cost(results, arm.id), arm.config.training.samples
+    return {
         "parameters": Cell(formats.count(cost.parameters), cost.parameters),
         "flops": Cell(formats.operations(cost.flops), cost.flops),
         "speed": Cell(formats.NONE if cost.samples_per_s is None else f"{cost.samples_per_s:,.0f}", cost.samples_per_s),
         "samples": Cell(formats.count(samples), samples),
     }
-    return Row(arm, {**cells, **_scores(results, arm, evaluation)})
 
 
 def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]:
@@ -147,13 +125,13 @@ def effects_table(
         cells |= worth_cells(worths.get(contrast.card)) if worths else {}
         cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
         rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
-    columns = [column for column in _EFFECT_COLUMNS if analysis.is_mean or column.key != "at_base"]
+    columns = [column for column in _EFFECT_COLUMNS if analysis.at_base or column.key != "at_base"]
     return Table(
         "effects",
         f"Effects on the loss: {describe(about)}",
         (*of_split(columns, about.split), *([AGAINST] if named else []), *(WORTH_COLUMNS if worths else ())),
         tuple(rows),
-        tuple(filter(None, [against_note(results.study, analysis.is_mean)])),
+        tuple(filter(None, [against_note(results.study, analysis)])),
     )
 
 
@@ -170,7 +148,9 @@ def effect_cells(
     return {
         "delta": cell(formats.signed(effect.delta), effect.delta),
         "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
-        "at_base": Cell(formats.NONE) if at_base is None else cell(*_with_interval(at_base)),
+        "at_base": replace(
+            interval_cell(at_base, trials, evaluation), short=None if at_base is None else formats.signed(at_base.delta)
+        ),
         "parts": cell(f"{run_part}, {game_part}", [effect.se_seed, effect.se_eval]),
         "q": cell(formats.q_value(effect.q), effect.q),
         "verdict": cell(verdict_text(verdict, effect), str(verdict)),
@@ -180,48 +160,44 @@ def effect_cells(
     }
 
 
-def _with_interval(effect: Effect, unit: str = "nats") -> tuple[str, list[float]]:
-    """Text and numbers of a cell with an effect and its interval."""
+def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: int, unit: str = "nats") -> Cell:
+    """An effect with its interval."""
+    if effect is None:
+        return Cell(formats.NONE)
     text = formats.with_interval(effect.delta, effect.interval95, unit)
-    return text, [effect.delta, *(_ends(effect.interval95) or ())]
+    return Cell(text, [effect.delta, *(_ends(effect.interval95) or ())], trials, evaluation)
 
 
-def rates_table(results: StudyResults, top1: StudyAnalysis, top4: StudyAnalysis, evaluation: int) -> Table:
-    """Effects on top-1 and top-4 with their intervals, and what they cost."""
-    title = f"Effects on the hit rates, and cost: {describe(results.study.evaluations[evaluation])}"
-    rows = []
-    for contrast in results.study.contrasts:
-        cells = _delta_cells(results, contrast, {"top1": top1, "top4": top4}, evaluation)
-        rows.append(Row(contrast.card, {"card": text_cell(contrast.card), **cells, **cost_cells(results, contrast)}))
-    split = results.study.evaluations[evaluation].split
-    return Table("rates", title, of_split(_RATE_COLUMNS, split), tuple(rows))
-
-
-def short_effects_table(
-    results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str
+def deltas_table(
+    results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str, title: str
 ) -> Table:
-    """Effects on nats, top-1 and top-4 with their intervals on a further evaluation; no verdicts, which the main one
-    gives."""
-    rows = [
-        Row(each.card, {"card": text_cell(each.card), **_delta_cells(results, each, analyses, evaluation)})
-        for each in results.study.contrasts
-    ]
-    about = results.study.evaluations[evaluation]
-    return Table(name, f"Effects: {describe(about)}", of_split(_SHORT_COLUMNS, about.split), tuple(rows))
+    """Effects on several metrics with their intervals and q; on the main evaluation with what they cost."""
+    about, costs = results.study.evaluations[evaluation], _COST_COLUMNS if evaluation == MAIN else ()
+    first, *others = analyses
+    rates = [Column(f"{each}_q", METRICS[each].title, under=f"{first}_q") for each in others]
+    columns = (
+        *(_DELTAS[each] for each in analyses),
+        Column(f"{first}_q", f"q: {METRICS[first].title}"),
+        *rates,
+        *costs,
+    )
+    rows = []
+    for each in results.study.contrasts:
+        cells = _delta_cells(results, each, analyses, evaluation) | (cost_cells(results, each) if costs else {})
+        rows.append(Row(each.card, {"card": text_cell(each.card), **cells}))
+    split = of_split((_EFFECT_COLUMNS[0], *columns), about.split)
+    return Table(name, f"{title}: {describe(about)}", split, tuple(rows))
 
 
 def _delta_cells(
     results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int
 ) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {}
+    cells, trials = {}, used_trials(results, contrast, evaluation)
     for metric, analysis in analyses.items():
         effect = analysis.effect(contrast.card)
-        if effect is None:
-            cells |= {metric: Cell(formats.NONE), f"{metric}_q": Cell(formats.NONE)}
-            continue
-        trials = used_trials(results, contrast, evaluation)
-        cells[metric] = Cell(*_with_interval(effect, METRICS[metric].unit), trials, evaluation)
-        cells[f"{metric}_q"] = Cell(formats.q_value(effect.q), effect.q, trials, evaluation)
+        cells[metric] = interval_cell(effect, trials, evaluation, METRICS[metric].unit)
+        q = None if effect is None else effect.q
+        cells[f"{metric}_q"] = Cell(formats.q_value(q), q, trials if effect else (), evaluation)
     return cells
 
 

@@ -19,7 +19,6 @@ from reports.tables.terminal import rich_table
 
 UNANSWERED = (str(ClaimVerdict.NOT_TESTED), NOT_MEASURED)
 """Verdicts on claims that nothing here says anything of."""
-WIDTH = 100
 SHOWN = ("arms", "effects", "rates", "play", "claims")
 
 
@@ -63,10 +62,7 @@ def answered_claims(table: Table) -> Table:
     return replace(table, rows=rows, notes=tuple(notes))
 
 
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print a report; on a console of the terminal's width, or of 100 columns when that is no terminal."""
-    if console is None:
-        plain = Console()
-        console = plain if plain.is_terminal else Console(width=WIDTH)
+def print_report(report: Report, console: Console) -> None:
+    """Print a report."""
     for part in terminal_tables(report):
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))

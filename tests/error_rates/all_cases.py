@@ -1,32 +1,15 @@
-"""Every case, in the order of the audit's tables."""
+"""Every case."""
 
-from tests.error_rates import (
-    cards,
-    claims,
-    growing,
-    looks,
-    margins,
-    mixed,
-    pages,
-    plain,
-    pools,
-    screens,
-    strings,
-    win_rates,
-)
+from tests.error_rates import bounds, cards, claims, groups, growing, looks, pages, win_rates
 from tests.error_rates.rates import Case
 
 CASES: list[Case] = [
-    *plain.CASES,
+    *groups.CASES,
+    *pages.CASES,
+    *looks.CASES,
+    *growing.CASES,
     *claims.CASES,
     *cards.CASES,
-    *margins.CASES,
+    *bounds.CASES,
     *win_rates.CASES,
-    *pages.CASES,
-    *pools.CASES,
-    *growing.CASES,
-    *looks.CASES,
-    *screens.CASES,
-    *strings.CASES,
-    *mixed.CASES,
 ]

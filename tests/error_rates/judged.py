@@ -1,36 +1,33 @@
-"""Tables of made arms judged by the project, and what can go wrong in one."""
+"""Made runs judged by the project, and what can go wrong in a table."""
 
 from collections.abc import Mapping, Sequence
 
-from reports.stats.analysis import Comparison, TableAnalysis, analyse_comparisons
-from reports.stats.clusters import ArmResult
+import numpy as np
+
 from reports.stats.estimates import Effect
-from reports.stats.seed_noise import Differences
-from reports.stats.verdicts import EffectVerdict, Thresholds
+from reports.stats.mixed import Design
+from reports.stats.model import Model
+from reports.stats.verdicts import SHOWN, Thresholds, judge_effect, with_q
+from tests.error_rates.made import Runs
 
 THRESHOLDS = Thresholds()
-SHOWN = (EffectVerdict.HELPS, EffectVerdict.HURTS)
-CONTROL = "control"
+COVERED, NOISY = "covered", "covered, noisy"
+FALSE, POWER, ANY = "false among those shown", "shown of those that are", "any shown"
 
 
-def toggles(count: int, truth: float = 0.0) -> dict[str, float]:
-    """True levels of a control and `count` treatments, t1 first."""
-    return {CONTROL: 0.0, **{f"t{index}": truth for index in range(1, count + 1)}}
+def model_of(runs: Runs) -> Model:
+    design = Design(runs.changes, [str(level) for level in range(runs.changes.shape[1])], runs.seeds.tolist())
+    return Model(design, runs.sums, runs.lengths)
 
 
-def judge(
-    arms: Mapping[str, ArmResult],
-    names: Sequence[str] | None = None,
-    prior: Mapping[str, Differences] | None = None,
-    *,
-    control: str = CONTROL,
-    **options,
-) -> TableAnalysis:
-    """The project's analysis of treatments (all, or those named) against the control, paired by seed; options: the
-    level of a look, and who is decided."""
-    names = [arm for arm in arms if arm != control] if names is None else names
-    comparisons = {name: Comparison((name,), (control,)) for name in names}
-    return analyse_comparisons(arms, comparisons, THRESHOLDS, "lower", prior=prior, **options)
+def effects_of(model: Model) -> tuple[dict[int, Effect], dict[int, Effect]]:
+    """Of every level that the runs separate, judged among themselves; and those at the base where the first are
+    means."""
+    units = np.eye(len(model.design.settings))
+    told = [level for level, unit in enumerate(units) if model.design.separates(unit)]
+    found = {level: model.effect(str(level), units[level]) for level in told}
+    at_base = {level: each for level in told if (each := model.at_base(str(level), units[level])) is not None}
+    return with_q(found, THRESHOLDS), with_q(at_base, THRESHOLDS)
 
 
 def covered(effect: Effect, truth: float = 0.0) -> bool:
@@ -39,6 +36,27 @@ def covered(effect: Effect, truth: float = 0.0) -> bool:
     return effect.interval95.low <= truth <= effect.interval95.high
 
 
-def any_shown(table: TableAnalysis) -> bool:
-    """Whether any effect of the table is said to help or hurt."""
-    return any(verdict in SHOWN for verdict in table.verdicts.values())
+def is_shown(effect: Effect) -> bool:
+    return judge_effect(effect, "lower", THRESHOLDS) in SHOWN
+
+
+def false_share(shown: Mapping[int, Effect], truths: Sequence[float] | np.ndarray) -> float:
+    """Of the effects that are shown, those without any or of the other sign."""
+    wrong = [level for level, each in shown.items() if each.delta * truths[level] <= 0]
+    return len(wrong) / max(len(shown), 1)
+
+
+def answers(
+    effects: Mapping[int, Effect], truths: Sequence[float] | np.ndarray, noisy: Sequence[int] = ()
+) -> dict[str, float]:
+    """What happened in a table, by question."""
+    hits = {level: covered(each, truths[level]) for level, each in effects.items() if each.interval95 is not None}
+    shown = {level: each for level, each in effects.items() if is_shown(each)}
+    real = [level for level in effects if abs(truths[level]) >= 0.015]
+    return {
+        COVERED: float(np.mean([hit for level, hit in hits.items() if level not in noisy] or [np.nan])),
+        NOISY: float(np.mean([hits[level] for level in noisy if level in hits] or [np.nan])),
+        FALSE: false_share(shown, truths),
+        POWER: float(np.mean([level in shown for level in real])) if real else np.nan,
+        ANY: float(bool(shown)),
+    }

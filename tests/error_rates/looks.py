@@ -1,84 +1,88 @@
-"""Looks planned at 4, 8, 12 and 16 seeds (audit, table 2.4): errors of all looks together, power, and seeds spent.
+"""Looks at a growing number of seeds: whether a card without an effect is ever shown, and how many seeds its arm takes.
 
 An arm stops when its effect is shown at a look, or, where a futility bound was set, when it is smaller than that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from reports.stats.clusters import ArmResult
-from reports.stats.looks import planned_levels
-from reports.stats.seed_noise import Differences
-from tests.error_rates.growing import earlier_differences
-from tests.error_rates.judged import CONTROL, SHOWN, THRESHOLDS, judge, toggles
-from tests.error_rates.made import Noise, first_seeds, make_arms
+from reports.stats.looks import repeated_p
+from reports.stats.verdicts import with_q
+from tests.error_rates.judged import THRESHOLDS, effects_of, is_shown, model_of
+from tests.error_rates.made import PLAIN, Noise, Runs, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table
 
 SEEDS = (4, 8, 12, 16)
-EVER, ANY, OTHERS, SPENT = "shown in the end", "any shown", "any of the others shown", "seeds of the arm"
-FUTILITY = 0.02
-"""Nats: the audit's."""
+EVER, FIRST, SPENT = "any without an effect ever shown", "the first shown", "seeds of its arm"
 
 
-def sequence(
-    arms: Mapping[str, ArmResult], prior: Mapping[str, Differences] | None, futility: float | None
-) -> tuple[set[str], dict[str, int]]:
-    """Toggles that were shown at any look, and the seeds of each when its arm stopped."""
-    names = [arm for arm in arms if arm != CONTROL]
-    stopped: dict[str, int] = {}
-    shown: set[str] = set()
-    for seeds, level in zip(SEEDS, planned_levels(SEEDS, THRESHOLDS.alpha, len(names)), strict=True):
-        now = {arm: first_seeds({arm: arms[arm]}, stopped.get(arm, seeds))[arm] for arm in arms}
-        table = judge(now, prior=prior, level=level, decided=frozenset(shown))
-        going = [name for name in names if name not in stopped]
-        for name in going:
-            bound = table.effects[name].bound
-            found = table.verdicts[name] in SHOWN
-            if found:
-                shown.add(name)
-            if found or seeds == SEEDS[-1] or (futility is not None and bound is not None and bound < futility):
-                stopped[name] = seeds
-        if len(stopped) == len(names):
-            break
+def taken(runs: Runs, seeds: Sequence[int], futility: float | None = None) -> tuple[set[int], dict[int, int]]:
+    """Levels that were shown at any look, and the seeds of each when its arm stopped."""
+    count = runs.changes.shape[1]
+    stopped: dict[int, int] = {}
+    shown: set[int] = set()
+    found: dict[int, list[float]] = {level: [] for level in range(count)}
+    for look, now in enumerate(seeds):
+        most = np.array([stopped.get(level, now) for level in range(count)])
+        kept = runs.seeds < np.where(runs.changes.any(1), runs.changes @ most, now)
+        effects, _ = effects_of(model_of(runs.only(kept)))
+        p = {level: [*found[level], float(each.p or 0.0)] for level, each in effects.items()}
+        repeated = {level: replace(each, p=repeated_p(tuple(seeds), p[level])) for level, each in effects.items()}
+        for level, each in with_q(repeated, THRESHOLDS).items():
+            if level in stopped:
+                continue
+            found[level] = p[level]
+            if is_shown(each):
+                shown.add(level)
+            small = futility is not None and each.interval90 is not None and each.interval90.within(futility)
+            if level in shown or small or look + 1 == len(seeds):
+                stopped[level] = now
     return shown, stopped
 
 
-def _case(
-    truth: float,
-    count: int = 1,
-    futility: float | None = None,
-    audit: tuple[str, str] = ("", ""),
-    pooled: bool = True,
-    scale: Mapping[str, float] | None = None,
-) -> Case:
-    """One toggle, or the first of several, has a true effect, the others none."""
+def _case(count: int, first: float = 0.0, futility: float | None = None, noise: Noise = PLAIN, what: str = "") -> Case:
+    """The first of some levels has a true effect, the others none."""
+    truths = np.array([first] + [0.0] * (count - 1))
 
     def draw(generator: np.random.Generator) -> Table:
-        arms = make_arms(generator, {**toggles(count), "t1": truth}, SEEDS[-1], Noise(scale=scale or {}))
-        shown, stopped = sequence(arms, earlier_differences(generator) if pooled else None, futility)
-        return {EVER: "t1" in shown, ANY: bool(shown), OTHERS: bool(shown - {"t1"}), SPENT: stopped["t1"]}
+        shown, stopped = taken(make_runs(generator, add_one(count, SEEDS[-1]), truths, noise), SEEDS, futility)
+        return {EVER: any(truths[level] == 0 for level in shown), FIRST: 0 in shown, SPENT: stopped[0]}
 
-    bars: dict[str, Bar] = {}
-    if count > 1:
-        bars |= {OTHERS: Bar(most=0.05)} if truth else {ANY: Bar(most=0.05)}
-    if truth or count == 1:
-        bars |= {EVER: Bar(audit[0], most=None if truth else 0.05), SPENT: Bar(audit[1], unit="seeds")}
-    words = f"a toggle of {truth:g}" if count == 1 else f"a toggle of {truth:g} beside {count - 1} of 0"
+    bars = {EVER: Bar(most=0.06)} if count > 1 or not first else {}
+    bars |= {FIRST: Bar(), SPENT: Bar(unit="seeds")} if first or futility else {}
     stop = f", futility {futility:g}" if futility else ""
-    noise = f", {next(iter(scale))} {next(iter(scale.values())):g}x as noisy" if scale else ""
-    return Case("2.4", f"{words}{stop}{noise}{', with a pool' if pooled else ''}", draw, bars, share=0.5)
+    return Case("looks", f"{count} cards, the first {first:g}{stop}{what}", draw, bars, 0.2 if count > 5 else 0.4)
 
 
-TRUTHS = (0.0, 0.01, 0.02, 0.03, 0.05, 0.11)
-POCOCK = (("5", "15.6"), ("47", "13.4"), ("97", "8.1"), ("", "5.2"), ("", "4.0"), ("", "4.0"))
-WITH_FUTILITY = (("", "7.0"), ("33", "8.5"), ("91", "7.5"), ("", "5.2"), ("", "4.0"), ("", "4.0"))
+def _unplanned(count: int, more: Sequence[int]) -> Case:
+    """Seeds added after a look that was the study's only one: looks from then on, of which the first spent 5 %."""
+
+    def draw(generator: np.random.Generator) -> Table:
+        runs = make_runs(generator, add_one(count, more[-1]), np.zeros(count))
+        ever, found = False, dict[int, list[float]]()
+        for look, now in enumerate(more):
+            effects, _ = effects_of(model_of(runs.only(runs.seeds < now)))
+            for level, each in effects.items():
+                found.setdefault(level, []).append(float(each.p or 0.0))
+            spent = tuple(more[: look + 1])
+            now_p = {level: replace(each, p=repeated_p(spent, found[level])) for level, each in effects.items()}
+            ever |= any(is_shown(each) for each in with_q(now_p, THRESHOLDS).values())
+        return {EVER: ever}
+
+    name = f"{count} cards, seeds added without a plan: {', '.join(map(str, more))}"
+    return Case("looks", name, draw, {EVER: Bar()}, 0.4)
+
+
+NOISY = Noise(scale={0: 3.0})
 CASES = [
-    *(_case(truth, audit=audit) for truth, audit in zip(TRUTHS, POCOCK, strict=True)),
-    *(_case(truth, futility=FUTILITY, audit=audit) for truth, audit in zip(TRUTHS, WITH_FUTILITY, strict=True)),
-    _case(0.0, pooled=False),
-    *(_case(truth, 5, pooled=pooled) for truth in (0.0, 0.02) for pooled in (False, True)),
-    _case(0.0, 5, FUTILITY),
-    _case(0.0, 5, scale={"t1": 3.0}),
+    *(_case(count) for count in (1, 5, 16)),
+    *(_case(count, noise=NOISY, what=", the first 3x as noisy") for count in (1, 5, 16)),
+    *(_case(1, first) for first in (0.02, 0.03)),
+    *(_case(1, first, futility=0.02) for first in (0.0, 0.02)),
+    _case(5, 0.03),
+    _unplanned(1, (4, 8)),
+    _unplanned(5, (4, 8)),
+    _unplanned(1, (4, 8, 12, 16)),
 ]
-"""The audit's design of four looks at one level (Pocock), with its truths; its table has one toggle and a pool."""

@@ -1,16 +1,14 @@
-"""Made trials: the sums by game that a study's trials would leave behind, with true effects that are known.
+"""Made runs: the sums by game that trials would leave behind, with true effects that are known.
 
-Of the project it uses nothing but the container that its analysis reads (`ArmResult`). Sizes of noise are those
-measured on ten GoNN arms of four seeds, 107 games of KGS 2015 (audit of commit 0af6c55, table 3.1), in nats.
+Nothing of the project is used. Sizes of noise are those measured on ten GoNN arms of four seeds, 107 games of KGS 2015,
+in nats.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-
-from reports.stats.clusters import ArmResult
 
 Shape = Literal["normal", "t3", "exponential", "accidents"]
 
@@ -24,11 +22,14 @@ SHARED = 0.02
 """Share of the training variance that all arms of one seed have in common."""
 ACCIDENTS, ACCIDENT = 0.05, 6.0
 """Share of runs that end badly, and by how many standard deviations."""
+BASE = -1
+"""In `Noise.scale`: the runs of the base."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What a run's mean loss is made of, as standard deviations; scale: arm -> factor of its runs' own noise."""
+    """What a run's mean loss is made of, as standard deviations; scale: level (or `BASE`) -> factor of its runs' own
+    noise; lost: share of the runs that is missing."""
 
     training: float = TRAINING
     run_by_games: float = RUN_BY_GAMES
@@ -37,7 +38,80 @@ class Noise:
     games: int = 107
     unequal: bool = False
     shape: Shape = "normal"
-    scale: Mapping[str, float] = field(default_factory=dict)
+    scale: Mapping[int, float] = field(default_factory=dict)
+    lost: float = 0.0
+
+
+PLAIN = Noise()
+
+
+class Runs(NamedTuple):
+    """changes: (runs, levels) 0 or 1; seeds: of each run; sums: (runs, games); lengths: (games,) positions."""
+
+    changes: np.ndarray
+    seeds: np.ndarray
+    sums: np.ndarray
+    lengths: np.ndarray
+
+    def only(self, kept: np.ndarray, levels: int | None = None) -> "Runs":
+        """Some of the runs, of which the first `levels` have all that they change."""
+        return Runs(self.changes[kept][:, :levels], self.seeds[kept], self.sums[kept], self.lengths)
+
+
+Arm = tuple[Sequence[float], Sequence[int]]
+"""Its levels, and the seeds of its runs."""
+
+
+def add_one(levels: int, seeds: int, among: int | None = None) -> list[Arm]:
+    """The base and each of the first levels (of `among`) alone."""
+    every = np.eye(among or levels)[:levels].tolist()
+    return [(row, range(seeds)) for row in ([0.0] * (among or levels), *every)]
+
+
+def screen(levels: int, arms: int, runs: int = 1, seeds: int = 2) -> list[Arm]:
+    """A fraction of resolution IV; its arms have one of two seeds, or so many runs of different ones."""
+    odd = [number for number in range(arms) if number.bit_count() % 2][:levels]
+    rows = [[float((arm & number).bit_count() % 2) for number in odd] for arm in range(arms)]
+    chosen = [[arm.bit_count() % seeds] if runs == 1 else range(runs) for arm in range(arms)]
+    return list(zip(rows, chosen, strict=True))
+
+
+def make_runs(
+    generator: np.random.Generator,
+    arms: Sequence[Arm],
+    effects: Sequence[float] | np.ndarray,
+    noise: Noise = PLAIN,
+    pairs: np.ndarray | float = 0.0,
+) -> Runs:
+    """Runs of some arms on the same games. effects: (levels,) true ones at the base; pairs: (levels, levels)
+    interactions, of which the upper triangle counts."""
+    lengths, games = game_lengths(generator, noise), noise.games
+    arm = np.array([number for number, (_, seeds) in enumerate(arms) for _ in seeds])
+    seeds = np.array([seed for _, own in arms for seed in own])
+    rows = np.array([levels for levels, _ in arms], float)
+    if noise.lost:
+        kept = generator.random(len(arm)) >= noise.lost
+        arm, seeds = arm[kept], seeds[kept]
+    changes, truths = rows[arm], np.asarray(effects, float)
+    upper = np.triu(np.broadcast_to(pairs, (len(truths), len(truths))), 1)
+    level = 2.53 + changes @ truths + np.einsum("ri,ij,rj->r", changes, upper, changes)
+    own = np.ones(len(arm))
+    for number, factor in noise.scale.items():
+        own *= np.where(~changes.any(1) if number == BASE else changes[:, number] > 0, factor, 1.0)
+
+    training = np.sqrt(1 - noise.shared) * own * _unit(generator, noise.shape, len(arm))
+    training += np.sqrt(noise.shared) * generator.standard_normal(seeds.max() + 1)[seeds]
+    level = level + noise.training * training
+
+    # A game is as uncertain as its length and its wildness make it; the mean over positions then has the size wanted.
+    wild = np.sqrt(lengths) * np.exp(0.5 * generator.standard_normal(games))
+    wild *= lengths.sum() / np.sqrt((wild**2).sum())
+    sums = noise.run_by_games * own[:, None] * generator.standard_normal((len(arm), games))
+    sums += noise.arm_by_games * generator.standard_normal((len(arms), games))[arm]
+    sums *= wild
+    # The difficulty of a game is the same for all nets.
+    sums += (level[:, None] + 0.25 * generator.standard_normal(games)) * lengths
+    return Runs(changes, seeds, sums, lengths)
 
 
 def game_lengths(generator: np.random.Generator, noise: Noise) -> np.ndarray:
@@ -47,46 +121,7 @@ def game_lengths(generator: np.random.Generator, noise: Noise) -> np.ndarray:
     return generator.integers(60, 321, noise.games).astype(float)
 
 
-def make_arms(
-    generator: np.random.Generator,
-    truths: Mapping[str, float],
-    seeds: int | Mapping[str, Sequence[int]],
-    noise: Noise = Noise(),
-) -> dict[str, ArmResult]:
-    """One result for each arm of `truths` (arm -> its true mean loss less the base's), on the same games and with the
-    same seeds, 0 to n - 1, or with those given for each arm."""
-    chosen = {arm: tuple(range(seeds)) for arm in truths} if isinstance(seeds, int) else seeds
-    columns = sorted(set().union(*chosen.values()))
-    lengths = game_lengths(generator, noise)
-    arms, trials, games = len(truths), len(columns), noise.games
-
-    own = np.array([noise.scale.get(arm, 1.0) for arm in truths])[:, None]
-    training = np.sqrt(1 - noise.shared) * own * _unit(generator, noise.shape, (arms, trials))
-    training += np.sqrt(noise.shared) * generator.standard_normal(trials)
-    level = 2.53 + np.array(list(truths.values()))[:, None] + noise.training * training
-
-    # A game is as uncertain as its length and its wildness make it; the mean over positions then has the size wanted.
-    wild = np.sqrt(lengths) * np.exp(0.5 * generator.standard_normal(games))
-    wild *= lengths.sum() / np.sqrt((wild**2).sum())
-    sums = generator.standard_normal((arms, trials, games))
-    sums *= noise.run_by_games * own[:, :, None]
-    sums += noise.arm_by_games * generator.standard_normal((arms, 1, games))
-    sums *= wild
-    # The difficulty of a game is the same for all nets.
-    sums += (level[:, :, None] + 0.25 * generator.standard_normal(games)) * lengths
-    place = {seed: index for index, seed in enumerate(columns)}
-    return {
-        arm: ArmResult(tuple(chosen[arm]), table[[place[seed] for seed in chosen[arm]]], lengths)
-        for arm, table in zip(truths, sums, strict=True)
-    }
-
-
-def first_seeds(arms: Mapping[str, ArmResult], count: int) -> dict[str, ArmResult]:
-    """The same arms when they had only their first `count` seeds."""
-    return {name: ArmResult(arm.seeds[:count], arm.sums[:count], arm.counts) for name, arm in arms.items()}
-
-
-def _unit(generator: np.random.Generator, shape: Shape, size: tuple[int, ...]) -> np.ndarray:
+def _unit(generator: np.random.Generator, shape: Shape, size: int) -> np.ndarray:
     """Noise of standard deviation 1 and mean 0; accidents come on top of it, with a mean that all arms share."""
     if shape == "t3":
         return generator.standard_t(3, size) / 3**0.5

@@ -1,95 +1,62 @@
-"""Pages over several studies without any effect (audit, table 2.1): is anything on the page said to help or hurt?
+"""Pages over several bases: what share of the effects that are said to help or hurt is false.
 
-Studies of a base share its control, and each one's pool of seed noise holds those that were made before it.
+Where nothing has an effect this is the share of pages that say of anything that it helps or hurts.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from reports.stats.estimates import Effect
-from reports.stats.family import adjust
-from reports.stats.seed_noise import Differences
-from tests.error_rates.judged import THRESHOLDS, judge
-from tests.error_rates.made import Noise, make_arms
+from reports.stats.verdicts import with_q
+from tests.error_rates.judged import FALSE, POWER, THRESHOLDS, effects_of, false_share, is_shown, model_of
+from tests.error_rates.made import BASE, PLAIN, TRAINING, Noise, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table
 
-OWN, ON_PAGE = "any false, study by study", "any false on the page"
-OF_A_BASE, BASE_BY_BASE = "any false of a base", "any false on the page, were each base a family"
+OF_160, OF_30, LONE = (50, 27, 25, 22, 19, 7, 6, 4), (9, 8, 6, 4, 3), (1,) * 8
+"""Effects of each base."""
+SIZES = (1.0, 2.0, 3.0, 5.0)
+"""Of a real effect, in standard deviations of a difference of two runs."""
 
 
-@dataclass(frozen=True)
-class Base:
-    """The studies of one base: the number of toggles of each, in the order in which they were made."""
+def _case(name: str, bases: Sequence[int], null: float = 1.0, seeds: int = 4, **options) -> Case:
+    """null: share of the effects that are 0. options: `spread`, of the logarithm of each arm's noise; `noisy`, share of
+    the arms three times as noisy; `base`, factor of the noise of all bases; `noise`; `share`."""
+    noise: Noise = options.get("noise", PLAIN)
 
-    studies: Sequence[int]
-    seeds: int = 4
-    scale: Mapping[str, float] = field(default_factory=dict)
-
-
-def page_effects(generator: np.random.Generator, base: Base, name: str = "base") -> tuple[dict[str, Effect], bool]:
-    """Effects by toggle of all studies of a base, and whether any study by itself calls one helping or hurting."""
-    control = f"{name} control"
-    names = [f"{name} t{index}" for index in range(1, sum(base.studies) + 1)]
-    scale = {f"{name} {arm}": factor for arm, factor in base.scale.items()}
-    arms = make_arms(generator, dict.fromkeys([control, *names], 0.0), base.seeds, Noise(scale=scale))
-    effects: dict[str, Effect] = {}
-    prior: dict[str, Differences] = {}
-    any_own, rest = False, iter(names)
-    for size in base.studies:
-        table = judge(arms, [next(rest) for _ in range(size)], prior, control=control)
-        any_own |= _any_false(table.effects)
-        effects |= table.effects
-        prior |= table.differences
-    return effects, any_own
-
-
-def _shown(effect: Effect, p: float) -> bool:
-    return effect.n >= THRESHOLDS.min_seeds and p < THRESHOLDS.alpha
-
-
-def _case(name: str, audit: str, *bases: Base) -> Case:
     def draw(generator: np.random.Generator) -> Table:
-        made = [page_effects(generator, base, f"base {index}") for index, base in enumerate(bases)]
-        of_base = [_any_false(effects) for effects, _ in made]
-        page = {each: effect for effects, _ in made for each, effect in effects.items()}
-        return {
-            OWN: any(own for _, own in made),
-            OF_A_BASE: np.mean(of_base),
-            BASE_BY_BASE: any(of_base),
-            ON_PAGE: _any_false(page),
-        }
+        page: dict[int, Effect] = {}
+        truths: list[float] = []
+        for count in bases:
+            sizes = generator.choice(SIZES, count) * generator.choice([-1, 1], count) * 2**0.5 * TRAINING
+            own = np.where(generator.random(count) < null, 0.0, sizes)
+            scale = np.exp(options.get("spread", 0.0) * generator.standard_normal(count))
+            scale *= np.where(generator.random(count) < options.get("noisy", 0.0), 3.0, 1.0)
+            factors = {**dict(enumerate(scale.tolist())), BASE: options.get("base", 1.0)}
+            runs = make_runs(generator, add_one(count, seeds), own, replace(noise, scale=factors))
+            effects, _ = effects_of(model_of(runs))
+            page |= {len(truths) + level: each for level, each in effects.items()}
+            truths += own.tolist()
+        page = with_q(page, THRESHOLDS)
+        shown = {number: each for number, each in page.items() if is_shown(each)}
+        real = [number in shown for number, truth in enumerate(truths) if abs(truth) >= 0.05]
+        return {FALSE: false_share(shown, truths), POWER: np.mean(real) if real else np.nan}
 
-    bars = {OWN: Bar(audit), ON_PAGE: Bar(audit, most=0.055)}
-    if len(bases) > 1:
-        bars |= {OF_A_BASE: Bar(most=0.055), BASE_BY_BASE: Bar()}
-    return Case("2.1", name, draw, bars)
+    bars = {FALSE: Bar(most=0.06)} | ({POWER: Bar()} if null < 1 else {})
+    return Case("pages", name, draw, bars, options.get("share", 0.5 if bases == OF_30 else 0.12))
 
 
-def _any_false(effects: Mapping[str, Effect]) -> bool:
-    """Whether the page says of any effect of a family that it helps or hurts."""
-    return any(_shown(effects[each], p) for each, p in adjust(effects).items())
-
-
-SINGLES_AND_TRIPLE = (3, 1, 1, 1, 1, 1)
+UNEQUAL = {"spread": 0.3, "noisy": 0.05}
 CASES = [
-    _case("8 toggles in one study", "2.3", Base((8,))),
-    _case("5 singles and a triple", "16.6", Base(SINGLES_AND_TRIPLE)),
-    _case("8 singles", "21.2", Base((1,) * 8)),
-    _case("9 toggles in 7 studies", "19.2", Base((*SINGLES_AND_TRIPLE, 1))),
-    _case(
-        "17 toggles in 10 studies on 5 bases",
-        "27.9",
-        Base(SINGLES_AND_TRIPLE),
-        Base((3,), seeds=3),
-        Base((3,), seeds=3),
-        Base((2,), seeds=3),
-        Base((1,), seeds=3),
-    ),
-    _case("5 singles and a triple, a treatment 3x as noisy", "", Base(SINGLES_AND_TRIPLE, scale={"t5": 3.0})),
-    _case("5 singles and a triple, a treatment 4x as noisy", "", Base(SINGLES_AND_TRIPLE, scale={"t5": 4.0})),
-    _case("5 singles and a triple, control 3x as noisy", "", Base(SINGLES_AND_TRIPLE, scale={"control": 3.0})),
+    _case("30 of 5 bases, nothing", OF_30, **UNEQUAL),
+    _case("30 of 5 bases, 80 % nothing", OF_30, 0.8, **UNEQUAL),
+    _case("30 of 5 bases, nothing, bases 3x as noisy", OF_30, base=3.0),
+    _case("30 of 5 bases, 80 % nothing, bases 3x as noisy", OF_30, 0.8, base=3.0),
+    _case("30 of 5 bases, nothing, t(3)", OF_30, noise=Noise(shape="t3")),
+    _case("8 lone ones of 8 bases, nothing, n=3", LONE, seeds=3, share=1.0),
+    _case("160 of 8 bases, nothing", OF_160, **UNEQUAL),
+    _case("160 of 8 bases, 80 % nothing", OF_160, 0.8, **UNEQUAL),
+    _case("160 of 8 bases, nothing, bases 3x as noisy", OF_160, base=3.0),
+    _case("160 of 8 bases, 80 % nothing, bases 3x as noisy", OF_160, 0.8, base=3.0),
 ]
-"""The pages of the audit: that of results/report (one base, 9 toggles), and that of results/kgs-cpu. All
-effects of a page are one family: with one for each base every base keeps to its bar, but the page does not."""

@@ -11,13 +11,9 @@ Table = Mapping[str, float | np.floating]
 
 @dataclass(frozen=True)
 class Bar:
-    """What a rate has to keep to: at most `most`, at least `least`; neither: it is only shown.
+    """What a rate has to keep to: at most `most`, at least `least`; neither: it is only shown. unit: % or another, of
+    the mean."""
 
-    audit: what the audit of commit 0af6c55 found for the rule of that time
-    (statistics.md, tables 1.1 to 3.5), as printed there; empty where it did not ask. unit: % or another, of the mean.
-    """
-
-    audit: str = ""
     least: float | None = None
     most: float | None = None
     unit: str = "%"
@@ -36,11 +32,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class Case:
-    """One situation of the audit.
-
-    group: the audit's table; draw: makes one table with a generator and says what happened in it, by question; bars: of
-    the questions, in the order in which they are shown; share: of the tables of a full run that this case gets.
-    """
+    """One situation. draw: makes one table with a generator and says what happened in it, by question; bars: of the
+    questions, in the order in which they are shown; share: of the tables of a full run that this case gets."""
 
     group: str
     name: str
@@ -87,11 +80,13 @@ def run_case(case: Case, tables: int, seed: int) -> list[Rate]:
 
 
 def _rate(case: Case, question: str, values: np.ndarray) -> Rate:
+    """Over the tables that say anything of the question."""
+    values = values[~np.isnan(values)]
     tables = len(values)
     error = float(values.std(ddof=1) / tables**0.5) if tables > 1 else float("nan")
     return Rate(case, question, float(values.mean()), error, tables)
 
 
 def named(cases: Sequence[Case], words: Sequence[str]) -> Iterator[Case]:
-    """Those whose table or name holds one of the words; all without words."""
+    """Those whose group or name holds one of the words; all without words."""
     return (case for case in cases if not words or any(word in f"{case.group} {case.name}" for word in words))

@@ -1,4 +1,4 @@
-"""Games between nets with and without an enhancement, seed by seed (audit, 1.4): coverage of the win rate."""
+"""Games between nets with and without an enhancement, seed by seed: coverage of the win rate."""
 
 import numpy as np
 
@@ -19,11 +19,10 @@ def _case(seeds: int, between: float, win_rate: float) -> Case:
         return {COVERAGE: covered(win_rate_effect("card", games), win_rate - 0.5)}
 
     name = f"win rate {win_rate:g}, sd between seeds {between:g}, n={seeds}"
-    return Case("1.4", name, draw, {COVERAGE: Bar("94.6-98.9", least=0.94)})
+    return Case("win rates", name, draw, {COVERAGE: Bar(least=0.94)})
 
 
 CASES = [
     *(_case(seeds, between, 0.5) for seeds in (3, 4, 8) for between in (0.0, 0.05, 0.15)),
     *(_case(4, between, 0.6) for between in (0.0, 0.08)),
 ]
-"""The audit's settings, of which it printed the range of all coverages; and an enhancement that wins 60 %."""

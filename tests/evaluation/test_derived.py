@@ -117,7 +117,7 @@ def test_linearised_means_are_the_metrics(numbers):
 def test_spread_over_games_is_that_of_drawing_games_again(metric):
     """The closed form that tables use on a metric's values, and the metric itself computed anew on games drawn with
     replacement."""
-    from reports.stats.clusters import cluster_variance
+    from reports.stats.clusters import evaluation_noise
 
     answers, generator = made(6000, 3), np.random.default_rng(4)
     games = np.repeat(np.arange(150), 40)
@@ -126,7 +126,7 @@ def test_spread_over_games_is_that_of_drawing_games_again(metric):
         nats=np.maximum(answers.scores.nats + taste[games], 0.01).astype(np.float32)
     )
     sums = game_sums(games, VALUES[metric](answers))
-    closed = np.sqrt(cluster_variance(sums.sums, sums.counts))
+    closed = np.sqrt(evaluation_noise(sums.sums[None], sums.counts).total)
     drawn = []
     for _ in range(400):
         chosen = (generator.integers(150, size=150)[:, None] * 40 + np.arange(40)).ravel()

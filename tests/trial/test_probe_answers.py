@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control
 
 from ablations.study import Contrast
 from gonn_core.errors import UserError
@@ -106,15 +107,16 @@ def test_effects_and_claims_come_from_stored_answers(tmp_path):
     assert effects["long_chain_eyes"].off == pytest.approx(0.1, abs=0.02) and effects[
         "long_chain_eyes"
     ].on == pytest.approx(0.7, abs=0.02)
-    assert effects["long_chain_eyes"].interval95.low > 0.4 and effects["races"].delta == 0
+    assert effects["long_chain_eyes"].effect.interval95.low > 0.4 and effects["races"].effect.delta == 0
     row = next(row for row in study_table(results).rows if row.key == "made_up long_chain_eyes")
     assert row.cells["delta"].text.startswith("+") and row.cells["n"].text == "4"
-    assert row.cells["verdict"].text == "helps"
+    assert row.cells["verdict"].text.startswith("helps (q ")
     judged = {each.group: each for each in study_effects(results, drawn_suite().digest)["made_up"]}
     tests = [each.effect for each in judged.values() if each.effect.p is not None]
-    assert len(tests) > 3 and all(each.p <= each.p_adjusted <= min(1.0, len(tests) * each.p) for each in tests)
-    assert judged["races"].effect.p_adjusted == 1.0 and judged["races"].verdict == "no effect"
-    assert f"adjusted over the {len(tests)} effects" in study_table(results).notes[0]
+    assert len(tests) > 3
+    assert [each.q for each in tests] == pytest.approx(false_discovery_control([each.p for each in tests]))
+    assert judged["races"].effect.q == 1.0 and judged["races"].verdict == "not shown"
+    assert f"q is over the {len(tests)} effects" in study_table(results).notes[0]
     nobody = replace_arms(contrast)
     assert group_effects(results, nobody, drawn_suite().digest) == [] and probability_effect(
         results, nobody, "lastmove", 0

@@ -31,7 +31,7 @@ def screen_parts(plan: Plan, known: KnownNoise | None, workspace: Workspace) -> 
         if cards:
             yield _reasons(verb, cards)
     yield _runs(found, study)
-    yield from _power(study, known)
+    yield from power(study, known)
     yield _arms(found, study, numbers, workspace)
 
 
@@ -72,31 +72,28 @@ def _runs(found: Screened, study: Study) -> str:
     return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
 
 
-def _power(study: Study, known: KnownNoise | None) -> Iterator[str]:
+def power(study: Study, known: KnownNoise | None) -> list[str]:
     """Standard error and smallest effect of each card as a single one, beside that of as many runs of one card at a
     time. The runs that are known count for the noise of these."""
     if known is None:
-        yield "standard error: unknown, no noise of runs measured yet on this base, budget and data"
-        return
+        return ["standard error: unknown, no noise of runs measured yet on this base, budget and data"]
     thresholds, cards, runs = study_thresholds(study), len(study.contrasts), len(study.trials)
     spread, df = known.run.run, known.run.df + runs - cards - len(study.seeds)
-    yield (
-        f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {len(known.studies)} "
-        f"stud{'ies' if len(known.studies) > 1 else 'y'} on this base, budget and data"
-    )
+    studies = f"{len(known.studies)} stud{'ies' if len(known.studies) > 1 else 'y'} on this base, budget and data"
+    lines = [f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {studies}"]
     of_arm, sides = Counter(trial.arm for trial in study.trials), defaultdict[tuple[int, ...], list[str]](list)
     for contrast in study.contrasts:
-        counts = (sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without))
+        counts = [sum(of_arm[arm] for arm in side) for side in (contrast.with_it, contrast.without)]
         sides[tuple(counts)].append(contrast.card)
     shown = f"smallest effect shown with {100 * thresholds.power:.0f} % power"
-    for counts, names in sides.items():
-        se = math.sqrt(spread**2 * sum(1 / count for count in counts) + known.evaluation_variance)
+    for pair, names in sides.items():
+        se = math.sqrt(spread**2 * sum(1 / count for count in pair) + known.evaluation_variance)
         effect = smallest_shown(se, df, thresholds.alpha, thresholds)
-        yield f"{_whose(names, cards)}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats"
+        lines.append(f"{_whose(names, cards)}: standard error {se:.4f} nats; {shown}: {effect:.4f} nats")
     seeds = runs // (cards + 1)
     alone = known.smallest_effect(seeds, thresholds) if seeds >= thresholds.min_seeds else None
     can = "too few to judge" if alone is None else f"{shown}: {alone:.4f} nats"
-    yield f"one at a time, {runs} runs are {seeds} seed{'s' * (seeds != 1)} an arm: {can}"
+    return [*lines, f"one at a time, {runs} runs are {seeds} seed{'s' * (seeds != 1)} an arm: {can}"]
 
 
 def _whose(names: list[str], cards: int) -> str:

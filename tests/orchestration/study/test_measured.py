@@ -22,6 +22,8 @@ def test_the_largest_effect_that_is_shown_one_card_at_a_time(tmp_path):
 
 
 def test_screens_tell_nothing(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", "ko_plane", "ladder_input", design="screen", seeds=(1, 2, 3, 4))
+    made = plan_study(
+        tmp_path, "parametric_relu", "ko_plane", "ladder_input", design="screen", seeds=(1, 2, 3, 4), runs=32
+    )
     train(made, {contrast: 0.5 for contrast in made.study.contrasts[0].without})
     assert measured_effects(Workspace(tmp_path), "gonn-b5", "smoke") == {}

@@ -1,10 +1,17 @@
 """`gonn plan … --design screen`: what is refused, what is shown, which trials it shares with other studies."""
 
+import math
 import re
 
 import pytest
 
 from orchestration.cli import command as cli
+from orchestration.study.screens.view import power
+from reports.results.planning import KnownNoise
+from reports.stats.model import RunNoise
+from reports.stats.power import smallest_shown
+from reports.stats.verdicts import Thresholds
+from tests.ablations.screened import PINNED, study_of
 from tests.orchestration.commands import gonn, workspace
 
 CARDS = "ko_plane,ladder_input,center_init,global_pooling_head,stdev_pooling"
@@ -41,9 +48,7 @@ def test_what_it_says(plan):
         "5 stdev_pooling lacks it 4 4",
         "each in a part of the arms of its own: global_pooling_head, stdev_pooling (both change net.head.pooling)",
         "16 runs: 16 arms, each with one of the seeds 1, 2; effects are means over the others on and off",
-        "no main effect is aliased with an interaction of two enhancements",
-        "interactions that cannot be told apart, a line each:",
-        "standard error: unknown, no seed noise measured yet on this base, budget and data",
+        "standard error: unknown, no noise of runs measured yet on this base, budget and data",
         "to train: 16 of 16 trials of 5,120 samples, 81,920 in all",
     ):
         assert line in " ".join(lines)
@@ -51,6 +56,21 @@ def test_what_it_says(plan):
     changed = [match[1].split() for match in re.finditer(r"run-\d\d +((?:\d )+|–) *[0-9a-f]{16}", out)]
     assert len({tuple(numbers) for numbers in changed}) == 16, "no arm twice"
     assert [sum(str(card) in numbers for numbers in changed) for card in range(1, 6)] == [8, 8, 8, 4, 4]
+
+
+def test_what_it_could_show_by_the_noise_of_known_runs():
+    study, known = study_of(*PINNED), KnownNoise(RunNoise(0.012, 40.0), 1e-6, 71, ("one", "other"))
+    deviation, whole, halves, alone = power(study, known)
+    assert deviation.startswith("standard deviation of a run: 0.0120 nats, by 71 runs of 2 studies on this base")
+    se, parts = math.sqrt(0.012**2 * 2 / 32 + 1e-6), math.sqrt(0.012**2 * 2 / 16 + 1e-6)
+    effect = smallest_shown(se, 40 + 64 - 16 - 2, 0.05, Thresholds())
+    assert f": standard error {se:.4f} nats; smallest effect shown with 80 % power: {effect:.4f} nats" in whole
+    assert halves.startswith(f"global_pooling_head, stdev_pooling: standard error {parts:.4f} nats")
+    assert alone == (
+        "one at a time, 64 runs are 3 seeds an arm: smallest effect shown with 80 % power: "
+        f"{known.smallest_effect(3, Thresholds()):.4f} nats"
+    )
+    assert power(study_of(*PINNED, runs=32), known)[-1].endswith("32 runs are 1 seed an arm: too few to judge")
 
 
 def test_a_group_is_told_what_it_lacks(plan):

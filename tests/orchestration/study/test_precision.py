@@ -13,7 +13,7 @@ from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
 from orchestration.catalogue.measured import last_reported
 from orchestration.data.prepare import prepare_shown
-from orchestration.looks.levels import earlier_study
+from orchestration.looks.planned import earlier_study
 from orchestration.search.adopt import Adopter
 from orchestration.search.folder import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
@@ -22,7 +22,7 @@ from orchestration.study.first_look import first_request
 from orchestration.study.laying_out import Plan, lay_out
 from orchestration.tracking.records import study_info
 from orchestration.tracking.search_records import search_info
-from reports.results.seed_pool import alike
+from reports.results.group import conditions
 from reports.screen.commands import study_command
 from reports.workspace import Workspace
 from reports.worth.controls import comparison_key
@@ -80,11 +80,11 @@ def test_the_budgets_own_is_that_of_the_base(home):
     assert budget_label("cpu", None) == "cpu"
 
 
-def test_two_precisions_are_not_compared_or_pooled(home):
+def test_two_precisions_are_not_compared(home):
     fp32, bf16 = (
         planned(home, name="parametric_relu", budget="smoke", precision=precision).study for precision in (None, "bf16")
     )
-    assert alike(fp32, fp32) and not alike(fp32, bf16)
+    assert conditions(fp32) == conditions(fp32) != conditions(bf16)
     keys = [comparison_key(study, study.contrasts[0]) for study in (fp32, bf16)]
     assert keys[0] != keys[1]
     assert "--budget smoke --precision bf16" in study_command(bf16) and "--precision" not in study_command(fp32)

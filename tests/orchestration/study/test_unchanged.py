@@ -62,8 +62,7 @@ def test_code_and_declarations_are_looked_at(made, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["metrics.jsonl", "result.json", "eval", "new trial", "study", "looks.json", "noise.json", "match", "declaration"],
+    "name", ["metrics.jsonl", "result.json", "eval", "new trial", "study", "looks.json", "match", "declaration"]
 )
 def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
     home, trial = made.folder, made.runs / made.study.trials[0].trial
@@ -76,7 +75,7 @@ def test_whatever_changes_the_reports_are_made_again(made, name, monkeypatch):
     elif name == "study":
         (home / "studies" / "another").mkdir()
         (home / "studies" / "another" / "study.json").write_text("{}")
-    elif name in ("looks.json", "noise.json"):
+    elif name == "looks.json":
         (made.study_folder / name).write_text("{}")
     elif name == "match":
         (home / "matches" / "m").mkdir(parents=True)

@@ -1,9 +1,11 @@
 """Claims beside measurements: which are judged, which are only compared, and what stands in `ours`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from reports.results.compare import last_of_curve
+from reports.claims.findings import find_claims
 from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.study.report import make_report
@@ -123,22 +125,22 @@ def test_claims_of_a_card_are_judged_together(report, findings):
     assert {findings[name].measured.tests for name in judged} == {7}
     assert findings["right"].measured.note == "99.29 % interval meets the claim ± 0.00625"
     (note,) = report_tables(report).table("claims").notes
-    assert note.startswith("Different tests behind the judged claims: made_up 7.")
+    assert note.startswith("Different numbers behind the judged claims: made_up 7.")
 
 
-def test_p_is_adjusted_over_a_cards_claims(tmp_path):
-    """What is shown among one claim need not be among several: the same study, with one claim and with five."""
-    few = {"nats": {}}
-    many = few | {name: {"metric": name} for name in ("rank", "train_nats")}
-    many |= {name: {"metric": name, "direction": "increase"} for name in ("top1", "probability")}
-    found = {}
-    for name, claims in (("few", few), ("many", many)):
+def test_q_is_over_a_cards_claims(tmp_path):
+    """What is shown by itself need not be among several: the same study, with one claim and with two."""
+    few, found = {"training": {"metric": "train_nats"}}, {}
+    for name, claims in (("few", few), ("many", few | {"nats": {}})):
         cards = registry_with(**claims)
         made = plan_study(tmp_path / name, "made_up", base="gonn-b4", budget="gpu", cards_of=cards, seeds=(1, 2, 3, 4))
-        train(made, {"with-made_up": -0.012})
-        found[name] = {each.claim.id: each for each in make_report(load_results(made.study, made.runs), cards).findings}
-    assert found["few"]["nats"].verdict == "replicated" and found["many"]["nats"].verdict == "not shown"
-    assert "smaller than 0.0" in found["many"]["nats"].measured.note
+        train(made, {"with-made_up": -0.007})
+        report = make_report(load_results(made.study, made.runs), cards)
+        found[name] = next(each for each in report.findings if each.claim.id == "training")
+    q = [report.analyses[MAIN, metric].effect("made_up").q for metric in ("train_nats", "nats")]
+    assert q[0] < 0.05 < 2 * q[0] and q[1] > 0.05  # what the study is made for
+    assert found["few"].verdict == "replicated" and found["many"].verdict == "not shown"
+    assert "smaller than 0.0" in found["many"].measured.note
 
 
 def test_claimed_and_ours_stand_side_by_side(report):
@@ -173,12 +175,29 @@ def test_a_claim_on_the_way_shows_the_nearest_progress_point(findings):
     assert "validation at 1M samples: Δ −0.0" in note and findings["earlier"].verdict == "not tested here"
 
 
+def test_a_claim_on_two_nets_is_held_against_the_effect_at_the_base(report):
+    """Where the headline is a mean over the others on and off."""
+    nats = report.nats
+    mean = {"made_up": replace(nats.effect("made_up"), delta=-0.5, is_mean=True)}
+    cards = registry_with(**CLAIMS)
+
+    def ours(at_base):
+        analyses = {**report.analyses, (MAIN, "nats"): replace(nats, effects=mean, at_base=at_base)}
+        return next(each.measured for each in find_claims(report.results, cards, analyses) if each.claim.id == "wide")
+
+    found = ours(dict(nats.effects))
+    assert found.value[0] == nats.effect("made_up").delta and found.verdict == "replicated"
+    assert (ours({}).verdict, ours({}).note) == ("not measured yet", "its runs do not tell the effect at the base")
+
+
 def test_training_loss_has_no_evaluation_noise(report):
     effect = report.analyses[MAIN, "train_nats"].effect("made_up")
     assert effect.se_eval == 0 and effect.n == 5
-    lines = {trial.seed: trial.curve[-1]["train_nats"] for trial in report.results.of_arm("control")}
-    result = last_of_curve(report.results, "control", "train_nats")
-    assert dict(zip(result.seeds, result.means, strict=True)) == pytest.approx(lines)
+    with_it, without = (
+        np.mean([trial.curve[-1]["train_nats"] for trial in report.results.of_arm(arm)])
+        for arm in ("with-made_up", "control")
+    )
+    assert effect.delta == pytest.approx(with_it - without)
 
 
 def test_two_losses_are_not_compared(tmp_path):

@@ -12,7 +12,7 @@ from gonn_core.errors import SettingError
 from gonn_core.evaluation.probes.published import picture_cases
 from gonn_core.go.points import point
 from reports.claims import measures
-from reports.claims.findings import claimed_sizes, claimed_text
+from reports.claims.findings import claimed_text
 from reports.play.win_rates import SeedGames, WinRate, win_rate_effect
 from reports.results.decisions import load_results
 from reports.stats.verdicts import EffectVerdict
@@ -107,11 +107,6 @@ def test_what_it_says_in_words():
         "45.1 points lastmove - nolastmove A2 with it at 5M",
         "probability of A2 in lastmove minus that in nolastmove with it: 45.1 points",
     )
-
-
-def test_an_effect_without_history_sets_no_margin_for_one_with_it():
-    cards = registry_with(without={"history": "none", "value": -0.5}, with_it={"value": -0.02})
-    assert claimed_sizes(cards, ("made_up",), "nats") == {"made_up": 0.02}
 
 
 @pytest.mark.parametrize(

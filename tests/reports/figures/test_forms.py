@@ -13,11 +13,12 @@ from ablations.published_results import EloPoint
 from reports.book.cost.gains import gains
 from reports.book.cost.picture import cost_picture
 from reports.book.elo_picture import above, common_loss, elo_picture
-from reports.figures.axes import UNIFORM, cut_at_uniform
+from reports.figures.axes import cut_at_uniform
 from reports.figures.labels import Word, place_words
 from reports.figures.marks import FAR, MARKS, draw_effect, legend, reach
 from reports.figures.study import draw
 from reports.play.ladder import read_ladder
+from reports.results.curves import UNIFORM
 from reports.results.decisions import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
@@ -45,8 +46,9 @@ def made(tmp_path_factory):
 def test_verdicts_are_told_apart_by_shape_and_filling():
     assert set(MARKS) == set(EffectVerdict)
     unjudged = {EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT}
-    judged = {verdict: (mark.shape, mark.filled) for verdict, mark in MARKS.items() if verdict not in unjudged}
-    (shared,) = {(MARKS[verdict].shape, MARKS[verdict].filled) for verdict in unjudged}
+    looks = {verdict: (mark.shape, mark.filled, mark.half) for verdict, mark in MARKS.items()}
+    judged = {verdict: look for verdict, look in looks.items() if verdict not in unjudged}
+    (shared,) = {looks[verdict] for verdict in unjudged}
     assert len({shared, *judged.values()}) == len(judged) + 1
 
 

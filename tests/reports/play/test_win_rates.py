@@ -95,9 +95,9 @@ def test_the_report_has_a_table_of_play_and_judges_the_claim(played):
         row["rate"].text == "71.7 %"
         and row["games"].text == "240"
         and len(row["rate"].trials) == 8
-        and row["verdict"].text == "helps"
+        and row["verdict"].text.startswith("helps (q ")
     )
-    assert row["p"].value == win_rates(played)[0].effect.p_adjusted < 0.05
+    assert row["q"].value == win_rates(played)[0].effect.q < 0.05
     claim = next(finding for finding in report.findings if finding.name == "last_move_input: play")
     assert claim.measured.text.startswith("+21.67 [") and claim.measured.text.endswith(
         "points from 50 % at 100k samples"

@@ -1,11 +1,12 @@
-"""What progress lines say of accuracy and loss in training, also those from before they were told."""
+"""What progress lines say of accuracy and loss in training."""
 
 import json
 
+import numpy as np
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
-from reports.results.compare import analyse_study, last_of_curve
+from reports.results.compare import analyse_study
 from reports.results.curves import curve_value
 from reports.results.decisions import load_results
 from tests.reports.made_studies import plan_study, train
@@ -28,12 +29,15 @@ def made(tmp_path_factory):
 def test_effects_on_training_are_of_the_last_lines(made, metric, step):
     results = load_results(made.study, made.runs)
     effect = analyse_study(results, metric).effect("parametric_relu")
-    nats = {arm.id: last_of_curve(results, arm.id, "train_nats").means.mean() for arm in results.study.arms}
+    with_it, without = (
+        np.mean([trial.curve[-1]["train_nats"] for trial in results.of_arm(arm)])
+        for arm in ("control", "without-parametric_relu")
+    )
     assert effect.se_eval == 0 and effect.n == 4
-    assert effect.delta == pytest.approx(step * (nats["control"] - nats["without-parametric_relu"]))
+    assert effect.delta == pytest.approx(step * (with_it - without))
 
 
-def test_trials_from_before_the_accuracy_was_kept_have_none(tmp_path):
+def test_trials_whose_lines_lack_it_are_no_runs_of_a_metric(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", budget="cpu", seeds=(1, 2))
     train(made, {})
     for trial in made.study.trials_of("control").values():
@@ -42,7 +46,5 @@ def test_trials_from_before_the_accuracy_was_kept_have_none(tmp_path):
         old = [{name: value for name, value in line.items() if name != "train_top1"} for line in lines]
         path.write_text("".join(json.dumps(line) + "\n" for line in old))
     results = load_results(made.study, made.runs)
-    assert last_of_curve(results, "control", "train_top1") is None
-    analysis = analyse_study(results, "train_top1")
-    assert analysis.left_out == {"parametric_relu": "no finished trial of control with training top-1"}
+    assert analyse_study(results, "train_top1").left_out == {"parametric_relu": "no finished run with it"}
     assert analyse_study(results, "train_loss").effect("parametric_relu") is not None

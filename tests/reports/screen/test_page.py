@@ -1,4 +1,4 @@
-"""Pages of a made screen and of a made factorial: what is said, what stands in the tables, which files there are."""
+"""Pages of a made screen and of a made factorial: what is said, what is in the tables, which files there are."""
 
 import csv
 import io
@@ -7,26 +7,26 @@ import json
 import pytest
 from rich.console import Console
 
-from ablations.screens.arms import screen_arms
-from ablations.screens.flips import Flips
 from reports.results.decisions import load_results
-from reports.results.group import MAIN
+from reports.screen.figure import draw_runs
+from reports.screen.tables import folded_tables, printed_tables
 from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.terminal import print_report
-from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.made_studies import plan_study, train
 
 CARDS = (
     "parametric_relu", "ladder_input", "ko_plane", "dilated_convolutions", "global_pooling_head", "stdev_pooling",
     "chain_pooling", "history_dropping",
 )  # fmt: skip
-MAIN_EFFECTS = {"parametric_relu": -0.03, "chain_pooling": -0.02}
+MAIN_EFFECTS = {"parametric_relu": -0.04, "chain_pooling": -0.03}
 TWO = ("parametric_relu", "chain_pooling")
+SETTINGS = "--base gonn-b5 --data kgs --budget cpu"
 
 
 def levels(made, effects, interactions) -> dict[str, float]:
-    """Arm -> its true difference to the mean of all."""
+    """Arm -> its true difference to the mean of all. interactions: of both together beyond the sum of each."""
     found = {}
     for arm in made.study.arms:
         signs = {
@@ -34,120 +34,116 @@ def levels(made, effects, interactions) -> dict[str, float]:
             for each in made.study.contrasts
         }
         found[arm.id] = sum(size * signs[card] / 2 for card, size in effects.items())
-        found[arm.id] += sum(size / 2 * signs[one] * signs[other] for (one, other), size in interactions.items())
+        found[arm.id] += sum(size / 4 * signs[one] * signs[other] for (one, other), size in interactions.items())
     return found
 
 
-def written(made, out):
-    return write_report(made.study, load_results(made.study, made.runs, made.study_folder), out, made.registry)
+def read(made):
+    return load_results(made.study, made.runs)
+
+
+def rows(files, name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO((files.folder / f"{name}.csv").read_text("utf-8"))))
 
 
 @pytest.fixture(scope="module")
 def screen(tmp_path_factory):
     folder = tmp_path_factory.mktemp("screen")
     held, left = {"liberty_planes": "as in gonn-b5: claimed"}, {"last_move_input": "needs what the base lacks"}
-    made = plan_study(folder, *CARDS, design="screen", seeds=(1, 2), runs=32, held=held, left_out=left)
-    train(made, levels(made, MAIN_EFFECTS, {TWO: 0.03}))
-    return made, written(made, folder / "out")
+    made = plan_study(folder, *CARDS, design="screen", budget="cpu", seeds=(1, 2), runs=32, held=held, left_out=left)
+    train(made, levels(made, MAIN_EFFECTS, {}))
+    return made, write_report(made.study, read(made), folder / "out", made.registry)
 
 
 def test_runs_are_counted_and_main_effects_judged(screen):
     _, files = screen
-    analysis = files.report.analyses[MAIN, "nats"]
-    assert {card: effect.n for card, effect in analysis.table.effects.items()} == {
-        card: 8 if card in ("global_pooling_head", "stdev_pooling") else 16 for card in CARDS
-    }
-    assert {card for card, verdict in analysis.table.verdicts.items() if verdict is EffectVerdict.HELPS} == set(
-        MAIN_EFFECTS
-    )
-    rows = {row["card"]: row for row in csv.DictReader(io.StringIO((files.folder / "effects.csv").read_text("utf-8")))}
-    assert (rows["ko_plane"]["runs_with"], rows["ko_plane"]["runs_without"]) == ("16", "16")
-    assert "(16 and 16 runs, 1,958 positions of 40 games)" in files.report.sentences[0]
+    nats = files.report.nats
+    runs = dict.fromkeys(CARDS, (16, 16)) | {
+        "global_pooling_head": (16, 8),
+        "stdev_pooling": (8, 16),
+    }  # the base has one
+    assert {card: effect.runs for card, effect in nats.effects.items()} == runs
+    assert {card for card, verdict in nats.verdicts.items() if verdict is EffectVerdict.HELPS} == set(MAIN_EFFECTS)
+    assert nats.runs == (32, 32) and set(nats.at_base) == set(CARDS)
 
 
 def test_page_says_what_a_screen_answers_and_what_to_do_next(screen):
-    made, files = screen
+    _, files = screen
     text = files.markdown.read_text(encoding="utf-8")
     for part in (
         "A screen of 8 enhancements in 32 runs, 1 held, 1 left out.",
-        "is the mean over the other 7 on and off, not the effect at the base",
-        "from repeated runs of the same arm",
-        "Interactions of two enhancements against repeated runs, all at once: F",
-        "Behind it may be parametric_relu×chain_pooling",
+        "the mean effect over the other enhancements on and off, beside it the effect at gonn-b5",
+        "with all others as they are there; of 32 runs of gonn-b5.",
+        "The largest of 27 predicted: ",
         "screen.png",
         "needs what the base lacks",
         "varied in 8 of 16 arms",
     ):
         assert part in text, part
-    commands = [each.command for each in files.report.said if each.command]
-    settings = "--base gonn-b5 --data kgs --budget smoke"
-    assert commands == [
-        f"gonn ablate {','.join(CARDS)} {settings} --design screen --runs 64 --seeds 1,2 --fold parametric_relu",
-        f"gonn ablate parametric_relu,chain_pooling {settings} --seeds 4..16",
-    ]
+    (command,) = [each.command for each in files.report.said if each.command]
+    assert command == f"gonn ablate parametric_relu,chain_pooling {SETTINGS} --seeds 4..16"
     tree = json.loads(files.data.read_text())
-    assert tree["said"][0].startswith("A screen of 8") and tree["analyses"][0]["noise"]["replicated"]
+    assert tree["said"][0].startswith("A screen of 8")
 
 
-def test_interaction_that_stands_out_is_taken_apart(screen):
+def test_the_largest_interactions_are_printed_and_all_are_folded(screen):
     _, files = screen
-    found = files.report.of_runs
-    (string,) = found.shown
-    assert string.first == TWO and string.estimate.value == pytest.approx(0.03, abs=0.005)
-    pair = next(each for each in found.pairs if {each.one, each.other} == set(TWO))
-    effect = pair.of_one if pair.one == "parametric_relu" else pair.of_other
-    assert [each.value for each in effect] == pytest.approx([-0.06, 0.0], abs=0.008)
-    rows = list(csv.DictReader(io.StringIO((files.folder / "interactions.csv").read_text("utf-8"))))
-    assert rows[0]["verdict"] == "shown" and "cannot be told from the fractions" in {row["verdict"] for row in rows}
-    assert {"pairs.csv", "pair-means.csv", "screened.csv", "screen.png", "screen.svg"} <= {
-        path.name for path in files.folder.iterdir()
-    }
+    pairs = {frozenset(pair) for pair in ((each.one, each.other) for each in files.report.pairs)}
+    assert len(pairs) == 27 and {"global_pooling_head", "stdev_pooling"} not in pairs  # never in one arm
+    printed, every = rows(files, "interactions"), rows(files, "all-interactions")
+    assert len(printed) == 10 and every[:10] == printed and len(every) == 27
+    sizes = [abs(float(row["predicted"])) for row in every]
+    assert sizes == sorted(sizes, reverse=True) and {row["verdict"] for row in every} == {"not shown"}
+    for row in every:
+        beyond = [float(row[key]) for key in ("both", "neither", "only_one", "only_other")]
+        assert beyond[0] + beyond[1] - beyond[2] - beyond[3] == pytest.approx(float(row["predicted"]), abs=4e-5)
+    assert {"screened.csv", "screen.png", "screen.svg"} <= {path.name for path in files.folder.iterdir()}
 
 
-def test_folding_on_the_named_card_tells_the_pair_from_the_rest(screen):
-    """The trials of the screen are those of the first half of the folded one."""
-    made, files = screen
-    formed = [registry().card(card).on_base("gonn-b5") for card in CARDS]
-    folded = screen_arms(Flips("gonn-b5", made.study.arms[0].config, formed), formed, "parametric_relu")
-    assert [arm.config for arm in folded.arms[: len(made.study.arms)]] == [arm.config for arm in made.study.arms]
-
-
-def test_terminal_has_commands_in_one_piece_and_no_table_of_arms(screen, capsys):
+def test_terminal_has_commands_in_one_piece_and_no_table_of_arms(screen):
     _, files = screen
     console = Console(width=100, record=True, file=io.StringIO())
     print_report(files.report, console)
     text = console.export_text()
-    assert f"  gonn ablate {','.join(CARDS)} --base gonn-b5" in text and "Arms:" not in text
+    assert f"  gonn ablate parametric_relu,chain_pooling {SETTINGS}" in text and "Arms:" not in text
 
 
-def test_unfinished_screen_uses_the_runs_that_there_are(tmp_path):
-    made = plan_study(tmp_path, *CARDS[:4], design="screen", seeds=(1, 2), runs=8)
-    first, *rest = made.study.trials
-    train(made, {}, skip=[(trial.arm, trial.seed) for trial in (*rest[5:],)])
-    report = make_report(load_results(made.study, made.runs, made.study_folder), made.registry)
-    left_out = report.analyses[MAIN, "nats"].left_out
-    assert left_out and all(
-        "cannot tell it from the other effects" in why or "run with" in why for why in left_out.values()
-    )
-    assert any("effects use all runs that there are" in note for note in report.notes)
-    nothing = plan_study(tmp_path / "none", *CARDS[:4], design="screen", seeds=(1, 2), runs=8)
-    empty = make_report(load_results(nothing.study, nothing.runs, nothing.study_folder), nothing.registry)
-    assert set(empty.analyses[MAIN, "nats"].left_out.values()) == {"no finished run"} and empty.of_runs is None
+def test_no_interaction_is_told_of_an_unfinished_screen(tmp_path):
+    made = plan_study(tmp_path, *CARDS[:4], design="screen", budget="cpu", seeds=(1, 2), runs=8)
+    train(made, {}, skip=[(trial.arm, trial.seed) for trial in made.study.trials[6:]])
+    report = make_report(read(made), made.registry)
+    assert report.pairs == () == printed_tables(report) and report.nats.left_out and draw_runs(report) == {}
 
 
-def test_a_factorial_shows_what_each_does_alone(tmp_path):
-    made = plan_study(tmp_path, *CARDS[:3], design="factorial", seeds=(1, 2))
-    train(made, levels(made, {"parametric_relu": 0.11}, {("parametric_relu", "ladder_input"): 0.38}))
-    files = written(made, tmp_path / "out")
-    text = files.markdown.read_text(encoding="utf-8")
-    rows = {
-        (row["card"], row["beside"]): row
-        for row in csv.DictReader(io.StringIO((files.folder / "pairs.csv").read_text("utf-8")))
-    }
-    both = rows["parametric_relu", "ladder_input"]
-    assert float(both["without"]) == pytest.approx(-0.27, abs=0.01) and float(both["with"]) == pytest.approx(
-        0.49, abs=0.01
-    )
-    assert "An enhancement without and with another" in text and "Each enhancement alone and beside all others" in text
-    assert "Interactions of three and more, all at once: F" in text and "--fold" not in text
-    assert (files.folder / "screen.png").is_file()
+def test_an_interaction_of_a_factorial_that_is_shown(tmp_path):
+    made = plan_study(tmp_path, *CARDS[:3], design="factorial", budget="cpu", seeds=(1, 2, 3))
+    train(made, levels(made, {"parametric_relu": 0.1}, {CARDS[:2]: 0.4}))
+    report = make_report(read(made), made.registry)
+    pair = report.pairs[0]
+    assert {pair.one, pair.other} == set(CARDS[:2])
+    assert pair.effect.delta == pytest.approx(0.4, abs=0.02) == pair.predicted and pair.effect.q < 0.001
+    # The mean effect is that without the other and half the interaction.
+    means = {card: value - pair.cells[False, False] for card, value in (
+        (pair.one, pair.cells[True, False]), (pair.other, pair.cells[False, True]))}  # fmt: skip
+    assert means == pytest.approx({"parametric_relu": -0.1, "ladder_input": -0.2}, abs=0.02)
+    (interactions,) = printed_tables(report)
+    assert [row.cells["verdict"].text for row in interactions.rows] == ["shown", "not shown", "not shown"]
+    assert folded_tables(report) == ()
+    assert any(each.text.startswith(f"Shown: {pair.one} × {pair.other} +0.") for each in report.said)
+    assert not any(each.command for each in report.said)
+
+
+def test_one_at_a_time_has_no_table_of_interactions(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", "chain_pooling", budget="cpu", seeds=(1, 2, 3))
+    train(made, {})
+    report = make_report(read(made), made.registry)
+    assert report.said == () == printed_tables(report) == folded_tables(report)
+
+
+def test_single_runs_tell_no_interactions_and_nothing_at_the_base(tmp_path):
+    made = plan_study(tmp_path, *CARDS, design="screen", budget="cpu", seeds=(1, 2), runs=16)
+    train(made, levels(made, MAIN_EFFECTS, {}))
+    report = make_report(read(made), made.registry)
+    assert report.nats.is_mean and not report.nats.at_base and report.pairs == () == printed_tables(report)
+    assert report.said[0].text.endswith(" over the other enhancements on and off; of 16 runs of gonn-b5.")
+    assert "cannot be told from the noise" in report.said[1].text

@@ -9,10 +9,9 @@ import pytest
 
 from reports.stats.claim_verdicts import ClaimVerdict, judge_claim, judge_claims
 from reports.stats.claimed_effect import ClaimedEffect
-from reports.stats.clusters import ArmResult
-from reports.stats.estimates import Effect, Spread, mean_effect, quantile
+from reports.stats.clusters import ArmResult, EvaluationNoise
+from reports.stats.estimates import Effect, effect_of, mean_effect, quantile
 from reports.stats.verdicts import Thresholds
-from tests.reports.stats.checks import made_effect
 
 THRESHOLDS = Thresholds()
 UNIT, DF = 0.002, 9.0
@@ -28,10 +27,10 @@ def drawn(ruler: str, n: int = 5, zero: int | None = None) -> Effect:
 
 
 def around(delta: float, half: float, n: int = 5) -> Effect:
-    """An effect with half a 95 % interval."""
-    noise = Spread(half / quantile(0.975, DF), DF)
-    ends = {f"interval{level}": noise.interval(delta, level / 100) for level in (95, 90)}
-    return made_effect(noise.p_value(delta), n, delta=delta, se=noise.se, df=DF, **ends)
+    """An effect with half a 95 % interval; q is p."""
+    of_seeds = (half / quantile(0.975, DF)) ** 2, DF
+    effect = effect_of("t", delta, of_seeds, EvaluationNoise(0.0, 0.0, 2), (n, n))
+    return replace(effect, q=effect.p)
 
 
 def judged(effect: Effect, claim: ClaimedEffect, **options):
@@ -101,12 +100,12 @@ def test_what_is_not_shown_tells_whether_the_size_is_excluded_and_of_what_sign_i
     assert judged(around(0.0, 0.012), VALUE).note.endswith("the estimate is 0")
 
 
-def test_significance_that_its_family_takes_away_replicates_nothing():
+def test_what_is_not_shown_among_others_replicates_nothing():
     wide = ClaimedEffect("decrease", -0.05, -0.004)
     effect = around(-0.02, 0.018)
     assert judged(effect, wide).verdict is CONSISTENT
-    assert judged(replace(effect, p_adjusted=0.2), wide).verdict is NOT_SHOWN
-    assert judged(replace(around(-0.06, 0.02), p_adjusted=0.06), VALUE).verdict is NOT_SHOWN
+    assert judged(replace(effect, q=0.2), wide).verdict is NOT_SHOWN
+    assert judged(replace(around(-0.06, 0.02), q=0.06), VALUE).verdict is NOT_SHOWN
 
 
 def test_a_zone_that_holds_nothing_is_never_replicated():
@@ -171,12 +170,6 @@ def test_beside_other_claims_the_interval_is_wider():
     assert among.verdict is CONSISTENT and among.note == "99.29 % interval meets the claim ± 0.006"
     half = float(quantile(1 - 0.025 / 7, DF) / quantile(0.975, DF)) * 0.0055
     assert effect.interval(1 - 0.05 / 7).high == pytest.approx(-0.024 + half)
-
-
-def test_at_a_planned_look_its_level_stands_in_place_of_alpha():
-    effect = replace(around(-0.024, 0.0055), level=0.018)
-    assert judged(effect, VALUE).note == "98.2 % interval meets the claim ± 0.006"
-    assert judged(replace(around(-0.02, 0.016), level=0.018), VALUE).verdict is NOT_SHOWN
 
 
 def test_other_conditions_are_never_judged():

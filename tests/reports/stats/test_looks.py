@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal, t
+from scipy.stats import multivariate_normal, norm, t
 
-from reports.stats.looks import AFTERWARDS, LEAST, bound_of, exits, later_level, planned_levels, spent
+from reports.stats.looks import LEAST, exits, planned_level, repeated_p, spent
+from reports.stats.model import RunNoise
 from reports.stats.power import course
 from reports.stats.verdicts import Thresholds
 
@@ -13,8 +14,8 @@ def test_levels_are_those_of_pocock():
     # Pocock 1977, table 1: nominal levels of 2 to 5 equal looks at 5 %.
     for looks, level in ((2, 0.0294), (3, 0.0221), (4, 0.0182), (5, 0.0158)):
         seeds = tuple(range(4, 4 * looks + 1, 4))
-        assert planned_levels(seeds, 0.05) == pytest.approx([level] * looks, abs=1.5e-4)
-    assert planned_levels((4,), 0.05) == (0.05,)
+        assert planned_level(seeds, 0.05) == pytest.approx(level, abs=1.5e-4)
+        assert repeated_p(seeds, [0.9, planned_level(seeds, 0.05)]) == pytest.approx(0.05, rel=1e-4)
 
 
 def test_chances_are_those_of_the_joint_normal_distribution():
@@ -40,30 +41,20 @@ def test_chances_with_effects_and_futility_are_those_of_simulated_studies():
     assert ends.mean() == pytest.approx(found.mean(seeds), abs=0.05)
 
 
-@pytest.mark.parametrize("cards", [1, 6])
-def test_all_looks_at_cards_that_share_a_control_err_no_more_than_planned(cards):
-    generator, seeds, reps = np.random.default_rng(2), (4, 8, 12, 16), 40_000
-    level = planned_levels(seeds, 0.05, cards)[0]
-    noise = generator.normal(size=(reps, cards + 1, 4)).cumsum(2) / np.sqrt(np.arange(1, 5))
-    largest = abs(noise[:, 1:] - noise[:, :1]).max(1) / np.sqrt(2)
-    # The least adjusted p of a look: where its largest |Z| stands among those of all studies without an effect.
-    adjusted = 1 - largest.argsort(0).argsort(0) / reps
-    assert 0.043 < (adjusted < level).any(1).mean() < 0.052
+def test_all_looks_together_have_a_small_p_as_seldom_as_one_test():
+    generator, seeds, reps = np.random.default_rng(2), (4, 8, 12, 16), 1000
+    z = generator.normal(size=(reps, 4)).cumsum(1) / np.sqrt(np.arange(1, 5))
+    repeated = np.array([repeated_p(seeds, list(found)) for found in 2 * norm.sf(abs(z))])
+    for level in (0.01, 0.05, 0.3):
+        assert (repeated <= level).mean() == pytest.approx(level, abs=4 * (level / reps) ** 0.5)
 
 
-def test_unplanned_looks_together_add_at_most_half_a_per_cent():
-    levels, seeds = (0.05,), (4,)
-    for _ in range(4):
-        levels, seeds = (*levels, later_level(seeds, levels, seeds[-1] * 2, 0.05)), (*seeds, seeds[-1] * 2)
-    assert spent((4, 8), levels[:2]) == pytest.approx(0.05 + AFTERWARDS / 2, abs=3e-5)
-    assert spent((4, 8, 16), levels[:3]) == pytest.approx(0.05 + AFTERWARDS * 3 / 4, abs=3e-5)
-    assert spent(seeds, levels) <= 0.05 + AFTERWARDS
-    assert levels[1] < planned_levels((4, 8), 0.05)[0]
-
-
-def test_a_card_among_several_needs_a_larger_z():
-    assert bound_of(0.05) == pytest.approx(1.96, abs=1e-3)
-    assert bound_of(0.05, 5) == pytest.approx(2.569, abs=1e-3)
+def test_the_p_of_several_looks_never_rises_and_is_that_of_the_least():
+    seeds, found = (4, 8, 12), [0.2, 0.01, 0.5]
+    course_of_p = [repeated_p(seeds, found[:look]) for look in (1, 2, 3)]
+    assert course_of_p[0] > course_of_p[1] == course_of_p[2] == pytest.approx(spent(seeds, 0.01))
+    assert repeated_p((4,), [0.03]) == pytest.approx(0.03) and repeated_p(seeds, [1.0]) == 1.0
+    assert repeated_p(seeds, [LEAST / 10]) == pytest.approx(3 * LEAST / 10)
 
 
 def test_information_must_rise():
@@ -71,19 +62,11 @@ def test_information_must_rise():
         exits((4, 4), (2.0, 2.0))
 
 
-def test_somebody_may_look_after_every_seed():
-    """Half of what is left, again and again, comes to less than a quadrature tells: there is a least level."""
-    levels, seeds = (0.05,), (4,)
-    for now in range(5, 40):
-        levels, seeds = (*levels, later_level(seeds, levels, now, 0.05)), (*seeds, now)
-    assert min(levels) == LEAST == levels[-1] and spent(seeds, levels) < 0.05 + AFTERWARDS + 1e-5
-
-
 @pytest.mark.parametrize("effect, futility", [(0.0, None), (0.02, None), (0.2, None), (0.0, 0.02), (0.02, 0.02)])
 def test_the_expected_course_is_that_of_simulated_studies_with_moderated_variances(effect, futility):
     generator, seeds, reps, variance, pool_df = np.random.default_rng(4), (4, 8, 12, 16), 8000, 0.0178**2, 9.0
-    level, thresholds = 0.0182, Thresholds()
-    expected = course(seeds, [level] * 4, effect, (variance, pool_df, 0.0), thresholds, 1, futility)
+    noise, level = RunNoise((variance / 2) ** 0.5, pool_df), planned_level(seeds, 0.05)
+    expected = course(seeds, effect, noise, 0.0, Thresholds(), futility)
     runs = effect + np.sqrt(variance) * generator.normal(size=(reps, 16))
     pooled = variance * generator.chisquare(pool_df, reps) / pool_df
     on, ends, shown = np.ones(reps, bool), np.full(reps, 16), 0

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import linalg, stats
+from scipy import linalg, optimize, stats
 
 from reports.stats.mixed import Coding, Design, Fit
 
@@ -23,6 +23,72 @@ def covariance(fit: Fit) -> np.ndarray:
     parts = [np.eye(len(products)), products @ products.T, fit.design.of_seeds @ fit.design.of_seeds.T]
     parts += [np.diag(fit.design.changes[:, level]) for level in fit.noisier]
     return sum(size * part for size, part in zip(fit.variances, parts, strict=True))
+
+
+def made(generator: np.random.Generator) -> tuple[Design, np.ndarray]:
+    """Levels alone on four seeds and all combinations on two, some missing, with interactions and noise of seeds."""
+    arms = [*np.vstack([np.zeros(4), np.eye(4)]).tolist() * 4, *itertools.product((0.0, 1.0), repeat=4)]
+    seeds = [*np.repeat(range(4), 5).tolist(), *(number % 2 for number in range(16))]
+    kept = generator.random(len(arms)) < 0.9
+    changes, of_run = np.array(arms)[kept], np.array(seeds)[kept]
+    values = generator.standard_normal(len(of_run)) + (changes[:, :1] * changes[:, 1:3]) @ [2.0, -3.0] + of_run
+    return Design(changes, "abcd", of_run.tolist()), values
+
+
+@pytest.mark.parametrize("coding", ["mean", "base"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_sums_by_configuration_and_seed_say_all_that_the_runs_do(coding: Coding, number):
+    """Variances, effects, their variances and Satterthwaite's degrees of freedom from the matrices of all runs."""
+    design, values = made(np.random.default_rng(number))
+    fit = Fit(design, values, coding)
+    assert fit.tells_pairs and not fit.noisier
+    _, products = design.pairs(coding)
+    columns, runs = design.fixed(coding), np.eye(len(values))
+    parts = [runs, products @ products.T, design.of_seeds @ design.of_seeds.T]
+    rest = linalg.null_space(columns.T)
+
+    def total(variances):
+        return sum(size * part for size, part in zip(variances, parts, strict=True))
+
+    def deviance(logs):
+        inside = rest.T @ total(np.exp(logs)) @ rest
+        seen = rest.T @ values
+        return np.linalg.slogdet(inside)[1] + seen @ np.linalg.solve(inside, seen)
+
+    found = np.maximum(fit.variances, 1e-7)
+    slow = optimize.minimize(deviance, np.log(found), method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9})
+    assert np.exp(slow.x) == pytest.approx(found, rel=0.01, abs=1e-5)
+
+    def spread(variances):
+        return linalg.inv(columns.T @ linalg.inv(total(variances)) @ columns)
+
+    seen = rest @ linalg.inv(rest.T @ total(fit.variances) @ rest) @ rest.T
+    information = np.array([[np.trace(seen @ a @ seen @ b) / 2 for b in parts] for a in parts])
+    for level, contrast in enumerate(np.eye(4), 1):
+        steps = 1e-5 * fit.variances[0] * np.eye(3)
+        ends = [(spread(fit.variances + s)[level, level], spread(fit.variances - s)[level, level]) for s in steps]
+        slope = np.array([(more - less) / 2e-5 / fit.variances[0] for more, less in ends])
+        estimate, variance = fit.estimate(contrast), spread(fit.variances)[level, level]
+        slow_value = (spread(fit.variances) @ columns.T @ linalg.inv(total(fit.variances)) @ values)[level]
+        assert (estimate.value, estimate.variance) == pytest.approx((slow_value, variance))
+        assert estimate.df == pytest.approx(2 * variance**2 / (slope @ linalg.inv(information) @ slope), rel=1e-3)
+
+
+@pytest.mark.parametrize("coding", ["mean", "base"])
+def test_the_fixed_effect_of_a_pair_is_that_of_a_refit_with_its_column_among_the_levels(coding: Coding):
+    design, values = made(np.random.default_rng(2))
+    fit = Fit(design, values, coding)
+    pairs, products = design.pairs(coding)
+    found = {each.levels: each for each in fit.interactions()}
+    assert found.keys() == set(pairs)
+    for number, pair in enumerate(pairs):
+        column = products[:, number]
+        columns = np.column_stack([design.fixed(coding), column])
+        inverse = linalg.inv(covariance(fit) - fit.variances[1] * np.outer(column, column))
+        spread = linalg.inv(columns.T @ inverse @ columns)
+        fixed = found[pair].fixed
+        assert fixed.value == pytest.approx((spread @ columns.T @ inverse @ values)[-1])
+        assert fixed.variance == pytest.approx(spread[-1, -1]) and fixed.df > 1
 
 
 @pytest.mark.parametrize("coding", ["mean", "base"])
@@ -102,9 +168,9 @@ def test_what_always_changes_together_or_with_a_seed_is_not_separated():
     assert other.separates(np.array([0.0, 0.0, 1.0]))
 
 
-def test_levels_of_one_setting_have_no_interaction():
+def test_only_levels_that_a_run_has_both_of_have_an_interaction():
     changes = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]], float)
-    assert Design(changes, ["a", "a", "b"], [1] * 5).pairs("base")[0] == [(0, 2), (1, 2)]
+    assert Design(changes, ["a", "a", "b"], [1] * 5).pairs("base")[0] == [(0, 2)]
 
 
 def test_a_level_whose_repeated_runs_are_noisier_has_a_variance_of_its_own():
@@ -121,3 +187,16 @@ def test_a_level_whose_repeated_runs_are_noisier_has_a_variance_of_its_own():
 def test_too_few_runs_are_refused():
     with pytest.raises(ValueError, match="2 runs more than levels"):
         Fit(Design(np.array([[0.0], [1.0], [0.0], [1.0]]), ["a"], [1, 2, 1, 2]), np.arange(4.0), "base")
+
+
+def test_pairs_that_nothing_tells_from_the_noise_stay_in_it():
+    """A fraction of single runs, its strings of pairs in all that the levels leave over."""
+    rows = [[float((arm & word).bit_count() % 2) for word in (1, 2, 4, 7, 8, 11, 13)] for arm in range(16)]
+    values = np.random.default_rng(7).standard_normal(16)
+    once = Fit(Design(np.array(rows), "abcdefg", [1] * 16), values, "mean")
+    columns = once.design.fixed("mean")
+    rest = values - columns @ np.linalg.lstsq(columns, values)[0]
+    assert not once.tells_pairs and once.variances == pytest.approx([rest @ rest / 8, 0.0, 0.0])
+    assert once.estimate(np.eye(7)[0]).df == pytest.approx(8)
+    twice = Design(np.array(rows * 2), "abcdefg", [1] * 16 + [2] * 16)
+    assert Fit(twice, np.random.default_rng(8).standard_normal(32), "mean").tells_pairs

@@ -1,19 +1,20 @@
 """Planning: what n seeds can show."""
 
-import math
+import itertools
 
 import pytest
+from scipy import stats
 
-from reports.stats.power import smallest_effect
-from reports.stats.seed_noise import SeedPool
-from reports.stats.verdicts import Thresholds
-from tests.reports.stats.checks import seeds_needed
+from reports.stats.model import RunNoise
+from reports.stats.power import page_level, smallest_effect, smallest_shown
+from reports.stats.verdicts import Thresholds, discovery_rates
 
 THRESHOLDS = Thresholds()
 
 
-def pool(sd: float, df: float = 1.0) -> SeedPool:
-    return SeedPool(sd**2, df, ("t",), {})
+def smallest(sd: float, seeds: int, df: float = 1.0, evaluation: float = 0.0) -> float:
+    """sd: of a difference of two runs."""
+    return smallest_effect(RunNoise(sd / 2**0.5, df), evaluation**2, seeds, THRESHOLDS)
 
 
 @pytest.mark.parametrize(
@@ -22,28 +23,31 @@ def pool(sd: float, df: float = 1.0) -> SeedPool:
 )
 def test_seeds_needed_as_measured_by_the_feasibility_study(sd, effect, seeds):
     """spec: feasibility 3, second figure of each cell: 80 % power of the paired t test."""
-    found = seeds_needed(effect, pool(sd), 0.0, THRESHOLDS)
-    assert found == pytest.approx(seeds, abs=1)
-    assert smallest_effect(pool(sd), 0.0, found, THRESHOLDS) <= effect
+    assert next(n for n in itertools.count(2) if smallest(sd, n) <= effect) == pytest.approx(seeds, abs=1)
 
 
-def test_without_a_pool_nothing_is_promised():
-    assert smallest_effect(None, 0.0, 4, THRESHOLDS) is None and seeds_needed(0.01, None, 0.0, THRESHOLDS) is None
+def test_the_smallest_effect_is_shown_with_the_power_asked_for():
+    effect, critical = smallest_shown(0.006, 7.0, 0.05, THRESHOLDS), stats.t.isf(0.025, 7.0)
+    assert stats.nct.sf(critical, 7.0, effect / 0.006) == pytest.approx(0.80, abs=1e-6)
 
 
 def test_seeds_do_not_buy_what_only_games_can():
-    assert seeds_needed(0.004, pool(0.01), 0.002**2, THRESHOLDS) == math.inf
-    assert math.isfinite(seeds_needed(0.004, pool(0.01), 0.001**2, THRESHOLDS))
+    assert smallest(0.01, 1000, evaluation=0.002) > 0.004 > smallest(0.01, 1000, evaluation=0.001)
 
 
-def test_more_seeds_games_and_pool_show_less():
-    def shows(seeds=4, evaluation=0.002**2, df=1.0, toggles=1):
-        return smallest_effect(pool(0.011, df), evaluation, seeds, THRESHOLDS, toggles)
+def test_more_seeds_games_and_other_effects_show_less():
+    assert smallest(0.011, 8, evaluation=0.002) < smallest(0.011, 4, evaluation=0.002)
+    assert smallest(0.011, 4, evaluation=0.001) < smallest(0.011, 4, evaluation=0.002)
+    assert smallest(0.011, 4, df=2.0) < smallest(0.011, 4) and smallest(0.011, 4, df=20) == smallest(0.011, 4, df=2.0)
 
-    assert shows(seeds=8) < shows() and shows(evaluation=0.001**2) < shows() and shows(df=20) < shows()
-    assert shows(df=20, toggles=3) > shows(df=20)  # Holm's price
+
+def test_one_more_effect_at_the_level_of_a_page_is_shown():
+    others = [0.001, 0.004, 0.3, 0.8, 0.9]
+    level = page_level(discovery_rates([*others, 0.7]), 0.05)
+    assert level == pytest.approx(0.05 * 3 / 6)
+    assert discovery_rates([*others, 0.999 * level])[-1] <= 0.05 < discovery_rates([*others, 1.001 * level])[-1]
 
 
 def test_one_seed_cannot_be_planned():
     with pytest.raises(ValueError, match="at least 2"):
-        smallest_effect(pool(0.01), 0.0, 1, THRESHOLDS)
+        smallest(0.01, 1)

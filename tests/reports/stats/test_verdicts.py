@@ -3,56 +3,71 @@ nats."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gonn_core.errors import SettingError
 from reports.stats.estimates import Effect, Interval
-from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect
+from reports.stats.verdicts import EffectVerdict, Thresholds, discovery_rates, judge_effect, measured_direction, with_q
 from tests.reports.stats.checks import made_effect
 
 THRESHOLDS = Thresholds()
 UNIT = 0.002
 
 
-def drawn(ruler: str, n: int = 5) -> Effect:
-    """The effect drawn on a ruler; the 90 % interval is 0.8 times the 95 % one; significant when `|` is outside the
-    brackets."""
+def drawn(ruler: str, q: float | None = 0.01) -> Effect:
+    """The effect drawn on a ruler; the 90 % interval is 0.8 times the 95 % one."""
     zero = ruler.index("|")
     low, high, delta = ((ruler.index(mark) - zero) * UNIT for mark in "[]o")
-    p = 0.01 if low > 0 or high < 0 else 0.5
     shrunk = Interval(delta - 0.8 * (delta - low), delta + 0.8 * (high - delta))
-    return made_effect(p, n, delta=delta, interval95=Interval(low, high), interval90=shrunk)
+    return made_effect(0.01, q=q, delta=delta, interval95=Interval(low, high), interval90=shrunk)
 
 
 @pytest.mark.parametrize(
-    ("ruler", "verdict"),
+    ("ruler", "q", "lower", "higher"),
     [
-        ("[  o  ]   |         ", EffectVerdict.HELPS),
-        ("          |  [ o ]  ", EffectVerdict.HURTS),
-        ("       [  o|  ]     ", EffectVerdict.NOT_SHOWN),
-        (" [        o| ]      ", EffectVerdict.NOT_SHOWN),
+        ("[  o  ]   |         ", 0.05, EffectVerdict.HELPS, EffectVerdict.HURTS),
+        ("          |  [ o ]  ", 0.01, EffectVerdict.HURTS, EffectVerdict.HELPS),
+        ("[  o  ]   |         ", 0.051, EffectVerdict.LEANS_HELPING, EffectVerdict.LEANS_HURTING),
+        ("          |  [ o ]  ", 0.9, EffectVerdict.LEANS_HURTING, EffectVerdict.LEANS_HELPING),
+        ("       [  o|  ]     ", 0.06, EffectVerdict.NOT_SHOWN, EffectVerdict.NOT_SHOWN),
+        ("[  o  ]   |         ", None, EffectVerdict.UNDERPOWERED, EffectVerdict.UNDERPOWERED),
     ],
 )
-def test_effects(ruler, verdict):
-    assert judge_effect(drawn(ruler), "lower", THRESHOLDS.margin("nats"), THRESHOLDS) is verdict
+def test_q_alone_shows_and_the_interval_alone_leans(ruler, q, lower, higher):
+    assert judge_effect(drawn(ruler, q), "lower", THRESHOLDS) is lower
+    assert judge_effect(drawn(ruler, q), "higher", THRESHOLDS) is higher
 
 
-def test_no_effect_needs_a_narrow_interval():
-    assert judge_effect(drawn("   [o|  ]  "), "lower", 0.0050, THRESHOLDS) is EffectVerdict.NO_EFFECT
-    assert judge_effect(drawn("   [o|  ]  "), "lower", 0.0025, THRESHOLDS) is EffectVerdict.NOT_SHOWN
+def test_a_difference_of_nothing_is_never_shown():
+    same = made_effect(0.0, delta=0.0, interval95=Interval(0.0, 0.0))
+    assert judge_effect(same, "lower", THRESHOLDS) is EffectVerdict.NOT_SHOWN
 
 
-def test_better_turns_the_sign():
-    assert judge_effect(drawn("| [ o ]"), "higher", 0.001, THRESHOLDS) is EffectVerdict.HELPS
+def slow_benjamini_hochberg(p: list[float]) -> list[float]:
+    """The least false discovery rate among all cuts at or above each p."""
+    return [min([1.0, *(cut * len(p) / sum(each <= cut for each in p) for cut in p if cut >= own)]) for own in p]
 
 
-def test_two_seeds_are_never_enough():
-    assert judge_effect(drawn("[o]     |", n=2), "lower", 0.002, THRESHOLDS) is EffectVerdict.UNDERPOWERED
+@pytest.mark.parametrize("count", [1, 2, 7, 160])
+def test_q_is_benjamini_and_hochbergs(count):
+    p = (np.random.default_rng(count).random(count) ** 3).tolist()
+    p[-1] = p[0]
+    assert discovery_rates(p) == pytest.approx(slow_benjamini_hochberg(p))
 
 
-def test_significant_before_adjusting_only_is_no_verdict():
-    effect = replace(drawn("[  o  ]   |"), p=0.03, p_adjusted=0.06)
-    assert judge_effect(effect, "lower", 0.002, THRESHOLDS) is EffectVerdict.NOT_SHOWN
+def test_q_counts_only_effects_with_a_p_and_enough_runs():
+    effects = {"a": made_effect(0.02), "few": made_effect(0.001, n=2), "none": made_effect(None), "b": made_effect(0.5)}
+    found = with_q(effects, THRESHOLDS)
+    assert {name: each.q for name, each in found.items()} == {"a": 0.04, "few": None, "none": None, "b": 0.5}
+    assert with_q({"a": effects["a"]}, THRESHOLDS)["a"].q == 0.02 and discovery_rates([]) == []
+
+
+def test_a_direction_is_that_of_what_is_shown_or_none_within_the_margin():
+    assert measured_direction(drawn("[  o  ]   |         "), 0.002, THRESHOLDS) == "decrease"
+    assert measured_direction(drawn("[  o  ]   |         ", 0.2), 0.002, THRESHOLDS) is None
+    assert measured_direction(drawn("       [  o|  ]     ", 0.2), 0.009, THRESHOLDS) == "no_change"
+    assert measured_direction(drawn("       [  o|  ]     ", None), 0.009, THRESHOLDS) is None
 
 
 def test_what_is_not_shown_is_smaller_than_the_farther_end_of_the_90_percent_interval():

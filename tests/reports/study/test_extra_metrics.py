@@ -10,9 +10,9 @@ import pytest
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.json_files import read_json
 from gonn_core.metrics import METRICS
-from reports.results.compare import analyse_study, extra_effects
+from reports.results.compare import analyse_study
 from reports.results.decisions import load_results
-from reports.results.group import MAIN
+from reports.results.group import MAIN, own_group
 from reports.study.extra_metrics import EXTRA_METRICS, extra_tables
 from reports.study.footnotes import table_notes
 from reports.study.render import markdown, write_report
@@ -36,13 +36,17 @@ def results(made):
     return load_results(made.study, made.runs)
 
 
+def tables_of(results):
+    return extra_tables(results, own_group(results))
+
+
 def arrays(results, arm):
     """Every trial's arrays of the main evaluation, read without our reader."""
     return [np.load(trial.evaluations[MAIN].path) for trial in results.of_arm(arm)]
 
 
 def test_levels_are_means_over_seeds(results):
-    levels, _, _ = extra_tables(results)
+    levels, _, _ = tables_of(results)
     plain = [name for name in EXTRA_METRICS if not METRICS[name].legal_only and METRICS[name].planes == 1]
     assert [row.key for row in levels.rows] == plain and len(levels.notes) == 2
     cells = {row.key: row.cells["control"] for row in levels.rows}
@@ -59,14 +63,10 @@ def test_levels_are_means_over_seeds(results):
 def test_effects_have_the_interval_that_nats_have(results):
     """One and the same way for all metrics: what a verdict is made from for nats and rank is what the folded table
     shows."""
-    _, effects, _ = extra_tables(results)
+    _, effects, _ = tables_of(results)
     cells = {row.key: row.cells["parametric_relu"] for row in effects.rows}
     judged = analyse_study(results, "rank").effect("parametric_relu")
     assert cells["rank"].value == [judged.delta, judged.interval95.low, judged.interval95.high]
-    assert (
-        extra_effects(results, "nats")["parametric_relu"].interval95
-        == analyse_study(results, "nats").effect("parametric_relu").interval95
-    )
     assert cells["search_loss"].value[0] < 0 < cells["top1"].value[0]
 
 
@@ -74,12 +74,12 @@ def test_noise_between_games_of_a_median_is_that_of_drawing_games_again(results)
     arms = {arm: results.arm_result(arm, MAIN, "search_loss_median") for arm in ("control", "without-parametric_relu")}
     difference = arms["control"].sums - arms["without-parametric_relu"].sums
     drawn = bootstrap_over_games(difference.mean(0), arms["control"].counts, 2000)
-    effect = extra_effects(results, "search_loss_median")["parametric_relu"]
+    effect = analyse_study(results, "search_loss_median").effect("parametric_relu")
     assert effect.se_eval <= drawn.std() * 1.1 and effect.delta == pytest.approx(drawn.mean(), abs=drawn.std())
 
 
 def test_hits_by_move_number(results):
-    table = extra_tables(results)[2]
+    table = tables_of(results)[2]
     assert [row.cells["moves"].text for row in table.rows] == ["1–20", "21–40", "41–60", "61–80"]
     files = arrays(results, "control")
     assert table.rows[0].cells["positions"].value == (files[0]["ply"] < 20).sum()
@@ -120,7 +120,7 @@ def test_evaluations_made_before_more_was_kept(tmp_path):
             np.savez(buffer, **{name: file[name] for name in ("nats", "rank", "rows", "games")})
         path.write_bytes(buffer.getvalue())
     results = load_results(made.study, made.runs)
-    levels, effects = extra_tables(results)  # no move numbers
+    levels, effects = tables_of(results)  # no move numbers
     assert set(EXTRA_METRICS) - {row.key for row in levels.rows} == {
         "top1_ko",
         "entropy",
@@ -135,12 +135,12 @@ def test_evaluations_made_before_more_was_kept(tmp_path):
     old = trial.evaluations[MAIN]
     scores = old.scores._replace(entropy=old.scores.nats, squared_error=old.scores.nats)
     old.path.write_bytes(pack_arrays(scores, old.rows, old.games))
-    assert extra_tables(load_results(made.study, made.runs))[0].notes == levels.notes
+    assert tables_of(load_results(made.study, made.runs))[0].notes == levels.notes
 
 
 def test_nothing_before_the_first_evaluation(tmp_path):
     made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
-    assert extra_tables(load_results(made.study, made.runs)) == ()
+    assert tables_of(load_results(made.study, made.runs)) == ()
 
 
 def test_each_arm_is_read_as_its_configuration_says(tmp_path):
@@ -148,7 +148,7 @@ def test_each_arm_is_read_as_its_configuration_says(tmp_path):
     train(made, {})
     results = load_results(made.study, made.runs)
     assert all(None not in trial.evaluations and trial.evaluations[MAIN].reading.legal_only for trial in results.trials)
-    notes = table_notes(results, analyse_study(results, "nats"), None)
+    notes = table_notes(results, analyse_study(results, "nats"))
     assert (
         "Policies are evaluated over legal points alone (empty ones but the ko point): in all arms. Curves are of "
         "policies as they are." in notes

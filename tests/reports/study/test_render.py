@@ -114,7 +114,8 @@ def test_json_has_all_numbers_unrounded(files):
     effect = files.report.analyses[0, "nats"].effect("parametric_relu")
     main = next(entry for entry in tree["analyses"] if entry["metric"] == "nats" and entry["evaluation"]["number"] == 0)
     found = main["effects"]["parametric_relu"]
-    assert found["delta"] == effect.delta and found["deltas"] == list(effect.deltas) and found["verdict"] == "helps"
+    assert (found["delta"], found["q"], found["verdict"]) == (effect.delta, effect.q, "helps")
+    assert main["runs"] == {"all": 8, "own": 8} and main["noise"]["run"] == files.report.nats.noise.run
     assert found["interval95"] == {"low": effect.interval95.low, "high": effect.interval95.high}
     splits = {(entry["evaluation"]["split"], entry["evaluation"]["history"]) for entry in tree["analyses"]}
     assert splits == {("test", "full"), ("test", "as_published"), ("validation", "full")}
@@ -126,7 +127,7 @@ def test_csv_tables_read_back(files):
     assert rows[0]["delta_test_nats"] == number_text(effect.delta) and float(
         rows[0]["interval95_high"]
     ) == pytest.approx(effect.interval95.high, rel=5e-6)
-    assert rows[0]["seeds"] == "1 2 3" and rows[1]["seeds"] == "1 3"
+    assert [(row["runs_with"], row["runs_without"], row["own"]) for row in rows] == [("3", "3", "6"), ("3", "2", "5")]
 
 
 @pytest.mark.parametrize(
@@ -187,8 +188,8 @@ def test_lists_have_a_named_column_for_each_of_their_numbers():
 
 def test_unfinished_studies_say_so_everywhere(files):
     text = files.markdown.read_text()
-    assert "**Unfinished: 8 of 9 trials are done and evaluated; paired" in text
-    assert "- ladder_input: " in text and "2 of 3 seeds" in text and "1, 3 (2 of 3)" in text
+    assert "**Unfinished: 8 of 9 trials are done and evaluated; effects use all" in text
+    assert "- ladder_input: " in text and "3 runs with it and 2 without" in text and "1, 3 (2 of 3)" in text
     assert "seed 2" in text and "Diverged" in text
 
 

@@ -4,18 +4,16 @@ import csv
 import io
 import json
 
-import numpy as np
 import pytest
 
-from reports.results.compare import analyse_study
 from reports.results.decisions import load_results
-from reports.results.group import MAIN
-from reports.results.page_family import judge_page
+from reports.results.group import MAIN, Groups
+from reports.results.page import judge_page
 from reports.stats.estimates import Interval
 from reports.study.footnotes import warnings
-from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
+from reports.study.serial import manifest, report_tree
 from reports.tables import formats
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text
@@ -60,6 +58,11 @@ def pair(tmp_path_factory):
         (formats.interval(None), "–"),
         (formats.p_value(0.00004), "<0.0001"),
         (formats.p_value(0.0123), "0.0123"),
+        (formats.q_value(0.0123), "0.012"),
+        (formats.q_value(0.0496), "0.0496"),
+        (formats.q_value(0.0512), "0.0512"),
+        (formats.q_value(0.00004), "<0.0001"),
+        (formats.q_value(None), "–"),
         (formats.count(3_597_792), "3,597,792"),
         (formats.signed_count(-188_416), "−188,416"),
         (formats.signed_count(0), "0"),
@@ -104,12 +107,15 @@ def test_parameters_are_those_of_the_net(pair):
 
 
 def test_effect_is_with_minus_without_whatever_the_base_has(pair):
-    table = pair.analyses[MAIN, "nats"].table
-    effect = table.effects["parametric_relu"]
+    effect = pair.nats.effect("parametric_relu")
     row = texts(report_tables(pair).table("effects"), "parametric_relu")
     assert effect.delta == pytest.approx(-0.03, abs=0.01) and pair.verdicts == {"parametric_relu": "helps"}
     assert row["delta"] == formats.signed(effect.delta) and row["interval"] == formats.interval(effect.interval95)
-    assert row["parts"] == f"{effect.se_seed:.4f}, {effect.se_eval:.4f}" and row["verdict"] == "helps"
+    assert row["parts"] == f"{effect.se_seed:.4f}, {effect.se_eval:.4f}"
+    assert row["verdict"] == f"helps (q {formats.q_value(effect.q)})" and row["q"] == formats.q_value(effect.q)
+    assert (row["runs"], row["own"]) == ("4 and 4", "8") and "at_base" not in {
+        column.key for column in report_tables(pair).table("effects").columns
+    }
     assert row["speed"] == "× 0.90" and row["parameters"] == "+84"
     assert len(report_tables(pair).table("effects").rows[0].cells["delta"].trials) == 8
 
@@ -133,10 +139,15 @@ def test_as_published_history_is_a_table_of_its_own_and_validation_only_a_file(p
     assert dropped > full
 
 
-def test_notes_name_data_evaluation_correlation_and_looks(pair):
+def test_notes_name_runs_noise_q_data_and_looks(pair):
     notes = "\n".join(pair.notes)
     assert "Data: kgs, 4 of 15 training years. Evaluated on: test, 1,958 positions of 40 games, full history." in notes
-    assert "correlation within pairs" in notes and "pooled over parametric_relu" in notes
+    assert (
+        "Effects are estimated from 8 runs of gonn-b5 under these conditions, all of this study, as differences of"
+        in notes
+    )
+    assert f"Standard deviation of a run {pair.nats.noise.run:.4f} test nats on 3 degrees of freedom." in notes
+    assert "over the 1 effect of this table" in notes and "(q at most 5 %), at most one in 20" in notes
     assert "Looks at the test results: 0." in notes and "measured on cpu." in notes
 
 
@@ -144,28 +155,25 @@ def test_sentence_says_it_all(pair):
     (sentence,) = pair.sentences
     effect = pair.analyses[MAIN, "nats"].effect("parametric_relu")
     found = f"{formats.signed(effect.delta)} test nats {formats.interval(effect.interval95)}"
-    assert sentence == f"parametric_relu: Δ {found}, helps (4 seeds, 1,958 positions of 40 games)"
-
-
-def test_unfinished_pairs_use_common_seeds_and_say_so(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", "ladder_input")
-    train(
-        made,
-        {},
-        skip=[
-            ("control", 2),
-            ("without-parametric_relu", 4),
-            *(("without-ladder_input", seed) for seed in (1, 2, 3, 4)),
-        ],
+    assert (
+        sentence
+        == f"parametric_relu: Δ {found}, helps (q {formats.q_value(effect.q)}) (4 seeds, 1,958 positions of 40 games)"
     )
+
+
+def test_an_unfinished_study_uses_all_its_runs_and_says_so(tmp_path):
+    made = plan_study(tmp_path, "parametric_relu", "ladder_input")
+    skip = [("control", 2), ("without-parametric_relu", 4)]
+    train(made, {}, skip=[*skip, *(("without-ladder_input", seed) for seed in (1, 2, 3, 4))])
     report = reported(made)
-    assert report.analyses[MAIN, "nats"].effect("parametric_relu").seeds == (1, 3)
+    assert report.nats.effect("parametric_relu").runs == (3, 3)
     assert texts(report_tables(report).table("arms"), "control")["seeds"] == "1, 3, 4 (3 of 4)"
-    assert texts(report_tables(report).table("effects"), "parametric_relu")["seeds"] == "1, 3 (2 of 4)"
+    assert texts(report_tables(report).table("effects"), "parametric_relu")["runs"] == "3 and 3"
     assert report.verdicts == {"parametric_relu": "unfinished"}
     missing = texts(report_tables(report).table("effects"), "ladder_input")
-    assert missing["verdict"] == "no result yet: no finished trial of without-ladder_input" and missing["delta"] == "–"
-    assert report.sentences[1] == "ladder_input: no result yet (no finished trial of without-ladder_input)"
+    assert missing["verdict"] == "no result yet: no finished run without it" and missing["delta"] == "–"
+    assert report.sentences[1] == "ladder_input: no result yet (no finished run without it)"
+    assert "Not estimated: ladder_input (no finished run without it)." in report.notes
     assert report.notes[0].startswith("Unfinished: 6 of 12 trials are done and evaluated")
 
 
@@ -177,34 +185,20 @@ def test_what_is_no_result_or_unfinished_is_not_judged(tmp_path, skip, values):
     report, word = reported(made), "unfinished" if skip else "not a result"
     assert report.verdicts == {"last_move_input": word, "parametric_relu": word}
     row = texts(report_tables(report).table("effects"), "last_move_input")
-    assert (row["p"], row["verdict"]) == ("–", word) and row["delta"].startswith(("−0.39", "−0.40"))
+    assert (row["q"], row["verdict"]) == ("–", word) and row["delta"].startswith(("−0.39", "−0.40"))
     assert {each.verdict for each in report.findings} <= {
         "not tested here", "compared only", "not measured yet", "count agrees", "count differs"
     }  # fmt: skip
     assert warnings(report.results)[0].lower().startswith(word) and word in report.sentences[0]
-    page = judge_page([(report.study, report.analyses), _finished(tmp_path / "other")])
-    assert {str(each.verdict) for key, each in page.items() if key.study == report.study.id} == {word}
+    page = judge_page([report, _finished(tmp_path / "other")])
+    shown = [each.verdict for row in page if row.report is report for each in row.effects.values()]
+    assert set(map(str, shown)) == {word}
 
 
 def _finished(folder):
     made = plan_study(folder, "ko_plane")
     train(made, {})
-    return made.study, reported(made).analyses
-
-
-@pytest.mark.parametrize("seeds, told", [((1, 2), "cannot be told from so few seeds"), ((1, 2, 3), "over seeds (0:")])
-def test_a_correlation_of_two_seeds_is_none(tmp_path, seeds, told):
-    made = plan_study(tmp_path, "parametric_relu", seeds=seeds)
-    train(made, {})
-    (note,) = [note for note in reported(made).notes if "correlation within pairs" in note]
-    assert told in note
-
-
-def test_pairs_without_a_common_seed_are_not_compared(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2))
-    train(made, {}, skip=[("control", 1), ("without-parametric_relu", 2)])
-    analysis = analyse_study(load_results(made.study, made.runs), "nats")
-    assert analysis.table is None and "no seed is finished in all of" in analysis.left_out["parametric_relu"]
+    return reported(made)
 
 
 def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
@@ -223,34 +217,36 @@ def test_factorial_effect_is_a_mean_over_the_other_enhancements(tmp_path):
     beside = arms["with-parametric_relu+last_move_input"] - arms["with-last_move_input"]
     want = (alone + beside) / 2
     assert delta == pytest.approx(want) and delta == pytest.approx(-0.04, abs=0.01)
-    assert len(report_tables(report).table("effects").rows[0].cells["delta"].trials) == 16
+    table = report_tables(report).table("effects")
+    assert len(table.rows[0].cells["delta"].trials) == 16 and "at_base" in {column.key for column in table.columns}
+    at_base = report.nats.at_base["parametric_relu"]
+    assert table.rows[0].cells["at_base"].value == [
+        at_base.delta, at_base.interval95.low, at_base.interval95.high
+    ]  # fmt: skip
+    assert "mean effect over the other enhancements" in table.notes[0]
 
 
-def test_a_noisy_arm_keeps_most_of_its_noise(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", "ladder_input", "ko_plane")
-    train(made, {}, scale={"without-ko_plane": 80.0})
-    effects = reported(made).analyses[MAIN, "nats"].table.effects
-    own = np.std(effects["ko_plane"].deltas, ddof=1) / 2
-    assert own * np.sqrt(0.6) <= effects["ko_plane"].se_seed <= own  # 3 of 5 degrees of freedom
-    assert effects["ko_plane"].se_seed > effects["ladder_input"].se_seed
-
-
-def test_cards_without_pairing_are_compared_without_pairs(tmp_path):
-    made = plan_study(tmp_path, "parametric_relu", pairing="none")
-    train(made, {"without-parametric_relu": 0.05}, skip=[("control", 1)])
-    report = reported(made)
-    effect = report.analyses[MAIN, "nats"].effect("parametric_relu")
-    assert not effect.paired and effect.deltas == () and effect.n == 3
-    assert (
-        len(report_tables(report).table("effects").rows[0].cells["delta"].trials) == 7
-    )  # all seeds, not only the common ones
-    assert any(note.startswith("The arms are not paired") for note in report.notes)
-
-
-def test_claims_set_the_margin_of_no_effect(pair):
-    table = pair.analyses[MAIN, "nats"].table
-    smallest = min(0.025, 0.0125)  # of its claims: −0.025, and −0.015 to −0.01
-    assert table.margins["parametric_relu"] == pytest.approx(smallest / 4)
+def test_runs_of_other_studies_count_and_are_told_apart(tmp_path):
+    """A study's effects use the control of another one, and its manifest names every run."""
+    one, other = (plan_study(tmp_path / card, card) for card in ("parametric_relu", "ko_plane"))
+    train(one, {"without-parametric_relu": 0.03})
+    train(other, {})
+    for path in other.runs.iterdir():
+        if not (one.runs / path.name).exists():
+            path.rename(one.runs / path.name)
+    studies = (one.study, other.study)
+    groups = Groups(
+        [each.model_copy(update={"results": True}) for each in studies], lambda each: load_results(each, one.runs)
+    )
+    study = studies[0].model_copy(update={"results": True})
+    report = make_report(load_results(study, one.runs), one.registry, groups.of(study))
+    assert report.nats.runs == (12, 8)
+    notes = "\n".join(report.notes)
+    assert "from 12 runs of gonn-b5 under these conditions, 8 of them of this study" in notes
+    tree = manifest(report, report_tables(report))
+    assert {study: len(trials) for study, trials in tree["group"].items()} == {studies[0].id: 8, studies[1].id: 4}
+    (row,) = report_tree(report, report_tables(report))["analyses"][0]["effects"].values()
+    assert row["q"] == report.nats.effect("parametric_relu").q and row["verdict"] == "helps"
 
 
 # What is not shown
@@ -297,32 +293,18 @@ def test_an_effect_that_is_not_shown_has_its_bound_everywhere(unshown):
     assert "smaller than" in markdown_table(table) and "bound" not in markdown_table(table)
 
 
-def test_an_interval_without_0_beside_not_shown_has_its_reason(unshown):
-    effect = unshown.analyses[MAIN, "nats"].effect("ko_plane")
-    assert effect.interval95.high < 0 and effect.p < 0.05 < effect.p_adjusted  # what the fixture is made for
-    _, note = report_tables(unshown).table("effects").notes
-    both = f"ko_plane (p {formats.p_value(effect.p)}, adjusted {formats.p_value(effect.p_adjusted)})"
-    assert both in note and "one among 3" in note and "parametric_relu" not in note
-    assert f"(90 %), p {formats.p_value(effect.p_adjusted)} among 3" in unshown.sentences[2]
+def test_an_interval_without_0_beside_a_large_q_leans(unshown):
+    effect = unshown.nats.effect("ko_plane")
+    assert effect.interval95.high < 0 and effect.p < 0.05 < effect.q  # what the fixture is made for
+    text = f"leans to helping (q {formats.q_value(effect.q)})"
+    assert texts(report_tables(unshown).table("effects"), "ko_plane")["verdict"] == text
+    assert text in unshown.sentences[2]
 
 
-def test_every_table_of_effects_has_adjusted_p(unshown):
+def test_every_table_of_effects_has_q(unshown):
     for name, metrics in (("rates", ("top1", "top4")), ("effects-test-as-published", ("nats", "top1", "top4"))):
         number = MAIN if name == "rates" else 1
         row = next(row for row in report_tables(unshown).table(name).rows if row.key == "ko_plane")
         for metric in metrics:
             effect = unshown.analyses[number, metric].effect("ko_plane")
-            assert row.cells[f"{metric}_p"].value == effect.p_adjusted is not None
-
-
-def test_a_study_of_version_0_1_says_that_it_is_judged_by_todays_rules(tmp_path, unshown):
-    made = plan_study(tmp_path, "parametric_relu", seeds=(1, 2, 3))
-    old = {name: value for name, value in made.study.thresholds.items() if name != "noise_weight"}
-    old |= {"outlier_ratio": 10.0, "outlier_level": 0.01}
-    study = made.study.model_copy(update={"thresholds": old})
-    train(made, {})
-    files = write_report(study, load_results(study, made.runs), tmp_path / "out", made.registry)
-    (note,) = [note for note in files.report.notes if "version 0.1" in note]
-    assert "noise_weight is new (2" in note and "outlier_ratio and outlier_level" in note
-    assert "with at most 2," in files.markdown.read_text()
-    assert not any("version 0.1" in note for note in unshown.notes)
+            assert row.cells[f"{metric}_q"].value == effect.q is not None

@@ -1,0 +1,323 @@
+"""Runs of several studies of one base as rows of one model: drawn small studies beside slow and obvious references."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, ttest_rel
+
+from ablations.schema import Enhancement
+from gonn_core.config import parse_model, with_values
+from reports.results.compare import StudyAnalysis, analyse_study
+from reports.results.decisions import load_results
+from reports.results.group import Groups, own_group
+from reports.results.study_results import StudyResults
+from reports.stats.clusters import evaluation_noise
+from reports.stats.estimates import quantile
+from reports.stats.verdicts import Thresholds
+from tests.reports.made_studies import Made, finish_trial, plan_study, registry, registry_with
+
+TOGGLES = {
+    "prelu": {"net.activation": ("relu", "prelu")},
+    "narrow": {"net.trunk.width": (192, 128)},
+    "kernel_three": {"net.stem.kernel": (5, 3)},
+    "blocks_three": {"net.trunk.blocks": (4, 3)},
+    "blocks_five": {"net.trunk.blocks": (4, 5)},
+    "stem": {"net.stem.kernel": (5, 3), "net.stem.center_kernel": (False, True)},
+    "head": {"net.head.kernel": (5, 3), "net.head.out_scale": (1.0, 0.5)},
+    "gamma": {"net.norm_gamma": (False, True)},
+}
+"""Cards of `gonn-b4`, which has `gamma` and none of the others."""
+Level = Callable[[Mapping[str, str]], float]
+"""What an arm is worth, by its settings that differ from the base."""
+
+
+def cards():
+    """A registry of TOGGLES."""
+    usual = {"system": "gonn", "summary": "Drawn.", "base": "gonn-b4", "claims": []}
+    made = {
+        name: parse_model(
+            Enhancement,
+            usual
+            | {"id": name, "title": name}
+            | {"toggles": {path: {"off": off, "on": on} for path, (off, on) in toggles.items()}},
+            name,
+        )
+        for name, toggles in TOGGLES.items()
+    }
+    found = replace(registry_with(), cards=made)
+    found._checked.update(("card", name) for name in made)
+    return found
+
+
+def plan(folder, *names, base="gonn-b4", budget="gpu", cards_of=None, **options) -> Made:
+    """With the main evaluation alone."""
+    made = plan_study(folder, *names, base=base, budget=budget, cards_of=cards_of or cards(), **options)
+    return replace(made, study=made.study.model_copy(update={"evaluations": made.study.evaluations[:1]}))
+
+
+def draw(made: Made, level: Level = lambda values: 0.0, sd=0.01, skip=()) -> StudyResults:
+    """Every trial that is not skipped (arm, seed) finished, with noise of its own that no other study changes."""
+    for trial in made.study.trials:
+        if (trial.arm, trial.seed) not in skip:
+            noise = np.random.default_rng(int(trial.trial, 16)).normal(0, sd)
+            finish_trial(made, trial, level(made.study.arm(trial.arm).values) + noise, noise=0.0)
+    return load_results(made.study, made.runs)
+
+
+def by_setting(**worth: float) -> Level:
+    """`net_stem_kernel_3=0.1`: what a setting is worth, added up."""
+    return lambda values: sum(worth.get(f"{path}_{value}".replace(".", "_"), 0.0) for path, value in values.items())
+
+
+def measured(results: StudyResults, arm: str, metric="train_nats") -> np.ndarray:
+    """Of each seed, by the order of the study's seeds."""
+    if metric == "train_nats":
+        return np.array([trial.curve[-1]["train_nats"] for trial in results.of_arm(arm)])
+    return results.arm_result(arm, 0, metric).means
+
+
+def grouped(*members: StudyResults) -> Groups:
+    known = {each.study.id: each for each in members}
+    return Groups([each.study for each in members], lambda study: known[study.id])
+
+
+def of_groups(first: StudyResults, *others: StudyResults, metric="nats") -> StudyAnalysis:
+    return analyse_study(first, metric, group=grouped(first, *others).of(first.study))
+
+
+# Which runs count
+
+
+def test_runs_of_studies_of_one_base_are_pooled_and_each_trial_counts_once(tmp_path):
+    one, other = draw(plan(tmp_path, "prelu")), draw(plan(tmp_path, "head", "narrow", seeds=(1, 2, 3)))
+    group = grouped(one, other).of(one.study)
+    assert set(group.studies) == {one.study.id, other.study.id}
+    known = {trial.id for each in (one, other) for trial in each.trials}
+    assert {run.trial.id for run in group.runs} == known and len(group.runs) == len(known) == 4 + 4 + 3 + 3
+    found = analyse_study(one, "nats", group=group)
+    assert found.runs == (14, 8) and list(found.effects) == ["prelu"]
+    (contrast,), (evaluation,) = one.study.contrasts, one.study.evaluations
+    effect, _ = grouped(other, one).of(other.study).effect(one.study, contrast, "nats", evaluation)
+    assert effect.delta == pytest.approx(found.effect("prelu").delta) and effect.runs == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base": "gonn-b4-2018-01"},
+        {"budget": "cpu"},
+        {"reading": {"training.samples": 1_000_000}},
+        {"reading": {"net.trunk.blocks": 3}},
+        {"data": "gogod"},
+        {"first_look": True},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_other_conditions_are_another_group(tmp_path, options):
+    one, other = draw(plan(tmp_path, "prelu")), draw(plan(tmp_path, "prelu", "head", **options))
+    group = grouped(one, other).of(one.study)
+    assert group.studies == (one.study.id,) and len(group.runs) == 8
+
+
+def test_trials_that_are_not_finished_are_no_runs(tmp_path):
+    results = draw(plan(tmp_path, "prelu", "head"), skip=[("with-head", 1), ("with-prelu", 2)])
+    analysis = analyse_study(results, "nats")
+    assert analysis.runs == (10, 10)
+    assert {name: effect.runs for name, effect in analysis.effects.items()} == {"prelu": (3, 4), "head": (3, 4)}
+
+
+# One change at a time
+
+
+@pytest.mark.parametrize("seeds", [(1, 2), (1, 2, 3, 4)])
+def test_two_arms_are_a_paired_t_test_by_seed(tmp_path, seeds):
+    results = draw(plan(tmp_path, "prelu", seeds=seeds), lambda values: -0.03 * bool(values))
+    effect = analyse_study(results, "train_nats").effect("prelu")
+    theirs = ttest_rel(measured(results, "with-prelu"), measured(results, "control"))
+    ends = theirs.confidence_interval()
+    assert (effect.df, effect.se_eval) == (len(seeds) - 1, 0.0)
+    assert effect.p == pytest.approx(theirs.pvalue)
+    assert (effect.interval95.low, effect.interval95.high) == pytest.approx((ends.low, ends.high))
+
+
+def test_games_add_the_noise_that_all_seeds_have_in_common(tmp_path):
+    results = draw(plan(tmp_path, "prelu"))
+    effect = analyse_study(results, "nats").effect("prelu")
+    with_it, without = (results.arm_result(arm, 0, "nats") for arm in ("with-prelu", "control"))
+    noise = evaluation_noise(with_it.sums - without.sums, with_it.counts)
+    deltas = with_it.means - without.means
+    variance = deltas.var(ddof=1) / 4
+    assert effect.delta == pytest.approx(deltas.mean()) and effect.se_eval**2 == pytest.approx(noise.common)
+    assert effect.se**2 == pytest.approx(variance + noise.common)
+    assert effect.df == pytest.approx(effect.se**2 / (variance / 3 + noise.common / (noise.games - 1)))
+    half = quantile(0.975, effect.df) * effect.se
+    assert effect.interval95.high - effect.delta == pytest.approx(half)
+
+
+def test_beside_other_cards_a_variance_is_moderated_with_a_weight_of_two(tmp_path):
+    """Of 3 own degrees of freedom 3, of those of the others (3 each, of which 0.6 count beside one control) 2 at
+    most."""
+    names = ("prelu", "head", "narrow")
+    for some, weight in ((names, 2.0), (names[:2], 1.8)):
+        results = draw(plan(tmp_path / str(len(some)), *some))
+        control = measured(results, "control")
+        own = {name: (measured(results, f"with-{name}") - control).var(ddof=1) for name in some}
+        for name, effect in analyse_study(results, "train_nats").effects.items():
+            pool = np.mean([variance for other, variance in own.items() if other != name])
+            variance = (weight * pool + 3 * own[name]) / (weight + 3)
+            assert effect.df == pytest.approx(weight + 3) and effect.se == pytest.approx((variance / 4) ** 0.5)
+
+
+def test_the_cards_of_other_studies_are_others_too(tmp_path):
+    one, other = draw(plan(tmp_path, "prelu")), draw(plan(tmp_path, "head", "narrow"))
+    apart, together = analyse_study(one, "train_nats"), of_groups(one, other, metric="train_nats")
+    assert (apart.effect("prelu").df, together.effect("prelu").df) == (3, 5)
+    assert apart.effect("prelu").delta == pytest.approx(together.effect("prelu").delta)
+    assert not together.is_mean and list(together.effects) == ["prelu"]
+
+
+def test_q_is_over_the_cards_of_the_study(tmp_path):
+    results = draw(plan(tmp_path, "prelu", "head", "narrow"), lambda values: -0.1 * ("net.activation" in values))
+    analysis = analyse_study(results, "nats")
+    q = false_discovery_control([effect.p for effect in analysis.effects.values()])
+    assert [effect.q for effect in analysis.effects.values()] == pytest.approx(q)
+    assert analysis.verdict("prelu") == "helps" and analysis.verdict("head") != "helps"
+
+
+def test_seeds_of_arms_that_see_other_positions_are_not_shared(tmp_path):
+    made = plan(tmp_path, "prelu")
+    control, arm = made.study.arms
+    other = arm.model_copy(update={"config": with_values(arm.config, {"data.view": "d" * 20})})
+    results = draw(replace(made, study=made.study.model_copy(update={"arms": (control, other)})))
+    effect = analyse_study(results, "train_nats").effect("prelu")
+    parts = [measured(results, each.id).var(ddof=1) / 4 for each in results.study.arms]
+    assert effect.se == pytest.approx(sum(parts) ** 0.5) and effect.df == 3
+    assert effect.delta == pytest.approx(measured(results, "with-prelu").mean() - measured(results, "control").mean())
+
+
+def test_what_the_base_has_is_left_out_and_its_effect_is_that_of_having_it(tmp_path):
+    results = draw(plan(tmp_path, "gamma", "prelu"), by_setting(net_norm_gamma_false=0.2))
+    effect = analyse_study(results, "nats").effect("gamma")
+    difference = measured(results, "control", "nats") - measured(results, "without-gamma", "nats")
+    assert effect.delta == pytest.approx(difference.mean()) and effect.delta == pytest.approx(-0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("design", ["leave-one-out", "cumulative"])
+def test_contrasts_of_other_designs_are_differences_of_their_two_arms(tmp_path, design):
+    results = draw(plan(tmp_path, "prelu", "head", "narrow", design=design))
+    analysis = analyse_study(results, "nats")
+    assert not analysis.is_mean and not analysis.at_base
+    for contrast in results.study.contrasts:
+        with_it, without = (measured(results, side[0], "nats") for side in (contrast.with_it, contrast.without))
+        effect = analysis.effect(contrast.card)
+        assert effect.delta == pytest.approx((with_it - without).mean()) and effect.runs == (4, 4)
+        assert analysis.in_arms(contrast) is effect
+
+
+# Settings that cards share
+
+
+def test_exclusive_values_of_one_setting_each_have_an_effect(tmp_path):
+    level = by_setting(net_trunk_blocks_3=0.1, net_trunk_blocks_5=-0.2)
+    one, other = (draw(plan(tmp_path, name), level) for name in ("blocks_three", "blocks_five"))
+    assert of_groups(one, other).effect("blocks_three").delta == pytest.approx(0.1, abs=0.04)
+    assert of_groups(other, one).effect("blocks_five").delta == pytest.approx(-0.2, abs=0.04)
+
+
+def test_cards_that_share_a_setting_and_cards_of_two_settings(tmp_path):
+    """`stem` changes the kernel as `kernel_three` does, and more: each is the difference of its own arm."""
+    level = by_setting(
+        net_stem_kernel_3=0.1, net_stem_center_kernel_true=0.3, net_head_kernel_3=-0.1, net_head_out_scale_0_5=-0.2
+    )
+    one, other = (draw(plan(tmp_path, *names), level) for names in (("stem", "head"), ("kernel_three", "head")))
+    found = of_groups(one, other)
+    assert found.runs == (16, 12)
+    for name, results in (("stem", one), ("head", one), ("kernel_three", other)):
+        difference = measured(results, f"with-{name}", "nats") - measured(results, "control", "nats")
+        assert of_groups(results, one, other).effect(name).delta == pytest.approx(difference.mean())
+    assert found.effect("stem").delta == pytest.approx(0.4, abs=0.04)
+    assert found.effect("head").delta == pytest.approx(-0.3, abs=0.04)
+
+
+# Runs that combine changes
+
+
+def test_a_factorial_has_a_mean_effect_and_one_at_the_base(tmp_path):
+    def level(values):
+        prelu, narrow = "net.activation" in values, "net.trunk.width" in values
+        return -0.1 * prelu + 0.05 * narrow + 0.2 * (prelu and narrow)
+
+    results = draw(plan(tmp_path, "prelu", "narrow", design="factorial"), level, sd=0.002)
+    analysis = analyse_study(results, "nats")
+    mean = {arm.id: measured(results, arm.id, "nats").mean() for arm in results.study.arms}
+    alone = mean["with-prelu"] - mean["control"]
+    beside = mean["with-prelu+narrow"] - mean["with-narrow"]
+    assert analysis.is_mean and analysis.effect("prelu").delta == pytest.approx((alone + beside) / 2)
+    assert analysis.at_base["prelu"].delta == pytest.approx(alone, abs=0.002)
+    assert analysis.effect("prelu").runs == (8, 8)
+    (pair,) = own_group(results).pairs(results.study.evaluations[0], Thresholds())
+    assert pair.effect.delta == pytest.approx(beside - alone) and pair.effect.q < 0.05
+    assert pair.cells[True, True] == pytest.approx(mean["with-prelu+narrow"], abs=0.002)
+
+
+def test_a_study_of_one_change_beside_a_factorial_is_judged_by_the_mean_and_claims_at_the_base(tmp_path):
+    def level(values):
+        return 0.2 * (len(values) == 2)
+
+    whole = draw(plan(tmp_path, "prelu", "narrow", design="factorial"), level, sd=0.002)
+    one = draw(plan(tmp_path, "prelu", seeds=(1, 2, 3, 4, 5, 6)), level, sd=0.002)
+    found, (contrast,) = of_groups(one, whole), one.study.contrasts
+    assert found.runs == (20, 12)
+    assert found.effect("prelu").delta == pytest.approx(0.1, abs=0.01)
+    assert found.in_arms(contrast) is found.at_base["prelu"]
+    assert found.at_base["prelu"].delta == pytest.approx(0.0, abs=0.01)
+    of_whole = of_groups(whole, one)
+    assert of_whole.in_arms(whole.study.contrasts[0]) is of_whole.effect("prelu")
+
+
+# What cannot be told
+
+
+def test_changes_that_were_always_made_together_are_left_out_with_the_reason(tmp_path):
+    made = plan(tmp_path, "prelu", "narrow", "head", design="factorial")
+    both = [each.id for each in made.study.arms if ("prelu" in each.id) == ("narrow" in each.id)]
+    skip = [(arm.id, seed) for arm in made.study.arms if arm.id not in both for seed in made.study.seeds]
+    analysis = analyse_study(draw(made, skip=skip), "nats")
+    reason = "its runs cannot be told from those of other changes, or of a seed"
+    assert analysis.left_out == {"prelu": reason, "narrow": reason} and list(analysis.effects) == ["head"]
+
+
+def test_a_change_that_one_seed_alone_has_is_left_out(tmp_path):
+    skip = [("control", 2), ("with-prelu", 1)]
+    analysis = analyse_study(draw(plan(tmp_path, "prelu", seeds=(1, 2)), skip=skip), "nats")
+    assert analysis.left_out == {"prelu": "its runs cannot be told from those of other changes, or of a seed"}
+
+
+def test_sides_without_a_run_are_named(tmp_path):
+    for arm, word in (("with-prelu", "with it"), ("control", "without it")):
+        made = plan(tmp_path / arm, "prelu", seeds=(1, 2))
+        analysis = analyse_study(draw(made, skip=[(arm, 1), (arm, 2)]), "nats")
+        assert analysis.left_out == {"prelu": f"no finished run {word}"}
+    nothing = load_results(plan(tmp_path / "nothing", "prelu").study, tmp_path / "nothing" / "runs")
+    assert analyse_study(nothing, "nats").left_out == {"prelu": "no finished run"}
+
+
+# Metrics of other sources
+
+
+def test_the_gap_is_test_error_less_training_error(tmp_path):
+    of_errors = {"base": "cazenave-fig13", "budget": "paper", "cards_of": registry()}
+    results = draw(plan(tmp_path, "golois_block", seeds=(1, 2, 3), **of_errors), lambda values: 0.1 * bool(values))
+    (contrast,) = results.study.contrasts
+    effect = analyse_study(results, "generalisation_gap").effect("golois_block")
+    tested, trained = (
+        [np.mean([of(trial) for trial in results.of_arm(arm)]) for arm in (contrast.with_it[0], contrast.without[0])]
+        for of in (
+            lambda trial: np.mean(trial.evaluations[0].scores.squared_error, dtype=float),
+            lambda trial: trial.curve[-1]["train_loss"],
+        )
+    )
+    assert effect.n == 3 and effect.delta == pytest.approx((tested[0] - trained[0]) - (tested[1] - trained[1]))
+    assert effect.se_eval > 0 and analyse_study(results, "train_loss").effect("golois_block").se_eval == 0
