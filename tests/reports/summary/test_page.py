@@ -65,11 +65,12 @@ def test_what_helps_by_itself_is_judged_beside_all_effects_of_the_page(tmp_path)
     effect = made[0].nats.effect("ko_plane")
     assert made[0].verdicts == {"ko_plane": "helps"} and effect.q == effect.p  # what the test is made for
     table = summary_table(summary_lines(made, alone.registry))
-    judged = [each.p for report in made for each in report.nats.effects.values()]
+    judged = {card: each.p for report in made for card, each in report.nats.effects.items()}
     cells = {row.cells["card"].text: row.cells for row in table.rows}
-    assert [each["q"].value for each in cells.values()] == pytest.approx(discovery_rates(judged))
+    for card, q in zip(judged, discovery_rates(list(judged.values())), strict=True):
+        assert cells[card]["q"].value == pytest.approx(q)
     cells = cells["ko_plane"]
-    assert cells["verdict"].text == f"{cells['verdict'].value} (q {q_value(cells['q'].value)})"
+    assert cells["verdict"].text == f"leans to helping (q {q_value(cells['q'].value)})"
     assert cells["shown"].value > made[0].nats.effect("ko_plane").se
     frame = frames.effects(workspace=tmp_path)
     row = frame[frame.main & (frame.metric == "nats") & (frame.card == "ko_plane")].iloc[0]
