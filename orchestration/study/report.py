@@ -11,6 +11,7 @@ from rich.text import Text
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import printable
+from gonn_core.files.json_files import read_mapping
 from gonn_core.rating.matches import Match, load_matches
 from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
@@ -34,15 +35,15 @@ class ReportedStudy:
     files: ReportFiles
     tracked: StudyReport
     anew: bool = True
-    """Whether it was made now; it is not where it would say what it says already."""
+    """Whether it was made now; otherwise its files say what they said."""
 
     def show(self, console: Console) -> None:
         """Print the tables, of a report that is as it was only what it says in sentences, and where the rest is."""
         if self.anew:
             print_report(self.files.report, console)
         else:
-            for sentence in self.files.report.sentences:
-                console.print(Text(printable(sentence, 400)))
+            for sentence in read_mapping(self.files.data)["sentences"]:
+                console.print(Text(printable(str(sentence), 400)))
         console.print(f"report: {_near(self.files.html)}")
 
 

@@ -28,9 +28,9 @@ from reports.worth.effects import EXPLAINED, WORTH_COLUMNS, worth_cells
 
 _WORTH = tuple(replace(column, brief=False) for column in WORTH_COLUMNS)
 _COLUMNS = (
-    Column("system", "system", "left", brief=False),
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", brief=False, under="card"),
+    Column("system", "system", "left", brief=False, under="card"),
     Column("study", "study", "left", printed=False),
     Column("delta", "Δ test nats", parts=("delta_test_nats",)),
     Column("interval", "95 % interval", under="delta", parts=interval95()),

@@ -21,7 +21,7 @@ from reports.play.all_games import Played, against_engine
 from reports.play.correspondence import elo_of_nats, uncertainty
 from reports.results.decisions import load_results
 from reports.results.nets import level, measured_nets, structure
-from reports.results.page_family import OnPage
+from reports.results.page import OnPage
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.render import write_report
@@ -32,7 +32,7 @@ from reports.tables.latex import latex_table, latex_text
 from reports.tables.serial import csv_text
 from reports.weights import channels
 from tests.reports.made_studies import plan_study, registry, train
-from tests.reports.stats.checks import made_effect
+from tests.reports.worth.made import effect
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_a_shared_control_is_one_net_with_the_seeds_of_both_studies(written):
     assert len({net.name for net in nets}) == len(nets) == 4  # the arm without any trial is no net
     found = level(control[0], 0, "nats")
     trials = [trial.evaluations[0].summary["nats"] for trial in control[0].trials]
-    assert found.mean == pytest.approx(sum(trials) / 4) and found.interval95.low < found.mean < found.interval95.high
+    assert found.delta == pytest.approx(sum(trials) / 4) and found.interval95.low < found.delta < found.interval95.high
 
 
 def test_every_published_row_with_an_accuracy_is_in_the_comparison(sections):
@@ -181,8 +181,12 @@ def test_the_study_nearest_to_a_claim_counts(tmp_path):
 
 
 def gain(delta: float, flops: float, name: str = "x") -> Gain:
-    page = OnPage(None, EffectVerdict.UNDERPOWERED, 1)
-    return Gain(name, None, delta, None, flops, None, 0.0, (), made_effect(), page)
+    page = OnPage(effect(delta, 0.01), EffectVerdict.UNDERPOWERED, None, None)
+    return Gain(name, None, flops, None, 0.0, (), page)
+
+
+def size(each: Gain) -> float:
+    return each.effect.delta
 
 
 def test_the_front_holds_what_nothing_cheaper_beats():
@@ -190,7 +194,7 @@ def test_the_front_holds_what_nothing_cheaper_beats():
     slow = [
         a
         for a in points
-        if a.delta < 0 and not any(b.flops <= a.flops and b.delta <= a.delta and b is not a for b in points)
+        if size(a) < 0 and not any(b.flops <= a.flops and size(b) <= size(a) and b is not a for b in points)
     ]
     assert front(points, "flops") == sorted(slow, key=lambda each: each.flops) == [points[1], points[4]]
     assert front(points, "time") == []  # speeds were not measured

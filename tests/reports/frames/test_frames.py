@@ -111,10 +111,12 @@ def test_effects_are_those_of_the_report(made):
         effect = nats.loc[row.key]
         assert effect.difference == row.cells["delta"].value
         assert [effect.interval95_low, effect.interval95_high] == row.cells["interval"].value
-        assert [effect.se_seeds, effect.se_games] == row.cells["parts"].value
-        assert (effect.p_adjusted, effect.verdict) == (row.cells["p"].value, row.cells["verdict"].value)
+        assert [effect.se_runs, effect.se_games] == row.cells["parts"].value
+        assert [effect.runs_with, effect.runs_without] == row.cells["runs"].value
+        assert (effect.q, effect.verdict) == (row.cells["q"].value, row.cells["verdict"].value)
         assert effect.trials.split() == list(row.cells["delta"].trials)
-    assert nats.loc["last_move_input"].verdict == "helps" and nats.loc["last_move_input"].seeds == 3
+    assert nats.loc["last_move_input"].verdict == "helps" and nats.loc["last_move_input"].own_runs == 6
+    assert set(frame.estimand) == {"base"} and frame.at_base.isna().all()
     assert set(frame.metric) >= {"nats", "top1", "top4"} and set(frame.split) == {"test", "validation"}
 
 
@@ -122,7 +124,8 @@ def test_effects_without_results_have_no_row(made):
     second = made[1]
     for trial in second.study.trials:
         assert (second.runs / trial.trial / "result.json").exists() == (trial != second.study.trials[-1])
-    assert frames.effects(workspace=second.folder, study=second.study.id).seeds.unique().tolist() == [1]
+    found = frames.effects(workspace=second.folder, study=second.study.id)
+    assert found.runs_without.unique().tolist() == [1] and set(found.verdict) == {"unfinished"}
 
 
 def test_claims_have_the_verdicts_of_the_report(made):

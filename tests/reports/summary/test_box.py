@@ -44,5 +44,5 @@ def test_nothing_compared_says_so(made):
 
 
 def test_verdicts_are_counted_in_their_order():
-    found = ["not shown", "count agrees", "helps", "not shown", "count agrees", "no result yet"]
-    assert counted(found) == "1 helps, 2 not shown, 1 no result yet, 2 counts agree"
+    found = ["not shown", "count agrees", "helps", "leans to helping", "leans to helping", "count agrees"]
+    assert counted(found) == "1 helps, 2 lean to helping, 1 not shown, 2 counts agree"
