@@ -47,7 +47,7 @@ def _case(name: str, null: float, screened: bool = False, noise: Noise = PLAIN) 
             CHANGED: len(ever - last) / len(ever) if ever else np.nan,
         }
 
-    return Case("growing", name, draw, dict.fromkeys((EVER, AT_ONCE, LAST, CHANGED), Bar()), 0.08)
+    return Case("growing", name, draw, dict.fromkeys((EVER, AT_ONCE, LAST, CHANGED), Bar()), 0.05)
 
 
 CASES = [

@@ -44,7 +44,7 @@ def _case(name: str, bases: Sequence[int], null: float = 1.0, seeds: int = 4, **
         return {FALSE: false_share(shown, truths), POWER: np.mean(real) if real else np.nan}
 
     bars = {FALSE: Bar(most=0.06)} | ({POWER: Bar()} if null < 1 else {})
-    return Case("pages", name, draw, bars, options.get("share", 0.5 if bases == OF_30 else 0.12))
+    return Case("pages", name, draw, bars, options.get("share", 0.5 if bases == OF_30 else 0.1))
 
 
 UNEQUAL = {"spread": 0.3, "noisy": 0.05}
