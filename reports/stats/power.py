@@ -11,7 +11,6 @@ from reports.stats.looks import Exits, bound_of, exits, planned_level
 from reports.stats.model import RunNoise
 from reports.stats.verdicts import Thresholds
 
-
 FAR = 1000.0
 """Critical t beyond which scipy's noncentral t takes minutes, and the noise of the variance is all that counts."""
 
