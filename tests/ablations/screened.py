@@ -56,5 +56,6 @@ def study_of(*names: str, fold: str | None = None, runs: int | None = None, held
     return Study(
         id="a-screen", title="a screen", cards=names, base="gonn-b5", budget="cpu", design="screen", data="starter",
         coverage="", pairing="by_position", seeds=seeds, arms=design.arms, contrasts=design.contrasts, trials=trials,
-        evaluations=(), thresholds={"min_seeds": 3.0}, held=held or {}, left_out=left_out or {}, created="", commit="", dirty=False,
+        evaluations=(), thresholds={"min_seeds": 3.0}, held=held or {}, left_out=left_out or {}, created="", commit="",
+        dirty=False,
     )  # fmt: skip

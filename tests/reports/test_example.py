@@ -24,7 +24,6 @@ from ablations.study import Study
 from gonn_core.files.seals import checked_json, sealed_json
 from orchestration.reporting.report import write_reports
 from orchestration.study.folder import find_study
-from reports.results.frozen_pool import NOISE_FILE
 from reports.workspace import Workspace
 from tests.paths import ROOT
 from tests.reports.made_studies import plan_study, train
@@ -82,7 +81,7 @@ def packs() -> list[Path]:
 
 def _of_study(workspace: Workspace, study: Study) -> list[Path]:
     """The files of a study and its trials; weights of the bases alone, at their last sample, where they are small."""
-    files = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json", NOISE_FILE)]
+    files = [workspace.studies / study.id / name for name in ("study.json", "speed.json", "looks.json")]
     base = {arm.id for arm in study.arms if not arm.values}
     for trial in study.trials:
         runs = workspace.runs / trial.trial
