@@ -16,6 +16,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from ablations.study import Study, read_study
@@ -27,12 +28,11 @@ from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from gonn_core.trial.weights import snapshot_net
-from reports.results.compare import study_thresholds
 from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
-from reports.stats.analysis import Comparison, analyse_comparisons
-from reports.stats.estimates import Effect
+from reports.stats.clusters import ArmResult
+from reports.stats.estimates import Effect, mean_effect
 from reports.tables.cells import Cell, Column, Row, Table
 from reports.tables.formats import interval, level, p_value, signed
 from reports.tables.markdown import markdown_table
@@ -41,6 +41,8 @@ from reports.workspace import Workspace
 
 BOTH = ("fp32", "bf16")
 OVER_ALL = "all arms"
+Comparison = tuple[Sequence[str], Sequence[str]]
+"""Arms of which the mean is taken, and those that are taken off."""
 
 
 def main() -> None:
@@ -88,8 +90,8 @@ def check(fp32: Study, bf16: Study) -> None:
 def loss_table(sums: Mapping, study: Study) -> Table:
     """Loss of bf16 less that of fp32, of each arm and of all. sums: see `of_both`."""
     arms = [arm.id for arm in study.arms]
-    comparisons = {arm: Comparison([f"bf16 {arm}"], [f"fp32 {arm}"]) for arm in arms}
-    comparisons[OVER_ALL] = Comparison([f"bf16 {arm}" for arm in arms], [f"fp32 {arm}" for arm in arms])
+    comparisons = {arm: ([f"bf16 {arm}"], [f"fp32 {arm}"]) for arm in arms}
+    comparisons[OVER_ALL] = ([f"bf16 {arm}" for arm in arms], [f"fp32 {arm}" for arm in arms])
     columns = [
         Column("arm", "arm", "left"),
         Column("fp32", "fp32, nats"),
@@ -99,7 +101,7 @@ def loss_table(sums: Mapping, study: Study) -> Table:
         Column("bound", "90 %: smaller than"),
         Column("pairs", "pairs"),
     ]
-    effects = analysed(sums, comparisons, study)
+    effects = analysed(sums, comparisons)
     means = {key: result.sums.sum(1) / result.counts.sum() for key, result in sums.items()}
     rows = []
     for name, effect in effects.items():
@@ -129,17 +131,18 @@ def effects_table(sums: Mapping, study: Study) -> Table:
     ]
     for contrast in study.contrasts:
         comparisons = {
-            precision: Comparison(
-                [f"{precision} {arm}" for arm in contrast.with_it], [f"{precision} {arm}" for arm in contrast.without]
+            precision: (
+                [f"{precision} {arm}" for arm in contrast.with_it],
+                [f"{precision} {arm}" for arm in contrast.without],
             )
             for precision in BOTH
         }
         # (bf16 with - bf16 without) - (fp32 with - fp32 without), halved by the means of the two sides
-        comparisons["half"] = Comparison(
+        comparisons["half"] = (
             [f"bf16 {arm}" for arm in contrast.with_it] + [f"fp32 {arm}" for arm in contrast.without],
             [f"bf16 {arm}" for arm in contrast.without] + [f"fp32 {arm}" for arm in contrast.with_it],
         )
-        effects = analysed(sums, comparisons, study)
+        effects = analysed(sums, comparisons)
         half = effects["half"]
         ends = half.interval95
         twice = None if ends is None else type(ends)(2 * ends.low, 2 * ends.high)
@@ -231,12 +234,13 @@ def of_both(fp32: StudyResults, bf16: StudyResults) -> dict:
     return sums
 
 
-def analysed(sums: Mapping, comparisons: Mapping[str, Comparison], study: Study) -> dict[str, Effect]:
-    """Each comparison's effect, each with its own noise alone: no pool stands behind a difference of precisions."""
-    thresholds = study_thresholds(study)
-    effects: dict[str, Effect] = {}
-    for name, each in comparisons.items():
-        effects |= analyse_comparisons(sums, {name: each}, thresholds, "lower").effects
+def analysed(sums: Mapping, comparisons: Mapping[str, Comparison]) -> dict[str, Effect]:
+    """The mean of one group of arms minus that of another, paired by the seeds that all have."""
+    effects = {}
+    for name, (with_it, without) in comparisons.items():
+        seeds = tuple(sorted(set.intersection(*(set(sums[arm].seeds) for arm in (*with_it, *without)))))
+        mean = [np.mean([sums[arm].of_seeds(seeds) for arm in side], axis=0) for side in (with_it, without)]
+        effects[name] = mean_effect(name, ArmResult(seeds, mean[0] - mean[1], sums[with_it[0]].counts))
     return effects
 
 

@@ -25,7 +25,7 @@ _CHECKPOINT = "checkpoint"
 """Tag of a trial's run: where its checkpoint is, as MLflow addresses artifacts; a control's is stored by one study."""
 _VERDICT = "verdict"
 _KIND = {"mlflow.experimentKind": "custom_model_development"}
-_OURS = re.compile(r"mlflow\.|(delta_nats|interval95|p_adjusted|verdict|claim|version|numerics)\.|best_")
+_OURS = re.compile(r"mlflow\.|(delta_nats|interval95|q|verdict|claim|version|numerics)\.|best_")
 """Tags of older formats that we wrote; others are somebody's own."""
 
 Run = Any
