@@ -1,4 +1,4 @@
 """Studies that look at their results as seeds come in: what was asked for, looks taken before, arms that stop.
 
-Imports: experiment, study; reports, ablations, gonn_core.
+Imports: experiment; reports, ablations, gonn_core.
 """

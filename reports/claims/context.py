@@ -8,10 +8,10 @@ from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, Study
 from gonn_core.metrics import METRICS
+from reports.claims.claimed import ClaimedEffect
 from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
-from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import Thresholds
 from reports.tables import formats

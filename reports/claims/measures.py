@@ -9,13 +9,13 @@ from ablations.claimed import conditions_of
 from gonn_core.metrics import Source
 from reports.claims.context import Answer, ClaimContext, Measured, answer, claim_evaluation, not_measured
 from reports.claims.levels import positions_level
+from reports.claims.verdicts import ClaimVerdict
 from reports.claims.weights import weights
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
 from reports.results.compare import paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
 from reports.results.group import MAIN
-from reports.stats.claim_verdicts import ClaimVerdict
 from reports.tables import formats
 from reports.tables.histories import HISTORY
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gonn_core.metrics import METRICS
 from reports.claims.context import Answer, ClaimContext, Measured
-from reports.stats.claim_verdicts import ClaimVerdict, judge_claims
+from reports.claims.verdicts import ClaimVerdict, judge_claims
 from reports.stats.verdicts import discovery_rates
 from reports.tables.verdicts import bound_text
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ablations.study import seeded
+from reports.claims.claimed import ClaimedEffect
 from reports.claims.context import Answer, ClaimContext, Measured, not_measured
+from reports.claims.verdicts import ClaimVerdict
 from reports.results.compare import by_seed_alone
-from reports.stats.claim_verdicts import ClaimVerdict
-from reports.stats.claimed_effect import ClaimedEffect
 from reports.stats.estimates import mean_effect
 from reports.tables import formats
 from reports.weights.statistics import has_weights, trained_statistic, untrained_statistic

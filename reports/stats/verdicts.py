@@ -1,4 +1,4 @@
-"""Verdicts on effects, in words: does it help? Those on claims: `reports.stats.claim_verdicts`."""
+"""Verdicts on effects, in words: does it help? Those on claims: `reports.claims.verdicts`."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

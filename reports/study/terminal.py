@@ -9,8 +9,8 @@ from rich.text import Text
 
 from gonn_core.errors import printable
 from reports.claims.context import NOT_MEASURED
+from reports.claims.verdicts import ClaimVerdict
 from reports.results.costs import busy_note
-from reports.stats.claim_verdicts import ClaimVerdict
 from reports.study.footnotes import unfinished_notes
 from reports.study.report import Report
 from reports.study.report_tables import main_table

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from ablations.study import Study
 from gonn_core.errors import UserError
 from reports.claims.findings import ClaimFinding
+from reports.claims.verdicts import ClaimVerdict
 from reports.results.compare import StudyAnalysis, study_thresholds
-from reports.stats.claim_verdicts import ClaimVerdict
 from reports.stats.estimates import Effect
 from reports.tables import formats
 from reports.worth.controls import comparison_key, samples_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from reports.stats.claimed_effect import ClaimedEffect
+from reports.claims.claimed import ClaimedEffect
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import Direction, Thresholds, measured_direction
 
