@@ -150,7 +150,7 @@ def test_the_ablation_study_has_ours_beside_the_published(reports, tables):
         for column, metric in (("accuracy", "top1"), ("rank", "rank"), ("probability", "probability")):
             found = level(nets[name], 0, metric)
             own = cells[f"{column}_ours"]
-            assert own.value == [found.mean, found.interval95.low, found.interval95.high]
+            assert own.value == [found.delta, found.interval95.low, found.interval95.high]
             assert set(own.trials) == {trial.id for trial in nets[name].trials} and own.evaluation == 0
         assert cells["ours"].text == f"{name} (cpu, kgs, 100k, 3 seeds)"
     (ko,) = rows(table, excluded="Ko")
@@ -175,7 +175,7 @@ def test_curves_have_the_nets_of_the_card_in_either_state(reports, tables):
     assert any("ResNet 3 blocks of 32 trained on cross entropy, cpu budget, kgs" in note for note in table.notes)
     # Errors of a net with three planes are over them, as the document's (Fig. 9).
     net = next(net for net in measured_nets([each.results for each in reports]) if "three" in net.label)
-    first, over = (level(net, 0, metric).mean for metric in ("squared_error", "squared_error_planes"))
+    first, over = (level(net, 0, metric).delta for metric in ("squared_error", "squared_error_planes"))
     (three,), (one,) = (rows(table, figure=figure, measure="test error") for figure in ("9", "10"))
     assert over == pytest.approx(first + 0.2) and three["here"].value[0] == over
     assert one["here"].value == without["here"].value  # of one plane
@@ -188,7 +188,7 @@ def test_gains_have_the_effect_of_the_card_with_its_cost(reports, tables):
     (cells,) = rows(tables["gains-lczero"], change="additive logit gating")
     effect = lczero.analyses[0, "top1"].effect("additive_gate")
     assert cells["delta"].value[0] == effect.delta and cells["delta"].evaluation == 0
-    assert cells["ours"].text == "additive_gate on lczero-s (cpu, kgs), 3 seeds" and cells["flops"].value >= 1
+    assert cells["ours"].text == "additive_gate on lczero-s (cpu, kgs), 3 and 3 runs" and cells["flops"].value >= 1
     (smolgen,) = rows(tables["gains-lczero"], change="smolgen", gain="'2%")
     assert smolgen["ours"].text == f"{NOT_HERE}: make ablation NAME=smolgen" and smolgen["delta"].text == "–"
     assert len(rows(tables["gains-go_nn"], change="ELU", ours="elu on go-nn (cpu, kgs)")) == 2
