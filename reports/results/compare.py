@@ -94,7 +94,7 @@ def analyse_study(
     if results.unjudged is not None:
         effects, at_base = ({card: replace(each, p=None) for card, each in of.items()} for of in (effects, at_base))
     elif study.looks is not None:
-        effects, at_base = (repeated(results, of, metric, reference) for of in (effects, at_base))
+        effects, at_base = repeated(results, [effects, at_base], metric, reference)
     effects, at_base = with_q(effects, thresholds), with_q(at_base, thresholds)
     verdicts = {
         card: results.unjudged or judge_effect(each, better, thresholds)

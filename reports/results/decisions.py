@@ -52,10 +52,10 @@ def _look(results: StudyResults, number: int) -> Look:
     group, reference = own_group(results), study.evaluations[MAIN]
     found = {each.card: group.effect(study, each, "nats", reference) for each in study.contrasts}
     effects = {card: each[0] for card, each in found.items() if not isinstance(each, str)}
-    effects = with_q(repeated(results, effects, "nats", reference), thresholds)
-    cards = {}
+    (effects,) = repeated(results, [effects], "nats", reference)
+    effects, ended, cards = with_q(effects, thresholds), _ended(results.looks), {}
     for card, effect in effects.items():
-        if card in _ended(results.looks):
+        if card in ended:
             continue
         decision: Decision = "goes on"
         if effect.q is not None and effect.q <= thresholds.alpha and effect.delta != 0:
@@ -69,24 +69,26 @@ def _look(results: StudyResults, number: int) -> Look:
 
 
 def repeated(
-    results: StudyResults, effects: Mapping[str, Effect], metric: str, reference: EvaluationRef
-) -> dict[str, Effect]:
-    """Effects of a study with looks, their p that of all looks together: the ordinary ones of earlier looks, from the
-    study's own trials, and the one that they have now."""
+    results: StudyResults, several: Sequence[Mapping[str, Effect]], metric: str, reference: EvaluationRef
+) -> list[dict[str, Effect]]:
+    """Effects of a study with looks by card, one or more kinds of them, their p that of all looks together: the
+    ordinary ones of earlier looks, from the study's own trials, and the one that they have now."""
     looks = results.study.looks
     assert looks is not None
-    found: dict[str, list[float]] = {card: [each.p] for card, each in effects.items() if each.p is not None}
-    earlier = [*looks.seeds[: looks.spent], *(look.seeds for look in results.looks)]
-    for seeds in earlier:
+    earlier: dict[str, list[float]] = {contrast.card: [] for contrast in results.study.contrasts}
+    for seeds in [*looks.seeds[: looks.spent], *(look.seeds for look in results.looks)]:
         group = own_group(results.first(seeds))
         for contrast in results.study.contrasts:
-            each = group.effect(results.study, contrast, metric, reference) if contrast.card in found else ""
+            each = group.effect(results.study, contrast, metric, reference)
             if not isinstance(each, str) and each[0].p is not None and each[0].n >= seeds:
-                found[contrast.card].append(each[0].p)
-    return {
-        card: replace(each, p=repeated_p(looks.seeds, found[card])) if card in found else each
-        for card, each in effects.items()
-    }
+                earlier[contrast.card].append(each[0].p)
+    return [
+        {
+            card: each if each.p is None else replace(each, p=repeated_p(looks.seeds, [each.p, *earlier[card]]))
+            for card, each in effects.items()
+        }
+        for effects in several
+    ]
 
 
 def _ended(looks: Sequence[Look]) -> dict[str, int]:

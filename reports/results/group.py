@@ -41,7 +41,7 @@ class Run(NamedTuple):
 class Pair:
     """The effect of two cards together beyond the sum of both, over all others: predicted, and as a fixed effect.
 
-    cells: (with one, with other) -> mean; q: over all pairs of the group, None of one that is not judged.
+    effect: the latter, its q over all pairs of the group; cells: (with one, with other) -> mean.
     """
 
     one: str
@@ -104,6 +104,7 @@ class Group:
         self._models: dict[tuple[str, EvaluationRef], tuple[Model | None, Mapping[tuple, int]]] = {}
         self._read: dict[tuple[str, EvaluationRef], set[int]] = {}
         self._sides: dict[tuple[str, str], tuple[Side, Side]] = {}
+        self._pairs: dict[tuple[EvaluationRef, Thresholds], tuple[Pair, ...]] = {}
 
     @property
     def studies(self) -> tuple[str, ...]:
@@ -204,9 +205,16 @@ class Group:
             return "its runs cannot be told from those of other changes, or of a seed"
         return model.effect(contrast.card, wanted), model.at_base(contrast.card, wanted)
 
-    @one_thread
     def pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
-        """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first."""
+        """Interactions on the loss of every two cards that the runs tell anything of, the largest prediction first:
+        the same for every study of the group."""
+        key = evaluation, thresholds
+        if key not in self._pairs:
+            self._pairs[key] = self._found_pairs(evaluation, thresholds)
+        return self._pairs[key]
+
+    @one_thread
+    def _found_pairs(self, evaluation: EvaluationRef, thresholds: Thresholds) -> tuple[Pair, ...]:
         model, levels = self.model("nats", evaluation)
         cards, found = self._cards(levels), list[Pair]()
         if model is None:

@@ -160,7 +160,7 @@ class Fit:
 
     @property
     def tells_pairs(self) -> bool:
-        """Whether the variance of pairs is told from the noise; else it is in that."""
+        """Whether the runs separate the variance of pairs from the noise; else the noise holds it."""
         return bool(self._parts[1].any())
 
     def _run_residuals(self) -> tuple[np.ndarray, np.ndarray]:

@@ -41,15 +41,12 @@ class Model:
     def __init__(self, design: Design, sums: np.ndarray, counts: np.ndarray):
         self.design, self._sums, self._counts = design, sums, counts
         self.values = sums.sum(1) / counts.sum()
+        self._fits: dict[Coding, Fit | None] = {}
 
     @property
     def is_mean(self) -> bool:
         """Whether effects are means over the other levels on and off."""
         return self.design.excess > 0 and self._fit("mean") is not None
-
-    @cached_property
-    def _fits(self) -> dict[Coding, Fit | None]:
-        return {}
 
     def _fit(self, coding: Coding) -> Fit | None:
         """None with too few runs, or without any noise."""

@@ -33,7 +33,7 @@ class Ratio:
 
     @property
     def text(self) -> str:
-        """`× 1.3 [1.1, 1.6]`; `about × 5.3 (beyond the curve)`; `more than × 8` where nothing is told any more."""
+        """`× 1.3 [1.1, 1.6]`; `about × 5.3 (beyond the curve)`; `more than × 8` at the end of what is read."""
         if words := self._beyond(self.value):
             return f"{words}× {_two_digits(self.value)}"
         if self.extrapolated:
