@@ -20,7 +20,7 @@ import numpy as np
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.events import Started, Tick
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.experiment.accounting import Account
+from orchestration.experiment.accounting import SlotTime
 from orchestration.runners.base import WORKER_ENVIRONMENT
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import RayRunner
@@ -116,16 +116,16 @@ def main() -> None:
 
 def _run(runner, jobs, slots: int) -> tuple[float, float, str]:
     """Wall seconds, those until the first trial was at work, and the line that a study would end with."""
-    account, began, first = Account(), time.perf_counter(), []
+    times, began, first = SlotTime(), time.perf_counter(), []
 
     def hear(event: dict) -> None:
-        account.hear(event)
+        times.hear(event)
         if event.kind == "started":
             first.append(time.perf_counter() - began)
 
     outcomes = runner.run(jobs, slots, hear)
     assert {outcome.state for outcome in outcomes} == {"done"}, outcomes
-    return time.perf_counter() - began, first[0], account.close().line
+    return time.perf_counter() - began, first[0], times.line
 
 
 if __name__ == "__main__":

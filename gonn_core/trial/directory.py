@@ -16,14 +16,16 @@ half a file. Each carries a seal that is checked where it is read; arrays of an 
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from operator import sub
 from pathlib import Path
 from typing import Literal
 
 from gonn_core.config import Strict, TrialConfig, numerics_of, parse_config, parse_model
-from gonn_core.errors import Damaged, InputError, printable_tree
+from gonn_core.errors import Damaged, InputError, printable, printable_tree
 from gonn_core.files.json_files import read_record
 from gonn_core.files.seals import checked_lines, sealed_json, sealed_lines
 from gonn_core.files.whole import sync_folder, write_whole
@@ -63,11 +65,11 @@ class TrialDirectory:
             return "running" if live_holder(self.path) else "damaged"
         except InputError:  # of another version, and whole
             return "done"
-        if not (self.path / "config.json").exists():
-            return "running" if live_holder(self.path) else "new"
         if live_holder(self.path):
             return "running"
-        return "failed" if (self.path / "failure.json").exists() else "paused"
+        if (self.path / "failure.json").exists():
+            return "failed"
+        return "paused" if (self.path / "config.json").exists() else "new"
 
     def config(self) -> dict | None:
         """config.json as a tree, None when there is none. Raises InputError for one of another format."""
@@ -125,6 +127,13 @@ class TrialDirectory:
     def write_json(self, name: str, tree: dict, lease: Lease) -> None:
         """`write` a tree as JSON with the format number."""
         self.write(name, sealed_json({"format": FORMAT, **tree}, allow_nan=False), lease)
+
+    def write_failure(self, error: str, trace: str, lease: Lease) -> None:
+        """Write failure.json: the last attempt failed. trace: the traceback, empty where there is none."""
+        now = time.time()
+        stamp = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+        tree = {"id": self.path.name, "error": printable(error, 500), "traceback": trace, "time": stamp}
+        self.write_json("failure.json", {**tree, "unix_time": now}, lease)
 
     def write_metrics(self, lines: list[dict], lease: Lease) -> None:
         """Replace metrics.jsonl."""

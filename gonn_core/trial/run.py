@@ -5,13 +5,12 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 import torch
 
-from gonn_core.errors import Damaged, InputError, UserError, printable
+from gonn_core.errors import Damaged, InputError, UserError
 from gonn_core.trial.data import TrialData
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation, make_evaluations
@@ -137,23 +136,17 @@ def _run(job: Job, directory: TrialDirectory, lease: Lease, on_progress: OnProgr
         raise
     except Exception as error:
         if not _is_full(error) and shortage(error) is None:
-            _write_failure(job, directory, lease, error)
+            _write_failure(directory, lease, error)
         raise
     total = job.config.training.samples
     on_progress(Finished(job.id, total, total, ready.get("nats"), ready["samples_per_s"], result=ready))
     return ready
 
 
-def _write_failure(job: Job, directory: TrialDirectory, lease: Lease, error: Exception) -> None:
-    tree = {
-        "id": job.id,
-        "error": printable(f"{type(error).__name__}: {error}", 500),
-        "traceback": "".join(traceback.format_exception(error)),
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "unix_time": time.time(),
-    }
+def _write_failure(directory: TrialDirectory, lease: Lease, error: Exception) -> None:
     try:
-        directory.write_json("failure.json", tree, lease)
+        trace = "".join(traceback.format_exception(error))
+        directory.write_failure(f"{type(error).__name__}: {error}", trace, lease)
     except (OSError, LeaseLost) as second:
         error.add_note(f"failure.json could not be written: {second}")
 

@@ -33,7 +33,7 @@ def import_(folder):
 
     FOLDER is a trial directory, a folder of them, or a workspace. Trials that are here already stay as they are.
     """
-    from orchestration.transfer import importing
+    from orchestration.upkeep import importing
 
     return importing.import_trials(folder)
 

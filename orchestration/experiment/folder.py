@@ -11,7 +11,6 @@ from ablations.study import Study, read_study
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.files.json_files import write_json
 from gonn_core.files.told import expected, present, tell
-from orchestration.experiment.accounting import sessions
 from reports.workspace import Workspace
 
 D = TypeVar("D", Study, Search)
@@ -42,7 +41,7 @@ class Kind(Generic[D]):
         path = self.folder(workspace, decided.id) / self.file
         try:
             if path.exists():
-                return self._read(path)
+                return self.read(path)
         except Damaged as damage:  # its id stands for all that it decides
             tell(damage, "it is written again")
         write_json(path, decided.model_dump(mode="json"))
@@ -57,14 +56,10 @@ class Kind(Generic[D]):
         experiments, again = [], "it is left out; the command that made it makes it again"
         for path in present(workspace.root / self.parent, self.file, again):
             try:
-                experiments.append(self._read(path))
+                experiments.append(self.read(path))
             except Damaged as damage:
                 tell(damage, again)
         return self._latest_last(experiments)
-
-    def _read(self, path: Path) -> D:
-        sessions(path.parent)  # no number hangs on them: what is damaged is told
-        return self.read(path)
 
     @staticmethod
     def _latest_last(experiments: Iterable[D]) -> list[D]:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from rich.console import Console
 
-from gonn_core.errors import printable
+from gonn_core.errors import UserError, printable
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Begun, Event, Mended
+from gonn_core.trial.events import Begun, Event, Failed, Mended
 from gonn_core.trial.job import Job
+from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
-from orchestration.experiment.accounting import AccountedRunner
+from orchestration.experiment.accounting import SlotTime
 from orchestration.experiment.stopping import StoppableRunner
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
 from orchestration.runners.choose import make_runner
@@ -149,14 +150,21 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
     outcomes: list[Outcome] = []
     with experiment.opened():
         aside.print(experiment.summary())
-        accounted = AccountedRunner(StoppableRunner(how.runner, how.workspace, experiment.id), experiment.folder)
+        runner, times = StoppableRunner(how.runner, how.workspace, experiment.id), SlotTime()
         unfinished = experiment.prepare(aside.print)
         follow = (lambda: tracker.follow(experiment.info())) if tracker else (lambda: None)
         follow()
         if unfinished:
             slots = min(how.slots, experiment.size) if how.slots else None
             with experiment.display() as display, tracker.following() if tracker else nullcontext():
-                outcomes = accounted.run(experiment.jobs(follow), slots, display)
+
+                def hear(event: Event) -> bool | None:
+                    times.hear(event)
+                    if isinstance(event, Failed):
+                        record_failure(TrialDirectory(how.workspace.runs / event.trial), event.message)
+                    return display(event)
+
+                outcomes = runner.run(experiment.jobs(follow), slots, hear)
         info = experiment.info()
     with moving("writing the report"):
         report = experiment.report()
@@ -165,11 +173,23 @@ def carry_out(experiment: Experiment[R], how: Execution, show: bool = True) -> R
             tracker.finish(info, report.tracked)
     if show:
         report.show(output())
-    if accounted.spent is not None and accounted.spent.slots:
-        aside.print(accounted.spent.line)
+    if times.slots:
+        aside.print(times.line)
     for line in experiment.failures(outcomes):
         print(line, file=sys.stderr)
     return Result(report, outcomes)
+
+
+def record_failure(directory: TrialDirectory, error: str) -> None:
+    """Write failure.json for a trial that could not do so itself, such as one whose process was killed. Leaves a trial
+    alone that wrote its own, is done, or is held by another process."""
+    try:
+        if directory.state() in ("new", "paused"):
+            directory.create()
+            with Lease.take(directory.path) as lease:
+                directory.write_failure(error, "", lease)
+    except (UserError, OSError, LeaseLost):
+        return  # the disk is full, or another command has begun the trial: the runner reports the error in any case
 
 
 def is_complete(job: Job) -> bool:

@@ -1,40 +1,37 @@
-"""`gonn stop`: commands of this workspace are asked to pause; their trials write checkpoints, and the same command goes
-on later.
+"""`gonn stop`: commands of this workspace are asked to pause; their trials write checkpoints, and the same command
+resumes them later.
 
-    commands/<token>.json    a command at work: its process, what it works on; its modification time is a heartbeat
-    commands/<token>.stop    the wish that it stop, which it sees at the next word of one of its trials
+    commands/<token>/lease.json    held by a command that runs (`gonn_core.trial.lease`)
+    commands/<token>/what          what it works on
+    commands/<token>/stop          written by `gonn stop`; the command sees it at the next event of its trials
 
-A wish is a file, so that it reaches commands on every machine that shares the workspace. A `python -m gonn_core.trial`
-knows no
-workspace: it gets SIGTERM, which asks for the same. Nothing is ever killed.
+Files reach commands on every machine that shares the workspace. A `python -m gonn_core.trial` knows no workspace: it
+gets SIGTERM, which asks for the same. Nothing is ever killed.
 """
 
-import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from gonn_core.errors import InputError, SettingError, UserError, printable
-from gonn_core.files.json_files import write_json
+from gonn_core.errors import SettingError, UserError, printable
+from gonn_core.files.whole import disk_error
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
-from gonn_core.trial.lease import live_holder
-from gonn_core.trial.process import Process, is_alive, this_process
+from gonn_core.trial.lease import STALE_SECONDS, Lease, live_holder
+from gonn_core.trial.process import Process, is_alive
 from orchestration.console import output
 from orchestration.runners.base import JobSource, OnEvent, Outcome, Runner
 from reports.workspace import Workspace
 
-LOOK_SECONDS = 0.5
-"""How often a command looks for the wish, at most."""
-STALE_SECONDS = 120.0
-"""Age of the heartbeat after which a command on another machine counts as dead."""
+POLL_SECONDS = 0.5
+"""How often a command looks for the request, at most."""
 PATIENCE_SECONDS = 120.0
 
 
@@ -48,57 +45,36 @@ class Stopped(UserError):
 
 
 class Command:
-    """This command, as others see it while it works; made by `at_work`."""
+    """This command, as others see it while it runs; made by `at_work`."""
 
-    def __init__(self, folder: Path, what: str):
-        self._record = folder / f"{uuid.uuid4().hex}.json"
-        self._wish = self._record.with_suffix(".stop")
+    def __init__(self, folder: Path):
+        self._request = folder / "stop"
         self._next, self._stop_requested = 0.0, False
-        write_json(
-            self._record,
-            {
-                "process": this_process()._asdict(),
-                "what": what,
-                "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            },
-        )
 
     @property
     def stop_requested(self) -> bool:
-        """Whether it is to stop; looks at most every half second, and shows that it lives."""
+        """Whether it is to stop; looks at most every half second."""
         if not self._stop_requested and time.monotonic() >= self._next:
-            self._next = time.monotonic() + LOOK_SECONDS
-            self._stop_requested = self._wish.exists()
-            try:
-                os.utime(self._record)
-            except OSError:
-                pass  # removed by hand, or a file system that is away for a moment: nothing depends on it here
+            self._next = time.monotonic() + POLL_SECONDS
+            self._stop_requested = self._request.exists()
         return self._stop_requested
-
-    def listening(self, on_event: OnEvent) -> OnEvent:
-        """`on_event` that also asks for a pause once the command is to stop."""
-
-        def hear(event: Event) -> bool:
-            go_on = on_event(event) is not False
-            return go_on and not self.stop_requested
-
-        return hear
-
-    def close(self) -> None:
-        """The command has ended."""
-        for path in (self._wish, self._record):
-            path.unlink(missing_ok=True)
 
 
 @contextmanager
 def at_work(workspace: Workspace, what: str) -> Iterator[Command]:
-    """While this is entered, `gonn stop` finds the command; `what` it works on: the id of a study or a search,
-    or a match."""
-    command = Command(_folder(workspace), what)
+    """While this is entered, `gonn stop` finds the command. what: the id of a study or search, or a match."""
+    folder = _commands(workspace) / uuid.uuid4().hex
     try:
-        yield command
+        folder.mkdir(parents=True)
+        (folder / "what").write_text(what, encoding="utf-8")
+        lease = Lease.take(folder)
+    except OSError as error:
+        raise disk_error(folder.parent, error) from None
+    try:
+        with lease:
+            yield Command(folder)
     finally:
-        command.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class StoppableRunner:
@@ -110,9 +86,12 @@ class StoppableRunner:
     def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
         """See `Runner.run`. Raises Stopped when asked to, after every trial has its checkpoint."""
         with at_work(self._workspace, self._what) as command:
-            outcomes = self._runner.run(
-                _until(jobs, lambda: command.stop_requested), slots, command.listening(on_event)
-            )
+
+            def hear(event: Event) -> bool:
+                resumes = on_event(event) is not False
+                return resumes and not command.stop_requested
+
+            outcomes = self._runner.run(_until(jobs, lambda: command.stop_requested), slots, hear)
             if command.stop_requested:
                 raise Stopped
             return outcomes
@@ -145,116 +124,88 @@ def _some(jobs: JobSource, over: Callable[[], bool]) -> Iterator[Job | None]:
 
 
 @dataclass(frozen=True)
-class AtWork:
+class Running:
     """A command, or a lone trial, that somebody runs in this workspace."""
 
     what: str
+    folder: Path
+    """Has its lease."""
     process: Process
-    record: Path | None
-    """None for a lone trial."""
+    is_command: bool
 
     @property
     def description(self) -> str:
-        """One phrase for eyes."""
+        """One phrase for a terminal."""
         return f"{printable(self.what, 120)} (process {self.process.pid} on {printable(self.process.host, 60)})"
 
     def request_stop(self) -> None:
         """Ask it to stop."""
-        if self.record is not None:
-            self.record.with_suffix(".stop").touch()
-        elif is_alive(self.process):
-            try:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            if self.is_command:
+                (self.folder / "stop").touch()
+            elif is_alive(self.process):
                 os.kill(self.process.pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass  # it has just ended
 
-    def over(self) -> bool:
-        """Whether it has ended."""
-        return _is_dead(self.process, self.record) or (self.record is not None and not self.record.exists())
+    def has_ended(self) -> bool:
+        """Whether it no longer holds its lease."""
+        holder = live_holder(self.folder)
+        return holder is None or holder.process != self.process
 
 
 def stop(study: str | None, patience: float = PATIENCE_SECONDS) -> int:
-    """Ask what works in this workspace, or on the study whose id begins so, to stop; waits until it has. 1 when
-    something goes on.
+    """Ask what runs in this workspace, or works on the study whose id begins so, to stop; waits until it has. 1 when
+    something still runs after `patience` seconds.
 
     Raises SettingError (STUDY) when nothing works on it.
     """
     workspace, console = Workspace.here(), output()
     running = everything_at_work(workspace)
-    chosen = [each for each in running if study is None or each.what.startswith(study)]
+    chosen = [command for command in running if study is None or command.what.startswith(study)]
     if not chosen:
         if study is not None:
-            raise SettingError(
-                "STUDY",
-                study,
-                "no command works on it",
-                sorted({each.what for each in running}) or "none: nothing is running",
-            )
+            ids = sorted({command.what for command in running})
+            raise SettingError("STUDY", study, "no command works on it", ids or "none: nothing is running")
         console.print(f"nothing is running in {workspace.root}")
         return 0
-    for each in chosen:
-        each.request_stop()
-        console.print(f"asked to stop: {each.description}")
+    for command in chosen:
+        command.request_stop()
+        console.print(f"asked to stop: {command.description}")
     end = time.monotonic() + patience
-    while (left := [each for each in chosen if not each.over()]) and time.monotonic() < end:
+    while (left := [command for command in chosen if not command.has_ended()]) and time.monotonic() < end:
         time.sleep(0.2)
-    for each in left:
+    for command in left:
         console.print(
-            f"still at work after {patience:.0f} s: {each.description}; it stops at the next word of its trials"
+            f"still at work after {patience:.0f} s: {command.description}; it stops at the next event of its trials"
         )
-    for each in chosen:
-        if each not in left:
-            console.print(f"stopped: {each.description}")
+    for command in chosen:
+        if command not in left:
+            console.print(f"stopped: {command.description}")
     return 1 if left else 0
 
 
-def everything_at_work(workspace: Workspace) -> list[AtWork]:
-    """Commands of the workspace, on any machine, and lone trials of this machine; records of commands that were killed
+def everything_at_work(workspace: Workspace) -> list[Running]:
+    """Commands of the workspace, on any machine, and lone trials of this machine; folders of commands that were killed
     are removed."""
     running = []
-    for path in sorted(_folder(workspace).glob("*.json")):
-        each = _read(path)
-        if each is None or _is_dead(each.process, path):
-            for gone in (path.with_suffix(".stop"), path):
-                gone.unlink(missing_ok=True)
-        else:
-            running.append(each)
-    own = {each.process.pid for each in running}
+    for folder in sorted(_commands(workspace).glob("*/")):
+        with suppress(FileNotFoundError):  # it has just ended
+            if (holder := live_holder(folder)) is not None:
+                what = (folder / "what").read_text(encoding="utf-8", errors="replace")
+                running.append(Running(what, folder, holder.process, True))
+            elif time.time() - folder.stat().st_mtime > STALE_SECONDS:  # else it may be about to take its lease
+                shutil.rmtree(folder, ignore_errors=True)
+    commands = {command.process.pid for command in running}
     for path in sorted(workspace.runs.glob("*/lease.json")):
         holder = live_holder(path.parent)
-        if (
-            holder is not None
-            and is_alive(holder.process)
-            and holder.process.pid not in own
-            and "gonn_core.trial" in _command_line(holder.process.pid)
-        ):
-            running.append(AtWork(path.parent.name, holder.process, None))
+        if holder is None or not is_alive(holder.process) or holder.process.pid in commands:
+            continue
+        if "gonn_core.trial" in _command_line(holder.process.pid):
+            running.append(Running(path.parent.name, path.parent, holder.process, False))
     return running
 
 
-def _folder(workspace: Workspace) -> Path:
+def _commands(workspace: Workspace) -> Path:
     return workspace.root / "commands"
-
-
-def _read(path: Path) -> AtWork | None:
-    """A command's record; None when it has just gone. Raises InputError for a file that is none."""
-    try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-        return AtWork(str(tree["what"]), Process(**tree["process"]), path)
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(path, f"not the record of a command ({error}); remove it") from None
-
-
-def _is_dead(process: Process, record: Path | None) -> bool:
-    alive = is_alive(process)
-    if alive is not None:
-        return not alive
-    try:
-        return record is None or time.time() - record.stat().st_mtime > STALE_SECONDS
-    except FileNotFoundError:
-        return True
 
 
 def _command_line(pid: int) -> str:

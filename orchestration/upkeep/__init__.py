@@ -1,4 +1,4 @@
-"""The state of a workspace and what may go: `gonn status`, `gonn clean`.
+"""The state of a workspace, what may go, and trials from other machines: `gonn status`, `gonn clean`, `gonn import`.
 
 Imports: experiment, orchestration, search, study; reports, ablations, gonn_core.
 """

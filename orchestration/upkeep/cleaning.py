@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
+from rich.filesize import decimal
 from rich.table import Table
 
 from gonn_core.errors import printable
@@ -53,14 +54,14 @@ def clean(yes: bool, stores: bool) -> int:
     table = Table("folder", "what", "size", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[2].justify = "right"
     for folder in folders:
-        table.add_row(str(folder.path.relative_to(workspace.root)), folder.what, size_text(folder.bytes))
+        table.add_row(str(folder.path.relative_to(workspace.root)), folder.what, decimal(folder.bytes))
     console.print(table)
     if not yes:
-        total, command = size_text(sum(folder.bytes for folder in folders)), "gonn clean --yes" + " --stores" * stores
+        total, command = decimal(sum(folder.bytes for folder in folders)), "gonn clean --yes" + " --stores" * stores
         console.print(f"{len(folders)} folders, {total}; nothing was removed. {command} removes them")
         return 0
     removed = [folder for folder in folders if _remove(folder.path)]
-    console.print(f"{len(removed)} folders removed, {size_text(sum(folder.bytes for folder in removed))}")
+    console.print(f"{len(removed)} folders removed, {decimal(sum(folder.bytes for folder in removed))}")
     for folder in folders:
         if folder not in removed:
             console.print(f"{folder.path}: kept, a command has begun to work on it")
@@ -80,7 +81,7 @@ def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
     referred |= {tried.trial for search in searches for tried in tried_rates(workspace, search)}
     referred |= _players(workspace) | committed_jobs()
     trials = list(_trials(workspace, referred, search_ids))
-    unwanted = [Unused(path, what, size(path)) for path, what in trials if what is not None]
+    unwanted = [Unused(path, what, _bytes(path)) for path, what in trials if what is not None]
     unwanted += _reports(workspace, {study.id for study in studies} | search_ids)
     if stores:
         configs = [config for path, what in trials if what is None and (config := _config(path)) is not None]
@@ -133,10 +134,10 @@ def _reports(workspace: Workspace, known: set[str]) -> Iterator[Unused]:
         if path.name not in known and (path / "report.json").is_file() and (path / "manifest.json").is_file():
             tree = read_json(path / "report.json")
             if isinstance(tree, dict) and isinstance(tree.get("study"), dict) and tree["study"].get("id") == path.name:
-                yield Unused(path, "report of a study that is gone", size(path))
+                yield Unused(path, "report of a study that is gone", _bytes(path))
     for path in _folders(workspace.out / "probes"):
         if _TRIAL.fullmatch(path.name) and not (workspace.runs / path.name).exists():
-            yield Unused(path, "boards of a trial that is gone", size(path))
+            yield Unused(path, "boards of a trial that is gone", _bytes(path))
 
 
 def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unused]:
@@ -155,10 +156,10 @@ def _stores(workspace: Workspace, studies, configs: list[dict]) -> Iterator[Unus
         views |= {evaluation.view for evaluation in study.evaluations} | {arm.config.data.view for arm in study.arms}
     for path in _folders(workspace.stores):
         if _DIGEST.fullmatch(path.name) and path.name not in names and (path / "manifest.json").is_file():
-            yield Unused(path, "position store of no trial", size(path))
+            yield Unused(path, "position store of no trial", _bytes(path))
     for path in _folders(workspace.stores / "views"):
         if (path / "views.json").is_file() and not views & set(read_json(path / "views.json")["digests"].values()):
-            yield Unused(path, "views of no trial", size(path))
+            yield Unused(path, "views of no trial", _bytes(path))
 
 
 def _folders(parent: Path) -> list[Path]:
@@ -184,17 +185,7 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def size(path: Path) -> int:
-    """Bytes of the files below a folder; links count nothing."""
-    return sum(
-        file.stat(follow_symlinks=False).st_size for file in path.rglob("*") if file.is_file() and not file.is_symlink()
-    )
-
-
-def size_text(count: float) -> str:
-    """A size for eyes: 512 B, 1.5 MB, 2.0 GB."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
+def _bytes(path: Path) -> int:
+    """Bytes of the files below a folder, without links."""
+    files = (file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
+    return sum(file.stat(follow_symlinks=False).st_size for file in files)

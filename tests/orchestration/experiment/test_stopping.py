@@ -114,20 +114,22 @@ def test_nothing_to_stop(workspace, capsys):
 def test_commands_that_were_killed_are_forgotten(workspace):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    folder = workspace.root / "commands"
-    folder.mkdir()
-    here = this_process()
+    here, commands = this_process(), workspace.root / "commands"
 
-    def write(name, process):
-        (folder / name).write_text(json.dumps({"process": process, "what": "x", "started": ""}))
+    def write(name, process, age=0.0):
+        (commands / name).mkdir(parents=True)
+        (commands / name / "what").write_text(name)
+        (commands / name / "lease.json").write_text(json.dumps({"token": name, "process": process._asdict()}))
+        for path in (commands / name / "lease.json", commands / name):
+            os.utime(path, (time.time() - age,) * 2)
 
-    write("dead.json", here._replace(pid=gone.pid)._asdict())
-    write("later.json", here._replace(started="1")._asdict())
-    write("elsewhere.json", here._replace(machine="another")._asdict())
-    write("silent.json", here._replace(machine="another")._asdict())
-    os.utime(folder / "silent.json", (1, 1))
-    assert [each.record.name for each in everything_at_work(workspace)] == ["elsewhere.json"]
-    assert [path.name for path in folder.iterdir()] == ["elsewhere.json"]
+    write("dead", here._replace(pid=gone.pid), age=100.0)
+    write("dead a moment ago", here._replace(pid=gone.pid))
+    write("later", here._replace(started="1"), age=100.0)
+    write("elsewhere", here._replace(machine="another"))
+    write("silent", here._replace(machine="another"), age=100.0)
+    assert [command.what for command in everything_at_work(workspace)] == ["elsewhere"]
+    assert sorted(path.name for path in commands.iterdir()) == ["dead a moment ago", "elsewhere"]
 
 
 def test_a_worker_of_somebody_else_gets_no_signal(workspace):

@@ -154,16 +154,6 @@ def test_a_study_that_cannot_be_read_stops_it(home, capsys):
     assert (home / "runs" / LEFT).exists()
 
 
-def test_sizes_for_eyes():
-    assert [cleaning.size_text(count) for count in (0, 999, 1500, 2_000_000, 3_100_000_000)] == [
-        "0 B",
-        "999 B",
-        "1.5 kB",
-        "2.0 MB",
-        "3.1 GB",
-    ]
-
-
 def test_who_played_is_kept(home):
     assert LEFT in {each.path.name for each in cleaning.unused(Workspace(home))}
     match = write_match(home / "matches", ENGINE, net(LEFT), won(1, 1))

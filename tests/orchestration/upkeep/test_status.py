@@ -1,20 +1,18 @@
 """`gonn status`: trials by state, what runs and for how long, what failed; on directories made by hand."""
 
-import json
 import os
 
 import pytest
 from rich.console import Console
 
 from ablations.search import Tried
+from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.process import this_process
-from orchestration.experiment.accounting import add_session
+from orchestration.experiment.pipeline import record_failure
+from orchestration.experiment.stopping import at_work
 from orchestration.search.folder import keep_search, search_folder
-from orchestration.study.folder import study_folder
-from orchestration.upkeep import states
 from orchestration.upkeep import status as status_view
-from orchestration.upkeep.states import ExperimentState, Reader, TrialState
-from orchestration.upkeep.status import print_status
+from orchestration.upkeep.status import ExperimentState, Reader, TrialState, print_status
 from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
@@ -36,13 +34,7 @@ def study(home):
     write_trial(home.runs / running.trial, "running", points=2)
     os.utime(home.runs / running.trial / "metrics.jsonl", (1000.0, 1000.0))
     fail_trial(made, failed, "Diverged: training loss is nan at 300 samples")
-    add_session(
-        study_folder(home, made.study.id),
-        {
-            "unix_time": 2000.0,
-            "errors": {done.trial: None, died.trial: "the worker process was killed by SIGKILL, 2 times"},
-        },
-    )
+    record_failure(TrialDirectory(home.runs / died.trial), "the worker process was killed by SIGKILL, 2 times")
     return made.study
 
 
@@ -53,16 +45,6 @@ def test_trials_of_a_study(home, study):
     assert running.where.startswith(f"{os.getpid()} on ")
     assert (failed.state, failed.error) == ("failed", "Diverged: training loss is nan at 300 samples")
     assert (died.state, died.error) == ("failed", "the worker process was killed by SIGKILL, 2 times")
-
-
-def test_an_error_is_old_once_a_later_command_began_the_trial(home, study):
-    died = study.trials[3].trial
-    write_trial(home.runs / died, "paused", points=1)
-    os.utime(home.runs / died / "config.json", (1999.0, 1999.0))
-    assert Reader(home).study(study).trials[3].state == "failed"
-    os.utime(home.runs / died / "config.json", (2001.0, 2001.0))
-    trial = Reader(home).study(study).trials[3]
-    assert (trial.state, trial.samples) == ("paused", 10)
 
 
 def test_an_estimate_stops_at_the_last_sample(home, study):
@@ -100,7 +82,7 @@ def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
         Tried(2, 0.5, "pruned", "c" * 16, None, {}),
         Tried(3, 0.2, "running", "d" * 16, None, {}),
     ]
-    monkeypatch.setattr(states, "tried_rates", lambda workspace, search: tried)
+    monkeypatch.setattr(status_view, "tried_rates", lambda workspace, search: tried)
     (home.runs / ("a" * 16)).mkdir(parents=True)
     (home.runs / ("a" * 16) / "result.json").write_text("{}")
     write_trial(home.runs / ("d" * 16), "paused", points=2)
@@ -110,14 +92,11 @@ def test_a_search_counts_rates_given_up_and_rates_to_come(home, monkeypatch):
 
 
 def test_what_is_missing_or_damaged_of_a_search_is_named(home, capsys, caplog):
-    """The numbers of its trials come from its journal, none from sessions.json."""
     search = keep_search(home, made_search(trials=6))
     folder = search_folder(home, search.id)
-    (folder / "sessions.json").write_text("{")
     assert printed(capsys)[1].split() == [search.id, "0/6", "6"]
-    assert f"{folder}/sessions.json: not a JSON file" in caplog.text
     assert f"{folder}/journal.log: it is missing; no rates are known; the same `gonn search run`" in caplog.text
-    (folder / "search.json").unlink()
+    (folder / "search.json").rename(folder / "another file")
     printed(capsys)
     assert f"{folder}/search.json: it is missing; it is left out" in caplog.text
 
@@ -154,10 +133,8 @@ def test_eighty_columns_are_enough(home, study, monkeypatch, capsys):
 
 
 def test_commands_at_work_are_told(home, study, capsys):
-    record = {"process": this_process()._asdict(), "what": study.id, "started": "2026-01-02T03:04:05+00:00"}
-    (home.root / "commands").mkdir()
-    (home.root / "commands" / "x.json").write_text(json.dumps(record))
-    assert f"at work: {study.id} (process {os.getpid()} on " in "\n".join(printed(capsys))
+    with at_work(home, study.id):
+        assert f"at work: {study.id} (process {os.getpid()} on " in "\n".join(printed(capsys))
 
 
 def test_trials_of_no_study_are_counted(home, study, capsys):
