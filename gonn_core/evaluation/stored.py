@@ -3,21 +3,27 @@
 The JSON file has a seal and holds the digest of the arrays (`arrays`). Files written before policies were read in more
 than one way, before more than nats and rank was kept, or before there were digests are read as they are; of the last
 the means are compared with the arrays.
+
+In place of the .npz file there may be eval/<id>.sums, every metric summed by game, whose digest the JSON file then also
+holds (`sums`): `scripts.pack` stores trials like that. Reports read both forms alike.
 """
 
 import io
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from gonn_core.errors import Damaged
-from gonn_core.evaluation.derived import VALUES
+from gonn_core.errors import Damaged, InputError
+from gonn_core.evaluation.derived import VALUES, by_move_number
 from gonn_core.evaluation.metrics import GameIndex, GameSums, Scores
 from gonn_core.evaluation.reading import Reading
+from gonn_core.evaluation.sums import RANKS, Sums, pack_sums, unpack_sums
 from gonn_core.files.json_files import read_record
 from gonn_core.files.seals import digest_of, sealed_json
 from gonn_core.files.verified import verify_once
@@ -45,6 +51,10 @@ _SUMMARY = (
     "requests",
 )
 
+SUMS = ".sums"
+"""Suffix of a file of sums by game."""
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -54,20 +64,46 @@ class Evaluation:
 
     summary: dict
     path: Path = field(repr=False)
-    """The .npz file."""
+    """The .npz file, or the file of sums."""
+
+    @property
+    def compact(self) -> bool:
+        """Whether only sums by game are stored, not the values of every position."""
+        return self.path.suffix == SUMS
+
+    @property
+    def _digest(self) -> str | None:
+        return self.summary.get("sums" if self.compact else "arrays")
+
+    def _read(self, unpack: Callable[[bytes], T]) -> T:
+        try:
+            data = self.path.read_bytes()
+            if self._digest is not None and digest_of(data) != self._digest:
+                raise Damaged(self.path, f"damaged: not the arrays that were written; {AGAIN}")
+            return unpack(data)
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+            raise Damaged(self.path, f"not a readable evaluation ({error}); {AGAIN}") from None
 
     @cached_property
     def _arrays(self) -> dict[str, np.ndarray]:
-        try:
-            data = self.path.read_bytes()
-            digest = self.summary.get("arrays")
-            if digest is not None and digest_of(data) != digest:
-                raise Damaged(self.path, f"damaged: not the arrays that were written; {AGAIN}")
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-            raise Damaged(self.path, f"not a readable evaluation ({error}); {AGAIN}") from None
-        return arrays
+        if self.compact:
+            raise InputError(self.path, "holds sums by game only, not the values of single positions")
+        return self._read(_unpack_arrays)
+
+    @property
+    def sums(self) -> Sums:
+        """Every metric summed by game. Raises Damaged for a file that is missing or damaged."""
+        if self.compact:
+            return self._read(unpack_sums)
+        by_metric = {metric: sums for metric in VALUES if (sums := self.game_sums(metric)) is not None}
+        first = by_metric["nats"]
+        return Sums(
+            games=first.games,
+            counts=first.counts,
+            by_metric={metric: sums.sums for metric, sums in by_metric.items()},
+            guesses=np.bincount(self.scores.rank.astype(np.int64), minlength=RANKS),
+            moves=by_move_number(self),
+        )
 
     def _compare_means(self, arrays: dict[str, np.ndarray]) -> None:
         scores = Scores(**{name: arrays[name] for name in Scores._fields if name in arrays})
@@ -81,12 +117,15 @@ class Evaluation:
         for arrays that are missing."""
 
         def compare(name: str) -> None:
-            arrays = self._arrays
-            if "arrays" not in self.summary:
-                self._compare_means(arrays)
+            if self.compact:
+                self._read(unpack_sums)
+            elif self._digest is None:
+                self._compare_means(self._arrays)
+            else:
+                _ = self._arrays
 
         try:
-            against = self.summary.get("arrays") or " ".join(str(self.summary[name]) for name in SUMMARISED)
+            against = self._digest or " ".join(str(self.summary[name]) for name in SUMMARISED)
             verify_once(self.path.parent, {self.path.name: against}, compare)
         except OSError as error:
             raise Damaged(self.path, f"not a readable evaluation ({error.strerror or error}); {AGAIN}") from None
@@ -131,12 +170,19 @@ class Evaluation:
 
     def game_sums(self, metric: str) -> GameSums | None:
         """`metric` summed over each game's positions; None as above."""
+        if self.compact:
+            return self.sums.of(metric)
         values = self.position_values(metric)
         return None if values is None else self._by_game(values)
 
     @cached_property
     def _by_game(self) -> GameIndex:
         return GameIndex(self.games)
+
+
+def _unpack_arrays(data: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        return {name: file[name] for name in (*_ARRAYS, *(name for name in _LATER_ARRAYS if name in file))}
 
 
 def pack_arrays(
@@ -152,6 +198,12 @@ def pack_arrays(
 def pack_summary(summary: dict) -> bytes:
     """Content of the JSON file, sealed. `summary["arrays"]`: `digest_of` of the .npz file."""
     return sealed_json(summary, allow_nan=False)
+
+
+def pack_compact(evaluation: Evaluation) -> dict[str, bytes]:
+    """Suffix -> content of the files of an evaluation in its compact form."""
+    data = pack_sums(evaluation.sums)
+    return {".json": pack_summary(evaluation.summary | {"sums": digest_of(data)}), SUMS: data}
 
 
 def load_evaluations(trial: Path | str) -> list[Evaluation]:
@@ -170,7 +222,9 @@ def whole_evaluations(trial: Path | str) -> tuple[list[Evaluation], list[Damaged
         try:
             summary = read_record(path, FORMAT, _SUMMARY)
             if summary is not None:
-                evaluations.append(Evaluation(summary, path.with_suffix(".npz")).checked())
+                arrays = path.with_suffix(".npz")
+                compact = "sums" in summary and not arrays.exists()
+                evaluations.append(Evaluation(summary, path.with_suffix(SUMS) if compact else arrays).checked())
         except Damaged as damage:
             damages.append(Damaged(damage.path, damage.problem.removesuffix(again) + again))
     return evaluations, damages

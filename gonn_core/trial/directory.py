@@ -4,7 +4,7 @@
     checkpoint.safetensors        weights, momentum and counters: everything needed to go on
     snapshots/<samples>.safetensors   weights alone; the one at the last sample is the trained net
     metrics.jsonl                 one line per progress point
-    eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position
+    eval/<id>.json, eval/<id>.npz an evaluation: means, and metrics of every position (eval/<id>.sums: by game)
     probes/<id>.json, probes/<id>.npz   answers to a suite of test positions, once `gonn probe` was run
     result.json                   written last: the trial is done; `trained_as`: the trial whose weights were taken over
     failure.json                  the traceback of the last attempt, when it failed

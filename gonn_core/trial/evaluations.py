@@ -82,7 +82,7 @@ def make_evaluations(
             progress = _progress_callback(job, request, resolved["samples"], on_progress)
             answers = Answers(net, maker, threads, progress, reading, "future" in extras)
             full = _whole(directory, evaluation_id(digest, view.digest, "full", reading))
-            known = None if full is None else full.scores
+            known = None if full is None or full.compact else full.scores
             answered = partial(answer, answers, job.config.features, view.rows, request.history, known)
             summary = _make(identity, answered, data.store, view, directory, lease)
             summary |= {"weights": digest, "samples": resolved["samples"], "split": request.split, "view": request.view}

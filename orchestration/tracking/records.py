@@ -227,8 +227,8 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
         summary = evaluation.summary
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
         other = "" if evaluation.reading == usual else f"{read}_"
-        values = {name: evaluation.position_values(name) for name in OF_POSITIONS}
-        means = {name: float(each.mean()) for name, each in values.items() if each is not None}
+        known = {name: sums for name in OF_POSITIONS if (sums := evaluation.game_sums(name)) is not None}
+        means = {name: float(sums.sums.sum() / sums.counts.sum()) for name, sums in known.items()}
         means |= {name: summary[name] for name in SUMMARISED}
         prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
         point = points.setdefault((summary["samples"], prefix), {})

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gonn_core.errors import Damaged, InputError
 from gonn_core.evaluation import derived
 from gonn_core.evaluation.derived import VALUES
-from gonn_core.evaluation.stored import Evaluation, load_evaluations
+from gonn_core.evaluation.stored import Evaluation, load_evaluations, pack_compact, whole_evaluations
 from gonn_core.metrics import METRICS
 from reports.results import sums
 from reports.results.decisions import load_results
@@ -55,7 +56,7 @@ def test_sums_are_those_of_the_positions(made, kept):
             found.guesses.sum() == evaluation.summary["positions"]
             and found.guesses[0] == found.game_sums("top1").sums.sum()
         )
-        assert "_arrays" not in vars(found), "the positions are forgotten again"
+        assert "_arrays" not in vars(found), "the positions are not kept in memory"
 
 
 def test_kept_sums_are_read_without_the_positions(made):
@@ -99,7 +100,43 @@ def test_metrics_that_are_not_held_and_damaged_files(made):
         found.game_sums("nosuch")
 
 
+def compact(made: Made) -> None:
+    """Store all evaluations with their sums in place of the positions."""
+    for trial in made.runs.iterdir():
+        for evaluation in load_evaluations(trial):
+            for suffix, data in pack_compact(evaluation).items():
+                evaluation.path.with_suffix(suffix).write_bytes(data)
+            evaluation.path.unlink()
+
+
+def test_a_compact_evaluation_has_the_sums_of_its_positions(made):
+    full = [(evaluation, evaluation.sums) for evaluation in evaluations(made)]
+    compact(made)
+    for (evaluation, expected), stored in zip(full, evaluations(made), strict=True):
+        assert stored.compact and not evaluation.compact
+        for metric in VALUES:
+            mine, theirs = stored.game_sums(metric), expected.of(metric)
+            assert mine is theirs is None or all(map(np.array_equal, mine, theirs))
+        assert np.array_equal(stored.sums.guesses, expected.guesses) and stored.sums.moves == expected.moves
+        with pytest.raises(InputError, match="sums by game only"):
+            _ = stored.scores
+
+
+def test_damaged_or_missing_sums_are_found(made):
+    compact(made)
+    first, second, *_ = evaluations(made)
+    data = bytearray(first.path.read_bytes())
+    data[len(data) // 2] ^= 1
+    first.path.write_bytes(data)
+    second.path.unlink()
+    whole, damages = whole_evaluations(first.path.parent.parent)
+    assert [each.path.stem for each in damages] == [first.path.stem, second.path.stem]
+    assert all(isinstance(each, Damaged) for each in damages) and len(whole) == len(made.study.evaluations) - 2
+
+
 def test_reports_are_the_same_byte_for_byte(made):
+    """Without and with the cache, and from compact trials."""
+
     def report(cache: Path | None, out: str) -> dict[str, bytes]:
         write_report(
             made.study,
@@ -113,6 +150,9 @@ def test_reports_are_the_same_byte_for_byte(made):
     plain = report(None, "plain")
     assert report(made.folder / "sums", "kept") == plain == report(made.folder / "sums", "kept")
     assert len(list((made.folder / "sums").glob("*.sums"))) == len(made.study.trials) * len(made.study.evaluations)
+    compact(made)
+    sums._read_sums.cache_clear()
+    assert report(None, "compact") == plain
 
 
 def test_a_figure_is_drawn_again_only_when_something_changed(made, monkeypatch):
