@@ -2,5 +2,5 @@
 
 No training code.
 
-Imports: catalogue, data; gonn_core.
+Imports: catalogue, data, screens; gonn_core.
 """

@@ -6,26 +6,27 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ablations.schema import budget_label
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, with_values
-from gonn_core.errors import Damaged, InputError, printable, printable_tree
+from gonn_core.errors import Damaged, InputError, SettingError, printable, printable_tree
 from gonn_core.files.json_files import read_json
+from gonn_core.metrics import METRICS
 from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.settings.training import Precision
 
 FORMAT: Final = 1
 
 _GONE: Final = {"outlier_ratio": 10.0, "outlier_level": 0.01}
-"""Thresholds of version 0.1 that there are no more: they stay in ids, for verdicts are made anew from trials, and a
-study keeps its id when the rules by which it is judged get better."""
+"""Withdrawn thresholds. They stay in ids: verdicts are recomputed from trials, so a study keeps its id when the rules
+that judge it improve."""
 _NEW: Final = {"noise_weight": 2.0}
-"""Later thresholds, at the values at which they leave ids as they were."""
+"""Later thresholds, with the values that leave ids unchanged."""
 
 FolderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9_+.-]*$")]
 """What names a folder of a study or of a trial: nothing that leads out of the folder they are in."""
@@ -95,6 +96,47 @@ class Looks(Strict):
         return self.seeds[self.spent :]
 
 
+class Thresholds(Strict):
+    """Every number that a verdict depends on; written to the study file before its first trial.
+
+    alpha: the largest q of helps and hurts; equivalence_level: of the interval that must lie within ±delta for a claim
+    of no effect (1 - 2 alpha: two one-sided tests); min_seeds: runs on either side, below which an effect is
+    underpowered; smallest_*: the least delta by unit of the metric (nats; shares of 1, as top-1; places of the played
+    move's rank); claim_share: delta is at least this share of the claim; noise_weight: degrees of freedom that the
+    noise of other comparisons has at most against a comparison's own (`reports.stats.model`); power: see
+    `reports.stats.power`.
+    """
+
+    alpha: float = 0.05
+    equivalence_level: float = 0.90
+    min_seeds: Annotated[int, BeforeValidator(int)] = 3
+    smallest_nats: float = 0.002
+    smallest_share: float = 0.001
+    smallest_rank: float = 0.05
+    claim_share: float = 0.25
+    noise_weight: float = 2.0
+    power: float = 0.80
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_withdrawn(cls, stored: Any) -> Any:
+        """Committed studies hold two thresholds that no verdict uses now."""
+        return {k: v for k, v in stored.items() if k not in _GONE} if isinstance(stored, dict) else stored
+
+    def smallest(self, metric: str) -> float:
+        """The least difference of `metric` that counts as an effect, in its unit; SettingError for a metric without
+        one."""
+        margin = METRICS[metric].margin if metric in METRICS else None
+        if margin is None:
+            known = sorted(name for name, facts in METRICS.items() if facts.margin is not None)
+            raise SettingError("metric", metric, "no smallest effect is set for it", known)
+        return getattr(self, margin) if isinstance(margin, str) else margin
+
+    def margin(self, metric: str, claim: float | None = None) -> float:
+        """delta = max(smallest effect, |claim| / 4)."""
+        return max(self.smallest(metric), self.claim_share * abs(claim or 0.0))
+
+
 class Study(Strict):
     """Everything that was decided before the first trial."""
 
@@ -113,7 +155,7 @@ class Study(Strict):
     contrasts: tuple[Contrast, ...]
     trials: tuple[TrialRef, ...]
     evaluations: tuple[EvaluationRef, ...]
-    thresholds: dict[str, float]
+    thresholds: Thresholds
     samples: int | None = None
     """Of a trial of the control, where they are not the budget's own: then the rest of the budget, its learning rate
     too, is what it is for its own."""
@@ -190,7 +232,7 @@ def study_id(
     data: str,
     design: str,
     trials: Sequence[str],
-    thresholds: Mapping,
+    thresholds: Thresholds,
     evaluations: Sequence,
     looks: Looks | None = None,
 ) -> str:
@@ -200,7 +242,8 @@ def study_id(
     It names a folder and is typed in shells: whatever is no letter, digit or one of `_+.-` in the data's name becomes
     `_`.
     """
-    decided = {name: value for name, value in {**_GONE, **thresholds}.items() if _NEW.get(name) != value}
+    stored = {name: float(value) for name, value in thresholds.model_dump().items()}
+    decided = {name: value for name, value in {**_GONE, **stored}.items() if _NEW.get(name) != value}
     parts: list = [list(trials), decided, [e.model_dump() for e in evaluations], design]
     outcome = json.dumps(parts + ([looks.model_dump()] if looks else []), sort_keys=True)
     names = "+".join(cards) if len(cards) <= 3 else f"{cards[0]}+{len(cards) - 1}-more"

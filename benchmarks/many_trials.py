@@ -30,6 +30,7 @@ import numpy as np
 
 from ablations.data.datasets import PreparedData, load_dataset, prepare
 from ablations.registry import load_registry
+from ablations.request import Request
 from ablations.study import Study, read_study
 from gonn_core.config import canonical
 from gonn_core.errors import UserError
@@ -44,9 +45,8 @@ from gonn_core.trial import checkpoint
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease
-from orchestration.study.checking import Request, check
 from orchestration.study.folder import keep_study
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.plan import Plan, plan_of, resolve
 from reports.workspace import Workspace
 
 TARGETS = (
@@ -81,11 +81,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def plans(shape: str, studies: int, seeds: int, prepared: PreparedData, workspace: Workspace) -> Iterator[Plan]:
     """The studies of a shape, as `gonn ablate` would lay them out."""
     if shape == "wide":
-        yield lay_out(check(Request(",".join(WIDE), seeds="100")), prepared, workspace)
+        yield plan_of(resolve(Request(",".join(WIDE), seeds="100"), workspace), prepared, workspace)
         return
     for card in load_registry().cards:
         try:
-            plan = lay_out(check(Request(card, seeds=str(seeds))), prepared, workspace)
+            plan = plan_of(resolve(Request(card, seeds=str(seeds)), workspace), prepared, workspace)
         except UserError as error:
             if "DATA=" not in str(error) and "data set" not in str(error):
                 raise

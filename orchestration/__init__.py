@@ -2,5 +2,5 @@
 
 One folder a job; `console`, `progress` and `gitinfo` serve all of them.
 
-Imports: nothing of this project.
+Imports: ablations.
 """

@@ -1,9 +1,9 @@
-"""Set up `.venv` once, then go on with the command: `python3 orchestration/bootstrap.py VERB ARGS…`.
+"""Set up `.venv` once, then run a target of make: `python3 orchestration/bootstrap.py TARGET`, its settings in the
+environment.
 
-Standard library only, for any Python 3: it runs before anything is installed, also where nothing but pip is there to
-install with. `help`, `setup`, `test`, `lint` and `queue` are its own verbs, every other one is passed to the `gonn`
-command. Arguments that are empty are dropped together with the option before them, so that a Makefile can pass
-variables that the user did not set; what make was given besides is looked at by `orchestration.makefile`.
+Standard library only, for any Python 3: it runs before anything is installed, also where only pip is available to
+install with. `help`, `setup`, tests, `lint`, `queue` and `remake` are run here; every other target becomes a verb of
+`gonn` (`ablations.settings`).
 """
 
 import contextlib
@@ -19,14 +19,16 @@ import urllib.request
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
 
-from orchestration import makefile  # noqa: E402 (found once ROOT is known)
+from ablations.settings import PYTEST, TARGETS, option  # noqa: E402 (found once ROOT is on the path)
+from orchestration import makefile  # noqa: E402
 
 VENV = os.path.join(ROOT, ".venv")
 STAMP = os.path.join(VENV, ".installed")
 PYTHON = os.path.join(VENV, "bin", "python")
-MAKEFILE = os.path.join(ROOT, "Makefile")
 OLDEST, NEWEST = (3, 11), (3, 14)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+OWN = {"queue": ["scripts.gpu_queue"], "remake": ["orchestration.catalogue.generated"]}
+"""Targets that run a module of this checkout."""
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
 
 
@@ -47,8 +49,8 @@ def suitable_python():
     stop("PYTHON=%s: is Python %d.%d; valid: 3.11 to 3.14" % (sys.executable, sys.version_info[0], sys.version_info[1]))
 
 
-def wanted():
-    """What the environment is made from: a hash over the dependency files and the TORCH setting."""
+def environment_digest():
+    """Cache key of the environment: a hash over the dependency files and the TORCH setting."""
     digest = hashlib.sha256(torch_choice().encode())
     for name in ("constraints.txt", "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as file:
@@ -85,7 +87,7 @@ def torch_arguments():
     except OSError as error:
         reason = getattr(error, "reason", error)
         print(
-            "PyTorch's index of CPU builds does not answer (%s): pip's ordinary index it is, "
+            "PyTorch's index of CPU builds does not answer (%s): using pip's ordinary index, "
             "which may bring about 3 GB of CUDA libraries." % reason,
             flush=True,
         )
@@ -105,7 +107,7 @@ def run(command, what):
     sys.stdout.write(begin)
     code = process.wait()
     if code != 0:
-        stop("setup: %s failed (code %d); the lines above say why. The same command goes on from here." % (what, code))
+        stop("setup: %s failed (code %d); the lines above say why. The same command resumes from here." % (what, code))
 
 
 def make_venv(python):
@@ -124,10 +126,10 @@ def make_venv(python):
 
 
 def is_set_up():
-    """Whether `.venv` holds what is wanted."""
+    """Whether `.venv` is up to date."""
     try:
         with open(STAMP) as file:
-            return file.read().strip() == wanted()
+            return file.read().strip() == environment_digest()
     except OSError:
         return False
 
@@ -150,7 +152,7 @@ def alone():
 
 def setup():
     """Make `.venv` hold what constraints.txt says; does nothing when it already does."""
-    want = wanted()
+    want = environment_digest()
     if is_set_up():
         return
     with alone():
@@ -181,26 +183,14 @@ def install(want):
     print("Set up in %.0f s." % (time.time() - start), flush=True)
 
 
-def given(arguments):
-    """`arguments` without empty ones; an option whose value is empty goes with it."""
-    kept = []
-    for argument in arguments:
-        if argument:
-            kept.append(argument)
-        elif kept and kept[-1].startswith("--"):
-            kept.pop()
-    return kept
-
-
-def look_at_make(environment):
-    """Stop with one line when something on make's command line is no setting of its targets; say what they take from
-    the environment. What make told is taken out of it: another make that the command starts tells its own."""
+def check_make(environment):
+    """Stop with one line when something on make's command line is no setting of its targets; name those that come from
+    the environment. Removes make's own variables: another make that the command starts sets its own."""
     if makefile.GIVEN in environment:
-        targets = makefile.read_targets(MAKEFILE)
-        problem = makefile.problem(targets, environment)
+        problem = makefile.problem(environment)
         if problem:
             stop(problem)
-        taken = makefile.taken_from_environment(targets, environment)
+        taken = makefile.taken_from_environment(environment)
         if taken:
             sys.stderr.write(taken + "\n")
     for name in (makefile.GIVEN, makefile.GOALS):
@@ -219,27 +209,40 @@ def lint():
     return 1 if failed else 0
 
 
+def module_of(target, environment):
+    """The module that runs a target, with its arguments: settings that are set, in the order of the target."""
+    if target.name in PYTEST:
+        options, selected = PYTEST[target.name]
+        return ["pytest", *options.split(), selected]
+    if target.name in OWN:
+        return list(OWN[target.name])
+    arguments = [*target.verb, *(environment[name] for name in target.arguments if environment.get(name))]
+    for name in target.options:
+        if environment.get(name):
+            arguments += [option(name), environment[name]]
+    return ["orchestration.cli", *arguments]
+
+
 def main():
     """Set up, then become the command."""
-    arguments = given(sys.argv[1:])
-    if not arguments:
-        stop("usage: bootstrap.py help | setup | test [pytest arguments] | lint | queue | <gonn verb> …")
-    verb, rest = arguments[0], arguments[1:]
-    look_at_make(os.environ)
-    if verb == "help":
-        print(makefile.help_text(makefile.read_targets(MAKEFILE)))
+    if len(sys.argv) != 2:
+        stop("usage: bootstrap.py TARGET; its settings are in the environment")
+    check_make(os.environ)
+    if sys.argv[1] not in TARGETS:
+        stop("%s: no such target; valid: %s" % (sys.argv[1], ", ".join(TARGETS)))
+    target = TARGETS[sys.argv[1]]
+    if target.name == "help":
+        print(makefile.help_text())
         return
     setup()
-    if verb == "setup":
+    if target.name == "setup":
         return
-    if verb == "lint":
+    if target.name == "lint":
         sys.exit(lint())
-    if verb == "test":
+    module = module_of(target, os.environ)
+    if module[0] != "orchestration.cli":
         os.chdir(ROOT)
-        module = ["pytest"] + rest
-    else:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
-        module = ["scripts.gpu_queue"] + rest if verb == "queue" else ["orchestration.cli"] + arguments
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [ROOT, os.environ.get("PYTHONPATH")]))
     sys.stdout.flush()
     os.execv(PYTHON, [PYTHON, "-m"] + module)
 

@@ -31,7 +31,7 @@ MODULES = {
 }
 """Every module of the product by its dotted name."""
 ROOMS = sorted({path.parent for path in MODULES.values()})
-MOST_MODULES_IN_A_ROOM = 16
+MOST_MODULES_IN_A_ROOM = 24
 
 
 @functools.cache

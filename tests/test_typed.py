@@ -8,7 +8,9 @@ import shutil
 import click
 import pytest
 
+from ablations.settings import TARGETS, reads
 from orchestration import makefile
+from orchestration.bootstrap import module_of
 from orchestration.cli import command as cli
 from tests.paths import ROOT
 from tests.trial.helpers import starter_data
@@ -19,7 +21,6 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-TARGETS = makefile.read_targets(ROOT / "Makefile")
 REFUSED = ("make plan NAME=chain_pooling,smolgen", "make plan NAME=parametric_relu BUGET=smoke")
 """Shown with the line that answers them."""
 
@@ -35,7 +36,7 @@ def make_problem(line: str) -> str | None:
     _, *words = shlex.split(line, comments=True)
     given = [word.partition("=")[0] for word in words if "=" in word]
     goals = [word for word in words if "=" not in word]
-    return makefile.problem(TARGETS, {makefile.GIVEN: " ".join(given), makefile.GOALS: " ".join(goals)})
+    return makefile.problem({makefile.GIVEN: " ".join(given), makefile.GOALS: " ".join(goals)})
 
 
 def read_by_gonn(words: list[str]) -> None:
@@ -54,15 +55,7 @@ def gonn_words(line: str) -> list[str]:
         return words
     (target,) = [word for word in words if "=" not in word]
     settings = dict(word.split("=", 1) for word in words if "=" in word)
-    recipe = TARGETS[target].recipe.partition("bootstrap.py ")[2]
-    words = shlex.split(re.sub(r"\$\$([A-Z_]+)", lambda match: settings.get(match[1], ""), recipe))
-    kept: list[str] = []
-    for word in words:  # as orchestration.bootstrap drops what was not given
-        if word:
-            kept.append(word)
-        elif kept and kept[-1].startswith("--"):
-            kept.pop()
-    return kept
+    return module_of(TARGETS[target], settings)[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -96,5 +89,5 @@ def test_commands_of_choosing_are_run(line, workspace, monkeypatch, capsys):
 def test_what_choosing_shows_as_an_answer_is_said():
     text = (ROOT / "docs/choosing.md").read_text(encoding="utf-8")
     shown = re.search(r"(?m)^    (BUGET=.*?)DATA, …$", text)
-    plan = "make plan reads " + ", ".join(TARGETS["plan"].reads)
+    plan = "make plan reads " + ", ".join(reads(TARGETS["plan"]))
     assert shown is not None and f"BUGET=smoke: no such setting, nearest: BUDGET; {plan}".startswith(shown[1])

@@ -1,27 +1,23 @@
-"""What was forgotten of a card: its summary, its place in a document, the tables of README."""
+"""Whether a card is complete: its summary, its place in a document."""
 
 from pathlib import Path
 
 from ablations.catalogue.drafts import OPEN
 from ablations.coverage import load_coverage, sections_of
 from ablations.declarations import FOLDER, Declarations, find
-from ablations.readme import render
 from ablations.registry import Registry
-from gonn_core.errors import InputError, SettingError
+from gonn_core.errors import SettingError
 
 
 def check_written(registry: Registry, folder: Path = FOLDER) -> None:
-    """That what is told of every card beside its own file was written. Raises SettingError for the first that was not,
-    InputError for tables that are not of these declarations. Counts parameters of all bases, which needs torch."""
+    """Every card must have its summary and its place in a document. Raises SettingError for the first that lacks
+    one."""
     check_documents(registry, folder)
     for card in registry.cards.values():
         for field in ("title", "summary"):
             if getattr(card, field).startswith(OPEN):
                 where = f"cards/{card.system}/{card.id}.yaml.{field}"
                 raise SettingError(where, getattr(card, field), "still the draft's", "what the card is, in words")
-    readme = folder / "README.md"
-    if not readme.is_file() or readme.read_text(encoding="utf-8") != render(registry):
-        raise InputError(readme, "its tables are not of these declarations; python -m ablations.readme writes them")
 
 
 def check_documents(declared: Declarations, folder: Path = FOLDER) -> None:

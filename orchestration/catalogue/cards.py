@@ -17,11 +17,14 @@ from orchestration.console import output, print_table
 from reports.workspace import Workspace
 
 
-def check_declarations() -> None:
-    """Read and check all of them, and what is written of them elsewhere. Raises InputError or SettingError at the first
-    bad one."""
+def check_declarations(slow: bool = False) -> int:
+    """Read and check all declarations, and name the generated files that are out of date; 1 when there are some.
+
+    slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
+    """
     from ablations.catalogue.forgotten import check_written
     from ablations.data.declared import read_declarations
+    from orchestration.catalogue.generated import out_of_date
 
     registry = load_registry()
     registry.check()
@@ -29,9 +32,12 @@ def check_declarations() -> None:
     check_written(registry)
     output().print(
         f"{len(registry.cards)} enhancements, {len(registry.bases)} bases, {len(registry.budgets)} budgets, "
-        f"{len(sets)} data sets, {len(documents)} documents: all can be read and fit each other, and the tables of "
-        "ablations/README.md are of them."
+        f"{len(sets)} data sets, {len(documents)} documents: all are valid"
     )
+    stale = out_of_date(registry, slow)
+    if stale:
+        output().print(f"out of date: {', '.join(stale)}; make remake writes them again")
+    return 1 if stale else 0
 
 
 def print_card(name: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import data_dir_option
+from orchestration.cli.options import settings
 from orchestration.cli.usage import WholeNumber
 
 
@@ -23,7 +23,7 @@ def data_list():
 
 @data.command("build")
 @click.argument("data", default="starter")
-@data_dir_option
+@settings("DATA_DIR")
 def data_build(**settings):
     """Build the position store of DATA and print its report."""
     from orchestration.data.verbs import build
@@ -33,7 +33,7 @@ def data_build(**settings):
 
 @data.command("fetch")
 @click.argument("data", default="kgs")
-@data_dir_option
+@settings("DATA_DIR")
 @click.option("--years", help="such as 2000-2015 or 2015,2017  [default: those that the data set names]")
 @click.option("--url", help="index page to take the archives from")
 def data_fetch(**settings):

@@ -2,11 +2,11 @@
 
 import click
 
-from orchestration.cli.options import device_option
+from orchestration.cli.options import settings
 
 
 @click.command()
-@device_option
+@settings("DEVICE")
 @click.option("--measure/--no-measure", default=True, show_default=True, help="time both precisions, ten seconds")
 @click.option("--json", "as_json", is_flag=True, help="the same for programs")
 def doctor(device, measure, as_json):

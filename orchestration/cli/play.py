@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import budget_option
+from orchestration.cli.options import settings
 from orchestration.cli.usage import OneOf, WholeNumber
 from orchestration.console import LOADING, moving
 
@@ -111,7 +111,7 @@ def play(**settings):
 @click.command()
 @click.argument("base", metavar="BASE")
 @click.option("--data", default="starter", show_default=True, help="data set that the run of BASE was trained on")
-@budget_option
+@settings("BUDGET")
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="of that run, and of the games")
 @click.option("--sizes", metavar="SAMPLES", help="which snapshots, e.g. 10k,100k  [default: all]")
 @click.option("--with", "with_", multiple=True, metavar="PLAYER", help="a further net, named as for gonn match")

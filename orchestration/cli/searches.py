@@ -2,18 +2,8 @@
 
 import click
 
-from orchestration.cli.options import (
-    address_option,
-    budget_option,
-    compile_option,
-    data_dir_option,
-    data_option,
-    device_option,
-    name_argument,
-    precision_option,
-    runner_options,
-)
-from orchestration.cli.usage import OneOf, WholeNumber
+from orchestration.cli.options import name_argument, runner_options, setting, settings
+from orchestration.cli.usage import WholeNumber
 from orchestration.console import LOADING, moving
 
 
@@ -24,11 +14,9 @@ def search():
 
 @search.command("run")
 @name_argument
-@data_option
-@data_dir_option
-@budget_option
-@click.option("--arm", type=OneOf(["on", "off"]), help="of an enhancement NAME: with or without it  [default: on]")
-@click.option("--base", help="base net of an enhancement  [default: the card's]")
+@settings("DATA", "DATA_DIR", "BUDGET", "PRECISION")
+@setting("BASE", help="base net of an enhancement")
+@settings("ARM", "RATES", "DEVICE", "COMPILE")
 @click.option("--trials", type=WholeNumber(5, 1000), default=16, show_default=True)
 @click.option(
     "--seed",
@@ -37,12 +25,7 @@ def search():
     show_default=True,
     help="of all trials; comparisons use smaller ones",
 )
-@click.option("--rates", metavar="LOW,HIGH", help="range to search  [default: the base's]")
-@precision_option
-@device_option
-@compile_option
 @runner_options
-@address_option
 def search_run(runner, slots, track, address, **settings):
     """Find the learning rate of NAME, a base or an enhancement."""
     with moving(LOADING):

@@ -7,20 +7,11 @@ import click
 
 from gonn_core.settings.evaluation import HistoryMode
 from orchestration.cli.options import (
-    address_option,
-    budget_option,
-    compile_option,
-    data_dir_option,
-    data_option,
-    device_option,
     name_argument,
-    options,
-    precision_option,
-    rate_option,
     rerun_options,
     runner_options,
-    samples_option,
-    seeds_option,
+    setting,
+    settings,
     study_options,
     track_option,
 )
@@ -56,11 +47,12 @@ def show(name):
 
 
 @click.command()
-def check():
-    """Read every declaration and check it beside the others."""
+@click.option("--slow", is_flag=True, help="compare also generated files that take a minute to make")
+def check(slow):
+    """Check every declaration; name generated files that are out of date."""
     from orchestration.catalogue import cards
 
-    cards.check_declarations()
+    return cards.check_declarations(slow)
 
 
 @click.command("new-card")
@@ -93,45 +85,40 @@ def plan(**settings):
     with moving(LOADING):
         from orchestration.study import plan_view
 
-    plan_view.print_plan(_request(settings))
+    plan_view.print_plan(_request(**settings))
 
 
 @click.command()
 @name_argument
 @study_options
 @runner_options
-@address_option
 def ablate(runner, slots, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
     with moving(LOADING):
-        from orchestration.study import ablate
+        from orchestration.study import run
 
-    return ablate.run_study(_request(settings), runner, slots, track, address)
+    return run.run_command(_request(**settings), runner, slots, track, address)
 
 
-def _request(settings):
+def _request(no_first_look=False, **settings):
     """The request that the options of a study make."""
-    from orchestration.study.checking import Request
+    from ablations.request import Request
 
-    if settings.pop("no_first_look"):
-        settings["first_look"] = "no"
-    return Request(**settings)
+    return Request(**{**settings, "first_look": "no"} if no_first_look else settings)
 
 
 @click.command()
 @click.argument("base", metavar="BASE", default="")
-@options(data_option, data_dir_option, budget_option, seeds_option, samples_option, precision_option)
-@options(device_option, compile_option, rate_option)
+@settings("DATA", "DATA_DIR", "BUDGET", "PRECISION", "SAMPLES", "SEEDS", "DEVICE", "COMPILE", "LR")
 @click.option("--plan", is_flag=True, help="only print what would be trained and how long it takes")
 @runner_options
-@address_option
 def scale(runner, slots, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
     with moving(LOADING):
-        from orchestration.study import ablate, checking, plan_view
+        from orchestration.study import plan_view, run
 
-    request = checking.Request(name=None, **settings)
-    return plan_view.print_plan(request) if plan else ablate.run_study(request, runner, slots, track, address)
+    request = _request(**settings)
+    return plan_view.print_plan(request) if plan else run.run_command(request, runner, slots, track, address)
 
 
 @click.command()
@@ -142,7 +129,7 @@ def scale(runner, slots, track, address, plan, **settings):
 @click.option("--symmetry-averaging", is_flag=True, help="mean of the logits over the 8 symmetries")
 @click.option("--legal-only", is_flag=True, help="softmax and rank over empty points but the ko point")
 @click.option("--metrics", is_flag=True, help="show the documents' further metrics")
-@device_option
+@settings("DEVICE")
 @rerun_options
 def evaluate(**settings):
     """Evaluate STUDY's trained trials again, without training."""
@@ -153,10 +140,8 @@ def evaluate(**settings):
 
 @click.command()
 @click.argument("target", metavar="TRIAL|STUDY")
-@click.option(
-    "--data", default="starter", show_default=True, help="data set from whose validation and test games ladders are cut"
-)
-@data_dir_option
+@setting("DATA", help="data set from whose validation and test games ladders are cut")
+@settings("DATA_DIR")
 @click.option("--boards/--no-boards", default=True, show_default=True, help="draw the test positions into out/probes/")
 @rerun_options
 def probe(**settings):
@@ -168,9 +153,7 @@ def probe(**settings):
 
 @click.command()
 @click.argument("base", metavar="BASE|FILE", default="")
-@data_option
-@data_dir_option
-@budget_option
+@settings("DATA", "DATA_DIR", "BUDGET", "PRECISION")
 @click.option(
     "--set",
     "values",
@@ -190,9 +173,7 @@ def probe(**settings):
     type=click.Path(path_type=Path),
     help="write the job file for `python -m gonn_core.trial` instead of training",
 )
-@precision_option
-@device_option
-@compile_option
+@settings("DEVICE", "COMPILE")
 @track_option
 def train(**settings):
     """Train one trial of a BASE net, or of one declared in a FILE.yaml.
@@ -211,9 +192,9 @@ def train(**settings):
 @click.option("--samples", type=WholeNumber(1), help="the snapshot after so many samples  [default: the last]")
 def export(trial, file, samples):
     """Write TRIAL's weights to a safetensors FILE."""
-    from orchestration.study import export
+    from orchestration.study.train import export_trial
 
-    return export.export_trial(trial, file, samples)
+    return export_trial(trial, file, samples)
 
 
 VERBS = (list_, show, check, new_card, plan, ablate, scale, evaluate, probe, train, export)

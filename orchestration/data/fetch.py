@@ -6,7 +6,6 @@ from ablations.data.declared import DECLARATIONS, read_declaration
 from gonn_core.errors import SettingError, printable
 from gonn_core.records.fetch import KGS_URL, fetch_kgs
 from orchestration.console import output
-from orchestration.data.archive_folder import data_folder
 from orchestration.progress import Bar, display
 
 
@@ -14,15 +13,14 @@ def fetch(data: str, data_dir: Path | None, years: str | None, url: str | None) 
     """Download the archives of a public data set below the data folder. Raises UserError."""
     if data != "kgs":
         raise SettingError("DATA", data, "cannot be downloaded", ["kgs"])
-    folder = data_folder(data_dir)
-    if folder is None:
+    if data_dir is None:
         raise SettingError(
             "--data-dir", "", "no data folder given", "a folder for the archives, or GONN_DATA in the environment"
         )
     chosen = _declared_years() if years is None else _years(years)
     with DownloadProgress() as progress:
-        paths = fetch_kgs(folder, url or KGS_URL, chosen, progress)
-    output().print(f"{len(paths)} archives in {folder / 'kgs'}; next: gonn data build kgs --data-dir {folder}")
+        paths = fetch_kgs(data_dir, url or KGS_URL, chosen, progress)
+    output().print(f"{len(paths)} archives in {data_dir / 'kgs'}; next: gonn data build kgs --data-dir {data_dir}")
 
 
 class DownloadProgress:

@@ -9,7 +9,6 @@ from ablations.data.datasets import lacks, load_dataset
 from ablations.data.declared import DECLARATIONS, dataset_names, read_declaration
 from ablations.data.schema import SplitDeclaration
 from orchestration.console import output
-from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
 from reports.workspace import Workspace
 
@@ -38,7 +37,7 @@ def _rule(split: SplitDeclaration) -> str:
 def build(data: str, data_dir: Path | None) -> None:
     """Build or find the store and views of a data set, and print its report."""
     workspace = Workspace.here()
-    prepared = prepare_shown(load_dataset(data, data_folder(data_dir)), workspace)
+    prepared = prepare_shown(load_dataset(data, data_dir), workspace)
     console = output()
     console.print(prepared.report.render_text())
     for line in lacks(prepared):

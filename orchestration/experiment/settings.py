@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ablations.data.datasets import PreparedData
+from ablations.request import Device
 from ablations.schema import Budget
 from gonn_core.compiling.body import Compile, check_compile
 from gonn_core.records.views import View
@@ -12,7 +13,6 @@ from orchestration.gitinfo import commit_and_dirty
 from orchestration.runners.gpus import device_title
 from reports.workspace import Workspace
 
-Device = Literal["auto", "cpu", "cuda"]
 DEFAULT_POINTS: int = RunSettings.model_fields["progress_points"].default
 MOST_POINTS = 1000
 """Of a curve, however long the run."""

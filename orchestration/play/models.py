@@ -15,8 +15,7 @@ from gonn_core.rating.tally import tally
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.play.rate import net_names
-from orchestration.study.folder import all_studies
-from orchestration.study.trial_folder import find_trial
+from orchestration.study.folder import all_studies, find_trial
 from reports.play.all_games import trial_names
 from reports.play.nets_table import Elo, TrainedNet, nets_tables
 from reports.play.players import is_net, player_names

@@ -11,6 +11,7 @@ from ablations.data.datasets import Dataset, PreparedData, load_dataset, trainin
 from ablations.data.game_filters import with_view
 from ablations.designs import why_equal
 from ablations.registry import Registry, load_registry
+from ablations.request import Device
 from ablations.schema import YAML, Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
@@ -20,8 +21,7 @@ from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
 from gonn_core.settings.training import Precision
 from gonn_core.trial.job import EvaluationRequest
-from orchestration.data.archive_folder import data_folder
-from orchestration.experiment.settings import Device, check_compiled, check_device, evaluated_positions, run_settings
+from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment
 from reports.workspace import Workspace
 
@@ -73,7 +73,7 @@ def check_search(request: SearchRequest) -> tuple[Target, Dataset]:
     target = replace(target, rates=parse_rates(request.rates) or target.rates)
     if request.trials < LEAST_TRIALS:
         raise SettingError("TRIALS", request.trials, "too few to search with", f"{LEAST_TRIALS} to 1000")
-    dataset = load_dataset(request.data, data_folder(request.data_dir))
+    dataset = load_dataset(request.data, request.data_dir)
     check_device(request.device)
     check_compiled(request.compile, request.device)
     return target, dataset

@@ -142,7 +142,7 @@ def _trial_seconds(config: TrialConfig, samples_per_s: float, gain: float, told:
 
 def smallest_line(study: Study, known: KnownNoise | None) -> str:
     """The smallest effect that the study's seeds show: by the noise measured here, else by that of the table."""
-    power = f"{100 * study.thresholds['power']:.0f} % power"
+    power = f"{100 * study.thresholds.power:.0f} % power"
     shown = f"smallest effect that {len(study.seeds)} seeds show with {power}"
     effect = planned_effect(study, known)
     if effect is not None:

@@ -5,51 +5,50 @@ from ablations.search import rate_range
 from gonn_core.errors import UserError
 from orchestration.console import notes
 from orchestration.experiment.pipeline import Execution, carry_out
-from orchestration.experiment.settings import Device
-from orchestration.search.adopt import AdoptedRate
 from orchestration.search.experiment import SearchExperiment
 from orchestration.search.folder import tried_rates
 from orchestration.search.planning import SearchRequest, Target, search_of
-from orchestration.study.laying_out import Plan
+from orchestration.study.plan import Plan
+from orchestration.study.rates import AdoptedRate
 from reports.search.page import sentences
 from reports.search.report import SearchReport, search_report
 from reports.workspace import Workspace
 
 
-def arm_searches(plan: Plan, device: Device, workspace: Workspace) -> dict[str, SearchExperiment]:
+def arm_searches(plan: Plan, workspace: Workspace) -> dict[str, SearchExperiment]:
     """Arm id -> the search for its rate. The control's serves every study of its base and data."""
-    study, searches = plan.study, {}
-    base, budget, usual = plan.checked.registry.base(study.base), plan.checked.budget, SearchRequest("")
+    study, design, usual = plan.study, plan.design, SearchRequest("")
+    base, budget, request = design.base, design.budget, design.request
+    searches = {}
     for arm in study.arms:
         control = arm.id == study.arms[0].id
         name, title = (base.id, base.title) if control else (f"{arm.id}-{base.id}", f"{arm.label} ({base.id})")
         target = Target(name, title, base, budget, arm.config, rate_range(base, budget.id, arm.config))
-        compiled = plan.checked.request.compile
-        searches[arm.id] = search_of(target, usual.trials, usual.seed, plan.prepared, workspace, device, compiled)
+        searches[arm.id] = search_of(
+            target, usual.trials, usual.seed, plan.prepared, workspace, request.device, request.compile
+        )
     return searches
 
 
-def search_arms(plan: Plan, device: Device, how: Execution) -> dict[str, AdoptedRate]:
+def search_arms(plan: Plan, how: Execution) -> dict[str, AdoptedRate]:
     """Arm id -> rate found for it. Raises UserError when a search cannot be brought to its end."""
     rates = {}
-    for arm, search in arm_searches(plan, device, how.workspace).items():
+    for arm, search in arm_searches(plan, how.workspace).items():
         report = carry_out(search, how, show=False).report.files.report
         notes().print(" ".join(sentences(report)))
         rate = _adopted(report)
         if rate is None:
             to_come = f"{report.unfinished} of {search.size} trials are still to come"
-            raise UserError(f"search {search.id}: {to_come}; the same command goes on")
+            raise UserError(f"search {search.id}: {to_come}; the same command resumes it")
         rates[arm] = rate
     return rates
 
 
-def rates_so_far(
-    plan: Plan, device: Device, workspace: Workspace
-) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
+def rates_so_far(plan: Plan, workspace: Workspace) -> dict[str, tuple[SearchReport, AdoptedRate | None]]:
     """Arm id -> its search as far as it is, and the rate found when it is finished; trains nothing."""
     reports = {
         arm: search_report(experiment.search, tried_rates(workspace, experiment.search))
-        for arm, experiment in arm_searches(plan, device, workspace).items()
+        for arm, experiment in arm_searches(plan, workspace).items()
     }
     return {arm: (report, _adopted(report)) for arm, report in reports.items()}
 

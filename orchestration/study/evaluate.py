@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.registry import load_registry
+from ablations.request import Device
 from ablations.study import Study
 from gonn_core.errors import UserError
 from gonn_core.evaluation.stored import Evaluation, load_evaluations
@@ -17,10 +18,10 @@ from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest, Job, RunSettings
 from orchestration.console import output
 from orchestration.experiment.pipeline import execution, run_missing
-from orchestration.experiment.settings import Device, check_device, evaluated_positions
+from orchestration.experiment.settings import check_device, evaluated_positions
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.study.folder import count_look, find_study
-from orchestration.study.laying_out import jobs_of
+from orchestration.study.plan import jobs_of
 from reports.study.extra_metrics import EXTRA_METRICS
 from reports.tables.formats import NONE, level
 from reports.workspace import Workspace

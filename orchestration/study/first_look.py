@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
+from ablations.request import Request
+from ablations.resolve import SEARCH, Design, resolve_study
+from ablations.seeds import PAIRS
 from gonn_core.errors import SettingError, printable
 from orchestration.console import notes, output
 from orchestration.experiment.pipeline import Result
-from orchestration.looks.asked import PAIRS
-from orchestration.search.adopt import SEARCH
 from orchestration.speeds.estimate import Estimate, estimate, states_of, unfinished
 from orchestration.speeds.measure import Say
-from orchestration.study.checking import Checked, check
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.plan import Plan, plan_of
 from orchestration.study.report import ReportedStudy
 from reports.tables.formats import about
 from reports.tables.terminal import rich_table
@@ -30,9 +30,9 @@ MOST_SHARE = 0.25
 """Of the time of the study that its first look takes at most."""
 
 
-def first_request(checked: Checked) -> Checked | None:
-    """The first look at what was asked for; None where settings rule it out."""
-    request, declared = checked.request, checked.registry.budget(checked.budget.id).first_look
+def first_request(design: Design) -> Request | None:
+    """The request of the first look before a study; None where its settings rule one out."""
+    request, declared = design.request, design.registry.budget(design.budget.id).first_look
     if (
         declared is None
         or request.is_first_look
@@ -42,13 +42,18 @@ def first_request(checked: Checked) -> Checked | None:
         or request.control_seeds is not None
         or request.lr == SEARCH
         or request.design not in PAIRS
-        or not checked.cards
-        or len(checked.arms) > declared.most_arms
+        or not design.cards
+        or len(design.arms) > declared.most_arms
     ):
         return None
-    samples, seeds = str(declared.samples), str(declared.seeds)
+    return replace(request, samples=str(declared.samples), seeds=str(declared.seeds), is_first_look=True)
+
+
+def first_design(design: Design) -> Design | None:
+    """The design of the first look before a study; None where it has none."""
+    request = first_request(design)
     try:
-        return check(replace(request, samples=samples, seeds=seeds, is_first_look=True))
+        return None if request is None else resolve_study(request)
     except SettingError:
         return None  # the net warms up over more samples
 
@@ -67,16 +72,16 @@ class FirstLook:
 
 def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
     """The first look before a study; None where it has none. May measure this machine, see `estimate`."""
-    checked = first_request(full.checked)
-    if checked is None:
+    design = first_design(full.design)
+    if design is None:
         return None
     states = states_of(full.study.trials, workspace)
     control = full.study.arms[0].id
     if any(states[trial.trial] != "new" for trial in full.study.trials if trial.arm != control):
         return None  # it is under way
-    plan = lay_out(checked, full.prepared, workspace)
+    plan = plan_of(design, full.prepared, workspace)
     left = unfinished(plan.study, states_of(plan.study.trials, workspace))
-    registry = checked.registry
+    registry = design.registry
     full_time = _full_time(full, workspace, say)
     time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, registry, workspace, say)
     if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
@@ -86,7 +91,7 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
 
 def _full_time(full: Plan, workspace: Workspace, say: Say) -> Estimate:
     left = unfinished(full.study, states_of(full.study.trials, workspace))
-    return estimate(full.study, left or full.study.trials, full.jobs[0].run, full.checked.registry, workspace, say)
+    return estimate(full.study, left or full.study.trials, full.jobs[0].run, full.design.registry, workspace, say)
 
 
 def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:

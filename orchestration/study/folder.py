@@ -1,23 +1,43 @@
 """`studies/<id>/`: study.json (before the first trial), speed.json (each arm alone), looks.json (how often results were
 shown)."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ablations.study import Study
 from gonn_core.compiling.body import Compile
+from gonn_core.errors import SettingError
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
 from orchestration.experiment.folder import STUDIES
-from orchestration.looks.planned import state_of
 from orchestration.speeds.measure import speeds_of
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
 from reports.workspace import Workspace
+
+_SHOWN = 8
+"""Ids in an error."""
 
 study_folder = STUDIES.folder
 keep_study = STUDIES.keep
 all_studies = STUDIES.whole
 find_study = STUDIES.find
+
+
+def state_of(trials: Sequence[str]) -> str:
+    """What looks.json calls the results of these finished trials."""
+    return hashlib.sha256("\n".join(sorted(trials)).encode()).hexdigest()[:16]
+
+
+def find_trial(workspace: Workspace, beginning: str, setting: str = "TRIAL") -> Path:
+    """Directory of the only trial whose id begins so. Raises SettingError (`setting`)."""
+    trials = sorted(path.parent.name for path in workspace.runs.glob("*/config.json"))
+    matching = [name for name in trials if name.startswith(beginning)]
+    if len(matching) != 1:
+        valid = (matching or trials)[:_SHOWN] or "none yet: make ablation NAME=… makes some"
+        problem = "several trials begin so" if matching else f"no such trial in {workspace.runs}"
+        raise SettingError(setting, beginning, problem, valid)
+    return workspace.runs / matching[0]
 
 
 def count_look(workspace: Workspace, study: Study, finished: list[str], command: str) -> dict[str, int]:

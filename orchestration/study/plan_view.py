@@ -3,26 +3,25 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from rich import box
 from rich.table import Table
 
 from ablations.designs import DesignCell, ImpossibleDesign
+from ablations.request import Request, at_each_number
+from ablations.resolve import SEARCH
 from ablations.study import Study, TrialRef, seeded
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.data.prepare import prepare_shown
-from orchestration.looks.plan import looks_lines
 from orchestration.runners.gpus import visible_gpus
-from orchestration.search.adopt import SEARCH, AdoptedRate
 from orchestration.speeds.estimate import estimate, smallest_line
 from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
-from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look
-from orchestration.study.laying_out import Plan, lay_out
-from orchestration.study.screens.view import screen_parts
+from orchestration.study.looks import looks_lines
+from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan, resolve
+from orchestration.study.rates import AdoptedRate
+from orchestration.study.screen_view import screen_parts
 from reports.results.decisions import is_sequential
 from reports.results.planning import KnownNoise, known_noise
 from reports.search.report import SearchReport
@@ -36,35 +35,35 @@ def print_plan(request: Request) -> None:
 
     Raises UserError, for arms that cannot be after a table of all of them.
     """
+    workspace = Workspace.here()
     try:
-        each = [check(one) for one in at_each_number(replace(request, is_only_planned=True))]
+        designs = [resolve(one, workspace) for one in at_each_number(request)]
     except ImpossibleDesign as error:
         output().print(_cells(error.cells))
         raise
-    arms = [arm.config for checked in each for arm in checked.arms]
-    if _is_here(request.device) and (line := warning(arms, request.device, Workspace.here())):
+    if request.device != "cuda":  # a plan for a GPU needs none here
+        check_machine(request)
+    arms = [arm.config for design in designs for arm in design.arms]
+    if _is_here(request.device) and (line := warning(arms, request.device, workspace)):
         notes().print(line)
-    for checked in each:
-        _print(checked)
+    for design in designs:
+        _print(make_plan(design, workspace), workspace)
 
 
-def _print(checked: Checked) -> None:
-    request = checked.request
-    notes().print(checked.line)
-    workspace, console = Workspace.here(), output()
-    plan = lay_out(checked, prepare_shown(checked.dataset, workspace), workspace)
+def _print(plan: Plan, workspace: Workspace) -> None:
+    request, console = plan.design.request, output()
     if request.lr == SEARCH:
-        searches = rates_so_far(plan, request.device, workspace)
+        searches = rates_so_far(plan, workspace)
         console.print(_searches(searches))
         rates = {arm: rate for arm, (_, rate) in searches.items() if rate is not None}
         if len(rates) < len(searches):
-            console.print("the study's trials are known when every rate is found; below it stands at the base's rate")
+            console.print("the study's trials are known when every rate is found; the plan below has the base's rate")
         else:
-            plan = lay_out(checked, plan.prepared, workspace, rates)
+            plan = at_found_rates(plan, rates, workspace)
     study = plan.study
     console.print(f"study {study.id} on {study.coverage}")
     known = known_noise(workspace.studies, workspace.runs, study, workspace.report_cache)
-    if plan.checked.screen is not None:
+    if plan.design.screen is not None:
         for part in screen_parts(plan, known, workspace):
             console.print(part)
     else:
@@ -133,12 +132,12 @@ def _facts(plan: Plan, known: KnownNoise | None, workspace: Workspace):
     number = f"at most {len(left)}" if is_sequential(study) else len(left)
     yield f"to train: {number} of {len(study.trials)} trials of {training.samples:,} samples, {in_all:,} in all"
     yield _time(plan, left, workspace)
-    wanted = plan.checked.budget.evaluation_positions
+    wanted = plan.design.budget.evaluation_positions
     most = "all games" if wanted == "all" else f"whole games until there are {wanted:,} positions"
     for evaluation in study.evaluations[:1]:
         judged = f"judged on {evaluation.positions:,} positions of {evaluation.games:,} games"
         yield f"{judged} ({evaluation.split}; the {study.budget} budget takes {most})"
-    if plan.checked.screen is not None:
+    if plan.design.screen is not None:
         return
     if study.contrasts:
         yield smallest_line(study, known)
@@ -158,9 +157,9 @@ def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
     """How long what is left takes, and how that is known."""
     if not left:
         return "time: none"
-    if not _is_here(plan.checked.request.device):
+    if not _is_here(plan.design.request.device):
         return "time: unknown, no GPU is here to measure it"
-    found = estimate(plan.study, left, plan.jobs[0].run, plan.checked.registry, workspace, notes().print)
+    found = estimate(plan.study, left, plan.jobs[0].run, plan.design.registry, workspace, notes().print)
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load > cores:  # a note: it holds for this moment alone
         longer = (load + found.slots) / cores

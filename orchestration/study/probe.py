@@ -13,7 +13,6 @@ from gonn_core.evaluation.probes.stored import ProbeAnswers
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from orchestration.console import output
-from orchestration.data.archive_folder import data_folder
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import execution, run_missing
 from orchestration.study.folder import all_studies
@@ -32,7 +31,7 @@ def probe(
 
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
-    dataset = load_dataset(data, data_folder(data_dir))
+    dataset = load_dataset(data, data_dir)
     how = execution(runner, slots, track=False, address=address, function=RUN_PROBES)
     names = [trial] if study is None else _finished(workspace, study)
     for name in names:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ablations.study import Arm, Contrast, EvaluationRef, Study
 from gonn_core.config import trial_id
-from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS
 from reports.results.decisions import repeated
 from reports.results.group import MAIN, Group, own_group
@@ -56,12 +55,8 @@ class StudyAnalysis:
 
 
 def study_thresholds(study: Study) -> Thresholds:
-    """The thresholds that were written down before the first trial. Raises SettingError for those of another
-    version."""
-    try:
-        return Thresholds.of_study(study.thresholds)
-    except ValueError as error:
-        raise SettingError("STUDY", study.id, f"its thresholds are of another version: {error}") from None
+    """The thresholds that were written down before the first trial."""
+    return study.thresholds
 
 
 @cache

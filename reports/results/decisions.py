@@ -10,7 +10,7 @@ from reports.results.group import MAIN, own_group
 from reports.results.study_results import CardLook, Decision, Look, StudyResults, read_results
 from reports.stats.estimates import Effect
 from reports.stats.looks import repeated_p
-from reports.stats.verdicts import Thresholds, with_q
+from reports.stats.verdicts import with_q
 
 
 def load_results(
@@ -47,7 +47,7 @@ def taken_looks(results: StudyResults) -> tuple[Look, ...]:
 
 def _look(results: StudyResults, number: int) -> Look:
     """The look of that number at the trials that are due for it: what they say of each card that is not decided."""
-    study, thresholds = results.study, Thresholds.of_study(results.study.thresholds)
+    study, thresholds = results.study, results.study.thresholds
     assert study.looks is not None
     group, reference = own_group(results), study.evaluations[MAIN]
     found = {each.card: group.effect(study, each, "nats", reference) for each in study.contrasts}

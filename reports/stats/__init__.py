@@ -1,4 +1,4 @@
 """Estimates, noise, intervals and verdicts: numbers in, numbers and words out.
 
-Imports: gonn_core.
+Imports: ablations, gonn_core.
 """

@@ -78,7 +78,7 @@ class Model:
         alone = np.abs(np.abs(contrast) - np.eye(len(contrast))).max(1) < _TINY
         others = [each for its_own, each in zip(alone, self._ratios, strict=True) if not its_own]
         pool = _pooled(others)
-        prior = 0.0 if pool is None else min(Thresholds.noise_weight, SHARED * pool.df)
+        prior = 0.0 if pool is None else min(Thresholds().noise_weight, SHARED * pool.df)
         if pool is not None and not (df and own == 0.0):  # arms that compute the same have no noise to moderate
             own, df = (prior * pool.run**2 + df * own) / (prior + df), prior + df
         part = (float(weights @ weights) * own, df) if df else None

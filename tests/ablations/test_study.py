@@ -11,7 +11,7 @@ from ablations.conditions import card_state
 from ablations.designs import CONTROL, DESIGNS, ImpossibleDesign, cells, design_arms
 from ablations.registry import load_registry
 from ablations.schema import Condition
-from ablations.study import read_study, seeded, study_id
+from ablations.study import Thresholds, read_study, seeded, study_id
 from gonn_core.config import TrialConfig, trial_id, with_values
 from gonn_core.errors import InputError, SettingError
 
@@ -213,7 +213,7 @@ def test_seeds():
 
 
 def named(cards=("prelu",), data="kgs+tom", design="add-one", trials=("a", "b"), thresholds=None):
-    return study_id(cards, "gonn-b5", "cpu", data, design, trials, thresholds or {"alpha": 0.05}, ())
+    return study_id(cards, "gonn-b5", "cpu", data, design, trials, thresholds or Thresholds(), ())
 
 
 def test_what_a_study_is_called():
@@ -223,7 +223,7 @@ def test_what_a_study_is_called():
     assert named(cards=("a", "b", "c", "d"))[:-6] == "a+3-more-gonn-b5-cpu-kgs+tom-"
     assert named(data="my games/`x` \\x1b[31m 囲碁")[:-6] == "prelu-gonn-b5-cpu-my_games__x___x1b_31m___-"
     assert named() == named()
-    others = [named(trials=("a", "c")), named(thresholds={"alpha": 0.1}), named(design="factorial")]
+    others = [named(trials=("a", "c")), named(thresholds=Thresholds(alpha=0.1)), named(design="factorial")]
     assert len({name[-6:] for name in [named(), *others]}) == 4
 
 

@@ -114,7 +114,7 @@ def plan_study(
         )
         for split, history in EVALUATIONS
     )
-    thresholds = {name: float(value) for name, value in vars(Thresholds()).items()}
+    thresholds = Thresholds()
     study = Study(
         id=study_id(cards, base, budget, "kgs", design, [trial.trial for trial in trials], thresholds, references),
         title=", ".join(card.title for card in formed),

@@ -13,8 +13,7 @@ from gonn_core.play.match.spec import NetSpec, load_player, parse_player
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job, read_job, whole_batches
 from orchestration.play.rate import net_names
-from orchestration.study.folder import all_studies
-from orchestration.study.trial_folder import find_trial
+from orchestration.study.folder import all_studies, find_trial
 from reports.play.ladder import Rung
 from reports.play.players import player_names
 from reports.results.costs import net_cost

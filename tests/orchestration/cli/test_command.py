@@ -13,6 +13,9 @@ from importlib.metadata import version
 import click
 import pytest
 
+from ablations.data.declared import dataset_names
+from ablations.settings import STUDY, option
+from orchestration.catalogue import generated
 from orchestration.cli import command as cli
 from orchestration.cli.help import EXAMPLES, SECTIONS, all_commands
 from orchestration.runners import gpus
@@ -24,12 +27,9 @@ SEEDS_VALID = (
 )
 SAMPLES_VALID = "valid: numbers of samples separated by commas, each once, such as 25k,50k,100k or 1.5M"
 NEAREST = "parametric_relu; `make list` shows all "
-DATA_VALID = "valid: gogod, gogod-1800, gogod-1995, kgs, kgs+tom, starter, a path to SGF files or archives"
+DATA_VALID = f"valid: {', '.join(dataset_names())}, a path to SGF files or archives"
 DESIGNS_VALID = "valid: add-one, leave-one-out, cumulative, factorial, screen"
-OPTIONS_VALID = (
-    "valid: --data, --data-dir, --budget, --seeds, --samples, --base, --design, --runs, --hold, --fold, --futility, "
-    "--control-seeds, --first-look, --no-first-look, --precision, --device, --compile, --lr, --claim"
-)
+OPTIONS_VALID = f"valid: {', '.join(option(name) for name in STUDY if name != 'NAME')}, --no-first-look"
 RELUS = "valid: 'relu', 'prelu', 'elu' or 'tanh'"
 TOPICS_VALID = "valid: input, block, head, loss, optimiser, data, schedule"
 NOT_FOUND = "no enhancement has it in name, title, summary or settings; valid: other words"
@@ -63,7 +63,7 @@ def gonn(tmp_path, monkeypatch, capsys):
     (["--samples", "0"], f"SAMPLES=0: not numbers of samples; {SAMPLES_VALID}"),
     (["--samples", "0.5"], f"SAMPLES=0.5: not numbers of samples; {SAMPLES_VALID}"),
     (["--samples", "1k,1000"], f"SAMPLES=1k,1000: not numbers of samples; {SAMPLES_VALID}"),
-    (["--samples", "1k"], "SAMPLES=1000: gonn-b5 warms up over 1,600 samples; valid: more than that"),
+    (["--samples", "1k"], "SAMPLES=1000: gonn-b5 warms up over 1,600 samples; valid: 1,600 or more"),
     (["--budget", "huge"], "BUDGET=huge: no such budget; valid: cpu, gpu, paper, smoke"),
     (["--design", "all"], f"DESIGN=all: not a known design; {DESIGNS_VALID}"),
     (["--device", "tpu"], "DEVICE=tpu: no such device; valid: auto, cpu, cuda"),
@@ -316,10 +316,11 @@ def test_a_full_disk_is_one_line_and_nothing_is_left(tmp_path):
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.endswith(line) and "Traceback" not in done.stderr
 
 
-def test_check_reads_every_declaration(gonn):
+def test_check_reads_every_declaration_and_names_what_is_out_of_date(gonn, monkeypatch):
+    monkeypatch.setattr(generated, "MADE_BY_TESTS", {})  # these have tests of their own
+    assert gonn("check")[::2] == (0, "")
+    monkeypatch.setattr(generated, "docs_table", lambda: "another table\n")
+    monkeypatch.setattr(generated, "base_header", lambda name, trials: "# another\n")
     code, out, err = gonn("check")
-    assert (
-        (code, err) == (0, "")
-        and "enhancements" in out
-        and out.endswith("the tables of ablations/README.md are of them.\n")
-    )
+    assert (code, err) == (1, "") and "docs/settings.md" in out and "ablations/bases/gonn-b5.yaml" in out
+    assert "README.md" not in out and "Makefile" not in out

@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
+from ablations import resolve
 from ablations.registry import load_registry
+from ablations.request import Request
 from ablations.schema import FirstLook
 from gonn_core.files.json_files import write_json
-from orchestration.data.prepare import prepare_shown
 from orchestration.speeds import measure
-from orchestration.study import checking, first_look
-from orchestration.study.checking import Request, check
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study import first_look
+from orchestration.study.plan import Plan, make_plan, plan_of
 from reports.workspace import Workspace
 from tests.orchestration.commands import gonn, workspace
 from tests.trial.helpers import starter_data
@@ -27,7 +27,7 @@ def smoke(monkeypatch):
     registry = load_registry()
     budget = registry.budgets["smoke"].model_copy(update={"first_look": LOOK})
     made = dataclasses.replace(registry, budgets={**registry.budgets, "smoke": budget})
-    monkeypatch.setattr(checking, "load_registry", lambda: made)
+    monkeypatch.setattr(resolve, "load_registry", lambda: made)
     monkeypatch.setattr(first_look, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(first_look, "MOST_SHARE", 10.0)
     monkeypatch.setattr(measure, "one_speed", lambda config, device, seconds, compile: (100.0, 250.0))
@@ -41,8 +41,7 @@ def home(tmp_path, monkeypatch, smoke) -> Workspace:
 
 
 def planned(home: Workspace, **settings) -> Plan:
-    checked = check(Request("parametric_relu", budget="smoke", **settings))
-    return lay_out(checked, prepare_shown(checked.dataset, home), home)
+    return make_plan(resolve.resolve_study(Request("parametric_relu", budget="smoke", **settings)), home)
 
 
 def test_it_is_a_small_study_of_the_same_arms_by_itself(home):
@@ -90,8 +89,8 @@ def test_none_before_a_study_that_is_short_or_under_way_or_of_many_arms(home, mo
     monkeypatch.setattr(first_look, "MOST_SHARE", 0.01)
     assert first_look.first_look(full, home, print) is None
     monkeypatch.setattr(first_look, "MOST_SHARE", 10.0)
-    checked = check(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke"))
-    many = lay_out(checked, full.prepared, home)
+    design = resolve.resolve_study(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke"))
+    many = plan_of(design, full.prepared, home)
     assert first_look.first_look(many, home, print) is None
 
 

@@ -1,6 +1,6 @@
 """Which evaluations a study's trials get."""
 
-from orchestration.study.laying_out import evaluation_requests
+from orchestration.study.plan import evaluation_requests
 from tests.reports.made_studies import registry, registry_with
 
 

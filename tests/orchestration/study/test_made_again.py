@@ -5,12 +5,11 @@ import shutil
 
 import pytest
 
+from ablations.request import Request
 from ablations.study import Study
 from orchestration.cli.studies import ablate, scale, train
-from orchestration.data.prepare import prepare_shown
-from orchestration.study.checking import Request, check
-from orchestration.study.laying_out import lay_out
-from orchestration.study.train import check_trial
+from orchestration.study.plan import make_plan, resolve
+from orchestration.study.train import trial_design
 from reports.screen.commands import study_command
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
@@ -48,8 +47,9 @@ def home(tmp_path_factory):
 
 def planned(**settings) -> Study:
     workspace = Workspace.here()
-    checked = check_trial(**settings) if "values" in settings else check(Request(**settings))
-    return lay_out(checked, prepare_shown(checked.dataset, workspace), workspace).study
+    one = "seed" in settings
+    design = trial_design(workspace, **settings) if one else resolve(Request(**settings), workspace)
+    return make_plan(design, workspace).study
 
 
 def typed(command: str) -> dict:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from orchestration.cli import command as cli
-from orchestration.study.screens.view import power
+from orchestration.study.screen_view import power
 from reports.results.planning import KnownNoise
 from reports.stats.model import RunNoise
 from reports.stats.power import smallest_shown

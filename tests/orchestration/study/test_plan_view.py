@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 
+from ablations.request import Request
+from ablations.resolve import resolve_study
 from orchestration.cli import command as cli
 from orchestration.speeds import measure
-from orchestration.study.checking import Request, check
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
@@ -121,8 +122,8 @@ def test_what_was_measured_here_takes_the_place_of_the_table(plan, tmp_path):
     names = {path.name for path in (tmp_path / "speeds").glob("*.json")}
     assert len(names) == 1, "one file a machine and day"
     workspace = Workspace(tmp_path)
-    checked = check(Request("parametric_relu", budget="smoke"))
-    arms = {arm.id: arm.config for arm in checked.arms}
+    design = resolve_study(Request("parametric_relu", budget="smoke"))
+    arms = {arm.id: arm.config for arm in design.arms}
     measure.speeds_of(workspace, arms, "cpu", print)
     out = " ".join(plan("parametric_relu", "--budget", "smoke").split())
     assert "evaluation included; by speeds measured here" in out

@@ -1,25 +1,26 @@
 """PRECISION: which studies and searches it asks for, and that two precisions are never taken for one."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from ablations.registry import load_registry
+from ablations.request import Request
 from ablations.schema import budget_label
 from ablations.search import Search
+from ablations.settings import line_of
 from ablations.study import read_study
 from gonn_core.config import with_values
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import write_json
 from orchestration.catalogue.measured import last_reported
-from orchestration.data.prepare import prepare_shown
-from orchestration.looks.planned import earlier_study
-from orchestration.search.adopt import Adopter
 from orchestration.search.folder import keep_search
 from orchestration.search.planning import SearchRequest, find_target, lay_out_search
-from orchestration.study.checking import Request, check
-from orchestration.study.first_look import first_request
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.first_look import first_design
+from orchestration.study.looks import earlier_study
+from orchestration.study.plan import Plan, make_plan, resolve
+from orchestration.study.rates import rates_of
 from orchestration.tracking.records import study_info
 from orchestration.tracking.search_records import search_info
 from reports.results.group import conditions
@@ -37,8 +38,7 @@ def home(tmp_path, monkeypatch) -> Workspace:
 
 
 def planned(home: Workspace, **settings) -> Plan:
-    checked = check(Request(**settings))
-    return lay_out(checked, prepare_shown(checked.dataset, home), home)
+    return make_plan(resolve(Request(**settings), home), home)
 
 
 def test_all_arms_are_in_it_and_the_study_is_called_so(home):
@@ -47,7 +47,8 @@ def test_all_arms_are_in_it_and_the_study_is_called_so(home):
         for precision in (None, "fp32", "bf16")
     )
     assert own.study.model_copy(update={"created": usual.study.created}) == usual.study
-    assert "PRECISION" not in usual.checked.line and "BUDGET=smoke PRECISION=bf16" in other.checked.line
+    assert "PRECISION" not in usual.design.settings
+    assert "BUDGET=smoke PRECISION=bf16" in line_of(other.design.settings)
     assert other.study.id.startswith("parametric_relu-gonn-b5-smoke-bf16-starter-")
     assert (other.study.budget, other.study.precision, other.study.budget_label) == ("smoke", "bf16", "smoke-bf16")
     assert [arm.config.training.precision for arm in other.study.arms] == ["bf16"] * 2
@@ -61,10 +62,10 @@ def test_all_arms_are_in_it_and_the_study_is_called_so(home):
 
 def test_a_screen_and_a_first_look_are_in_it_too(home):
     asked = Request(name="parametric_relu", precision="bf16", budget="cpu")
-    look = first_request(check(asked))
-    assert look is not None and look.budget.label == "cpu-bf16" and look.base.training.precision == "bf16"
+    look = first_design(resolve(asked, home))
+    assert look is not None and look.budget.label == "cpu-bf16" and look.config.training.precision == "bf16"
     names = "parametric_relu,last_move_input,ladder_input"
-    screen = check(Request(name=names, design="screen", budget="smoke", precision="bf16"))
+    screen = resolve(Request(name=names, design="screen", budget="smoke", precision="bf16"), home)
     assert {arm.config.training.precision for arm in screen.arms} == {"bf16"} and screen.budget.label == "smoke-bf16"
 
 
@@ -127,11 +128,11 @@ def test_a_rate_is_of_the_precision_that_it_was_searched_in(home):
     assert search.config.training.precision == "bf16" and search.budget_label == "smoke-bf16"
     assert search_info(search, ()).settings["budget"] == "smoke-bf16"
     keep_search(home, search)
-    base = registry.base("gonn-b5")
+    asked = Request(None, base="gonn-b5", budget="smoke", lr=f"found:{search.id}")
     with pytest.raises(SettingError, match="searched for gonn-b5 under budget smoke-bf16; .* under budget smoke$"):
-        Adopter(base, "smoke", (1,), (), home).given(f"found:{search.id}")
+        rates_of(resolve(asked, home), home)
     with pytest.raises(SettingError, match="trials to come"):  # its own, not yet finished
-        Adopter(base, "smoke", (1,), (), home, "bf16").given(f"found:{search.id}")
+        rates_of(resolve(replace(asked, precision="bf16"), home), home)
     request = SearchRequest("gonn-b5", budget="smoke")
     usual = lay_out_search(request, find_target(registry, request), prepared, home).search
     assert usual.id.startswith("lr-gonn-b5-smoke-starter-") and usual.precision is None

@@ -5,11 +5,9 @@ import shutil
 import pytest
 
 from ablations.registry import load_registry
+from ablations.request import Request, at_each_number, budget_at, parse_samples
 from gonn_core.errors import SettingError
-from orchestration.data.prepare import prepare_shown
-from orchestration.experiment.samples import budget_at, parse_samples
-from orchestration.study.checking import Request, at_each_number, check
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.plan import Plan, make_plan, resolve
 from reports.tables.formats import about
 from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
@@ -23,8 +21,8 @@ def planned(tmp_path, monkeypatch):
 
     def plans(**settings) -> list[Plan]:
         workspace = Workspace.here()
-        checked = [check(request) for request in at_each_number(Request(**settings))]
-        return [lay_out(each, prepare_shown(each.dataset, workspace), workspace) for each in checked]
+        requests = at_each_number(Request(**settings))
+        return [make_plan(resolve(request, workspace), workspace) for request in requests]
 
     return plans
 
@@ -47,7 +45,7 @@ def test_a_study_at_the_budgets_own_samples_is_the_ordinary_one(planned):
     configs = [plan.study.arms[0].config.training for plan in (less, same)]
     assert [config.samples for config in configs] == [2560, 5120] and configs[0].schedule == configs[1].schedule
     assert configs[0].model_copy(update={"samples": 5120}) == configs[1]
-    assert "SAMPLES=2560" in less.checked.line and "SAMPLES" not in usual.checked.line
+    assert less.design.settings["SAMPLES"] == "2560" and "SAMPLES" not in usual.design.settings
 
 
 def test_a_base_alone_shares_the_controls_of_its_ablations(planned):

@@ -14,7 +14,7 @@ from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline
 from orchestration.runners.base import Outcome, distinct
-from orchestration.study import ablate
+from orchestration.study import run as study_run
 from tests.trial.helpers import starter_data
 
 pytestmark = pytest.mark.cards
@@ -44,7 +44,7 @@ def test_a_study_of_every_card(card, home, monkeypatch, capsys):
     monkeypatch.chdir(home)
     monkeypatch.setattr(pipeline, "make_runner", lambda *_: Here())
     monkeypatch.setattr(
-        ablate, "measure_speeds", lambda *arguments: None
+        study_run, "measure_speeds", lambda *arguments: None
     )  # three turns of every arm would take most of the time
     code = cli.run(["ablate", card, "--budget", "smoke", "--seeds", "1", "--runner", "local", "--no-track"])
     out, err = capsys.readouterr()

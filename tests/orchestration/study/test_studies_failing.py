@@ -7,7 +7,7 @@ import pytest
 from orchestration.cli import command as cli
 from orchestration.experiment import pipeline, settings
 from orchestration.runners.local import LocalRunner
-from orchestration.study import ablate
+from orchestration.study import run as study_run
 from tests.trial.helpers import starter_data
 
 COMMAND = ["ablate", "parametric_relu", "--budget", "smoke", "--seeds", "1", "--no-track"]
@@ -20,8 +20,8 @@ def gonn(tmp_path, monkeypatch, capfd):
     shutil.copytree(starter_data().store.folder.parent, tmp_path / "stores")
     monkeypatch.setenv("GONN_HOME", str(tmp_path))
     monkeypatch.setattr(pipeline, "make_runner", lambda *_: LocalRunner("tests.orchestration.fakes:run_fake"))
-    monkeypatch.setattr(ablate, "measure_speeds", lambda *_: {})
-    monkeypatch.setattr(ablate, "warm_kernels", lambda *_: None)
+    monkeypatch.setattr(study_run, "measure_speeds", lambda *_: {})
+    monkeypatch.setattr(study_run, "warm_kernels", lambda *_: None)
 
     def run(behaviour: str):
         monkeypatch.setattr(settings, "commit_and_dirty", lambda: (behaviour, False))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from gonn_core.errors import SettingError
 from reports.stats.estimates import Effect, Interval
@@ -76,17 +77,12 @@ def test_what_is_not_shown_is_smaller_than_the_farther_end_of_the_90_percent_int
     assert replace(effect, interval90=None).bound is None
 
 
-def test_thresholds_of_version_0_1_are_read_and_unknown_ones_refused():
-    stored = {name: float(value) for name, value in vars(THRESHOLDS).items() if name != "noise_weight"}
-    old = {**stored, "outlier_ratio": 10.0, "outlier_level": 0.01}
-    assert Thresholds.of_study(old) == THRESHOLDS
-    with pytest.raises(ValueError, match="unknown thresholds: fancy"):
-        Thresholds.of_study({**stored, "fancy": 1.0})
-
-
-def test_thresholds_survive_a_study_file_of_floats():
-    again = Thresholds.of_study({name: float(value) for name, value in vars(THRESHOLDS).items()})
-    assert again == THRESHOLDS and isinstance(again.min_seeds, int)
+def test_withdrawn_thresholds_are_ignored_and_unknown_ones_refused():
+    stored = {name: float(value) for name, value in THRESHOLDS.model_dump().items() if name != "noise_weight"}
+    read = Thresholds.model_validate({**stored, "outlier_ratio": 10.0, "outlier_level": 0.01})
+    assert read == THRESHOLDS and isinstance(read.min_seeds, int)
+    with pytest.raises(ValidationError):
+        Thresholds.model_validate({**stored, "fancy": 1.0})
 
 
 def test_margin_is_a_quarter_of_the_claim_but_not_less_than_the_smallest_effect():

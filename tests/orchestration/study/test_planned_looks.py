@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ablations.study import Looks, study_id
-from orchestration.looks.asked import AskedSeeds
-from orchestration.looks.planned import earlier_study, planned_looks, state_of, with_looks
+from orchestration.study.folder import state_of
+from orchestration.study.looks import earlier_study, planned_looks, with_looks
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results
 from reports.stats.looks import planned_level, repeated_p
@@ -37,10 +37,6 @@ def identify(study):
     )  # fmt: skip
 
 
-def asked(count, looks=()):
-    return AskedSeeds(tuple(range(1, count + 1)), looks)
-
-
 @pytest.fixture
 def four(tmp_path):
     made = plan_study(tmp_path, CARD, seeds=(1, 2, 3, 4))
@@ -50,7 +46,7 @@ def four(tmp_path):
 
 def test_more_seeds_after_a_complete_study_are_a_second_look(four, tmp_path):
     study = unwritten(tmp_path, seeds=tuple(range(1, 9))).study
-    grown = with_looks(study, asked(8), Workspace(tmp_path), identify(study))
+    grown = with_looks(study, (), None, Workspace(tmp_path), identify(study))
     assert grown.looks == Looks(seeds=(4, 8), spent=1) and grown.id != study.id
     assert "4 (taken before) and 8 seeds: an effect is shown where its q is at most 0.05 (p below " in looks_line(grown)
     assert f"{planned_level((4, 8), 0.05):.4f} at any look" in looks_line(grown)
@@ -69,14 +65,14 @@ def test_p_is_that_of_both_looks(tmp_path):
 
 def test_looks_may_be_planned_after_one_that_was_taken(four, tmp_path):
     study = unwritten(tmp_path, seeds=tuple(range(1, 13))).study
-    looks = with_looks(study, asked(12, (4, 8, 12)), Workspace(tmp_path), identify(study)).looks
+    looks = with_looks(study, (4, 8, 12), None, Workspace(tmp_path), identify(study)).looks
     assert looks == Looks(seeds=(4, 8, 12), spent=1) and looks.to_come == (8, 12)
 
 
 def test_looks_that_were_planned_and_taken_are_kept(tmp_path):
     earlier = plan_study(tmp_path, CARD, seeds=tuple(range(1, 7)), looks=Looks(seeds=(3, 6))).study
-    assert planned_looks(asked(9), earlier) == Looks(seeds=(3, 6, 9), spent=2)
-    assert planned_looks(asked(9)) is None and planned_looks(asked(9, (4, 9))) == Looks(seeds=(4, 9))
+    assert planned_looks((), 9, None, earlier) == Looks(seeds=(3, 6, 9), spent=2)
+    assert planned_looks((), 9, None) is None and planned_looks((4, 9), 9, None) == Looks(seeds=(4, 9))
 
 
 def test_what_was_never_shown_or_is_another_study_costs_nothing(tmp_path):
@@ -89,7 +85,7 @@ def test_what_was_never_shown_or_is_another_study_costs_nothing(tmp_path):
     assert earlier_study(study, workspace) == made.study
     assert earlier_study(study.model_copy(update={"seeds": (2, 3, 4, 5, 6)}), workspace) is None
     assert earlier_study(study.model_copy(update={"data": "other"}), workspace) is None
-    assert with_looks(made.study, asked(4), workspace, identify(made.study)) == made.study
+    assert with_looks(made.study, (), None, workspace, identify(made.study)) == made.study
 
 
 def test_a_study_whose_arms_stopped_early_is_complete_with_what_it_needed(tmp_path):
@@ -103,4 +99,4 @@ def test_a_study_whose_arms_stopped_early_is_complete_with_what_it_needed(tmp_pa
 
 def test_a_study_that_was_written_down_once_keeps_its_looks(four, tmp_path):
     study = plan_study(tmp_path, CARD, seeds=tuple(range(1, 9))).study
-    assert with_looks(study, asked(8), Workspace(tmp_path), identify(study)) == study
+    assert with_looks(study, (), None, Workspace(tmp_path), identify(study)) == study

@@ -1,27 +1,26 @@
-"""`gonn ablate`: a study from settings to table. Whatever is there already is not done again."""
+"""Runs studies: from settings to table. Finished work is not repeated."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from ablations.request import Request, at_each_number
+from ablations.resolve import SEARCH
 from ablations.study import Study, TrialRef
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Event
 from gonn_core.trial.job import Job
 from gonn_core.trial.twins import plainest_first
 from orchestration.console import notes, output
-from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import Execution, Result, Say, carry_out, execution, is_complete
 from orchestration.experiment.progress import StudyDisplay, show
-from orchestration.looks.run import LookedAt
 from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
-from orchestration.search.adopt import SEARCH
 from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import search_arms
-from orchestration.study.checking import Checked, Request, at_each_number, check
 from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
-from orchestration.study.laying_out import Plan, lay_out
+from orchestration.study.looks import LookedAt
+from orchestration.study.plan import Plan, at_found_rates, check_machine, make_plan, resolve
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential, trials_due
@@ -29,55 +28,47 @@ from reports.study.looks import looks_line
 from reports.workspace import Workspace
 
 
-def run_study(request: Request, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:
-    """Run a study, or one at each of several numbers of samples, and show what it found; 0 when every trial is done, 1
-    otherwise. Raises UserError before any work."""
-    each = [check(one) for one in at_each_number(request)]
-    how = execution(runner, slots, track, address)
-    results = run_checked(each, how, f"RUNNER={runner}")
-    if len(results) > 1:
-        report_samples(how.workspace, [result.report.files.report.study for result in results], output())
-    return 1 if any(result.failed for result in results) else 0
-
-
-def run_checked(each: Sequence[Checked], how: Execution, more: str) -> list[Result[ReportedStudy]]:
-    """Run studies of one device, and show what each found. more: what is said beside their settings."""
-    arms = [arm.config for checked in each for arm in checked.arms]
-    if line := warning(arms, each[0].request.device, how.workspace):
+def run_study(request: Request, how: Execution, more: str = "") -> list[Result[ReportedStudy]]:
+    """Run a study, or one at each of several numbers of samples, and show what each found. more: printed after its
+    settings. Raises UserError before any work."""
+    workspace = how.workspace
+    designs = [resolve(one, workspace) for one in at_each_number(request)]
+    check_machine(request)
+    if line := warning([arm.config for design in designs for arm in design.arms], request.device, workspace):
         notes().print(line)
-    results = []
-    for checked in each:
-        notes().print(f"{checked.line} {more}".strip())
-        results.append(_run(checked, how))
+    results = [run(make_plan(design, workspace, more), how) for design in designs]
+    if len(results) > 1:
+        report_samples(workspace, [result.report.files.report.study for result in results], output())
     return results
 
 
-def _run(checked: Checked, how: Execution) -> Result[ReportedStudy]:
-    """Run one study and show what it found."""
-    request = checked.request
-    plan = lay_out(checked, prepare_shown(checked.dataset, how.workspace), how.workspace)
-    if request.lr == SEARCH:
-        plan = lay_out(checked, plan.prepared, how.workspace, search_arms(plan, request.device, how))
-    look = first_look(plan, how.workspace, notes().print)
+def run_command(request: Request, runner: str, slots: int | None, track: bool, address: str | None) -> int:
+    """`gonn ablate` and `gonn scale`: 0 when every trial is done, 1 otherwise."""
+    results = run_study(request, execution(runner, slots, track, address), f"RUNNER={runner}")
+    return 1 if any(result.failed for result in results) else 0
+
+
+def run(plan: Plan, how: Execution) -> Result[ReportedStudy]:
+    """Run the study of a plan, after its searches and its first look if it has any, and show what it found."""
+    workspace = how.workspace
+    if plan.design.request.lr == SEARCH:
+        plan = at_found_rates(plan, search_arms(plan, how), workspace)
+    look = first_look(plan, workspace, notes().print)
     if look is not None:
-        look_first(look, lambda first: _carry_out(first, how, show=False))
+        look_first(look, lambda first: carry_out(StudyExperiment(first, workspace), how, show=False))
     if line := looks_line(plan.study):
         notes().print(line)
-    return _carry_out(plan, how)
-
-
-def _carry_out(plan: Plan, how: Execution, show: bool = True) -> Result[ReportedStudy]:
-    return carry_out(StudyExperiment(plan, plan.checked.request.device, how.workspace), how, show)
+    return carry_out(StudyExperiment(plan, workspace), how)
 
 
 class StudyExperiment:
     """A study: its trials are known beforehand, and each runs to its end; those after a planned look only where it
     leaves their arm."""
 
-    def __init__(self, plan: Plan, device: str, workspace: Workspace):
+    def __init__(self, plan: Plan, workspace: Workspace):
         """Writes the study down, unless that was done before."""
-        self._plan, self._device, self._workspace = plan, device, workspace
-        self._compile = plan.checked.request.compile
+        self._plan, self._workspace = plan, workspace
+        self._device, self._compile = plan.design.request.device, plan.design.request.compile
         self.study = study = keep_study(workspace, plan.study)
         self.id, self.folder, self.size = study.id, study_folder(workspace, study.id), len(study.trials)
         self._names = {trial.trial: f"{study.arm(trial.arm).label} s{trial.seed}" for trial in study.trials}

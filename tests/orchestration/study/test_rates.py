@@ -6,20 +6,21 @@ import shutil
 
 import pytest
 
+from ablations import resolve
 from ablations.registry import FOLDER, load_registry
+from ablations.request import Request
 from ablations.search import Search, Tried
 from gonn_core.errors import SettingError, UserError
 from orchestration.cli import command as cli
 from orchestration.experiment.pipeline import Execution, Result
 from orchestration.runners.local import LocalRunner
-from orchestration.search.adopt import AdoptedRate
 from orchestration.search.experiment import SearchExperiment
-from orchestration.search.folder import alone, keep_search, open_journal, tried_rates
+from orchestration.search.folder import keep_search, open_journal
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.search.report import ReportedSearch
-from orchestration.study import arm_rates, checking
-from orchestration.study.checking import Request, check
-from orchestration.study.laying_out import lay_out
+from orchestration.study import arm_rates
+from orchestration.study.plan import Plan, at_found_rates, plan_of
+from orchestration.study.rates import AdoptedRate, rates_of
 from reports.search.page import SearchFiles
 from reports.search.report import search_report
 from reports.workspace import Workspace
@@ -45,28 +46,18 @@ def searched(home: Workspace, trials: int) -> Search:
     return search
 
 
-def test_half_a_line_at_the_end_of_a_journal_is_taken_away(home):
-    search = searched(home, 2)
-    journal = home.root / "searches" / search.id / "journal.log"
-    whole = journal.read_bytes()
-    journal.write_bytes(whole + b'{"op_code":4,"wor')
-    with alone(home, search):
-        assert journal.read_bytes() == whole
-        open_journal(home, search).ask()
-    assert len(tried_rates(home, search)) == 3
-
-
-def checked(**settings):
-    return check(Request("parametric_relu", budget="smoke", **settings))
+def planned(home: Workspace, name: str = "parametric_relu", budget: str = "smoke", **settings) -> Plan:
+    return plan_of(resolve.resolve_study(Request(name, budget=budget, **settings)), starter_data(), home)
 
 
 def test_a_number_or_a_found_rate_takes_the_place_of_the_bases_in_all_arms(home):
     search = searched(home, 5)
-    plain, given, found = checked(), checked(lr="0.05"), checked(lr=f"found:{search.id}")
-    assert given.base.training.optimiser.learning_rate == 0.05 and given.line.endswith(" LR=0.05 (0.05)")
-    rate = found.base.training.optimiser.learning_rate
-    assert rate == float(f"{rate:.3g}") and 0.05 < rate < 0.2 and found.rate.source == f"found by {search.id}"
-    studies = [lay_out(each, starter_data(), home).study for each in (plain, given, found)]
+    plans = plain, given, found = [planned(home, lr=lr) for lr in (None, "0.05", f"found:{search.id}")]
+    assert given.rates.of_all == AdoptedRate(0.05) and plain.rates.of_all is None
+    assert given.study.arms[0].config.training.optimiser.learning_rate == 0.05
+    rate = found.study.arms[0].config.training.optimiser.learning_rate
+    assert rate == float(f"{rate:.3g}") and 0.05 < rate < 0.2 and found.rates.of_all == AdoptedRate(rate, search.id)
+    studies = [plan.study for plan in plans]
     assert (
         len({study.id for study in studies}) == 3
         and len({trial.trial for study in studies for trial in study.trials}) == 12
@@ -77,34 +68,36 @@ def test_a_number_or_a_found_rate_takes_the_place_of_the_bases_in_all_arms(home)
     )
     assert {arm.rate_found_by for study in studies[:2] for arm in study.arms} == {None}
     assert studies[2].title.endswith(f"; learning rate {rate:g}, found by {search.id}")
-    number = lay_out(checked(lr=f"{rate}"), starter_data(), home).study
+    number = planned(home, lr=f"{rate}").study
     assert [trial.trial for trial in number.trials] == [trial.trial for trial in studies[2].trials], (
         "a trial is what it computes"
     )
 
 
-def refused(**settings) -> str:
+def refused(home: Workspace, name: str = "parametric_relu", **settings) -> str:
     with pytest.raises(SettingError) as error:
-        checked(**settings)
+        rates_of(resolve.resolve_study(Request(name, budget="smoke", **settings)), home)
     return str(error.value)
 
 
 def test_what_cannot_be_adopted(home):
-    assert refused(lr="fast") == "LR=fast: not a learning rate; valid: a number, found:SEARCH, or search"
-    assert refused(lr="-1") == "LR=-1: not a learning rate; valid: above 0, at most 100"
-    assert refused(lr="nan").startswith("LR=nan: not a learning rate")
-    assert refused(lr="found:lr-x").startswith("LR=lr-x: no such search; valid: none yet")
-    assert refused(lr="search").startswith("LR=search: parametric_relu is not known to move the best learning rate")
+    assert refused(home, lr="fast") == "LR=fast: not a learning rate; valid: a number, found:SEARCH, or search"
+    assert refused(home, lr="-1") == "LR=-1: not a learning rate; valid: above 0, at most 100"
+    assert refused(home, lr="nan").startswith("LR=nan: not a learning rate")
+    assert refused(home, lr="found:lr-x").startswith("LR=lr-x: no such search; valid: none yet")
+    assert refused(home, lr="search").startswith(
+        "LR=search: parametric_relu is not known to move the best learning rate"
+    )
     search = searched(home, 3)
-    assert refused(lr=f"found:{search.id}").startswith(f"LR=found:{search.id}: search {search.id} has 2 trials to come")
-    assert refused(lr="found:lr-gonn-b5", base="gonn-b12").startswith(
+    assert refused(home, lr=f"found:{search.id}").startswith(
+        f"LR=found:{search.id}: search {search.id} has 2 trials to come"
+    )
+    assert refused(home, lr="found:lr-gonn-b5", base="gonn-b12").startswith(
         "LR=found:lr-gonn-b5: searched for gonn-b5 under budget smoke"
     )
-    assert refused(lr="found:lr-gonn-b5", seeds="1,1000").startswith("SEEDS=1000: search lr-gonn-b5-")
-    with pytest.raises(SettingError, match="SEEDS=1000: the searches of the arms use this seed; valid: others"):
-        check(Request("elu", budget="smoke", seeds="1000,2", lr="search"))
-    with pytest.raises(SettingError, match="LR=0.1: momentum_matched_rate changes the learning rate itself"):
-        check(Request("momentum_matched_rate", budget="smoke", lr="0.1"))
+    assert refused(home, lr="found:lr-gonn-b5", seeds="1,1000").startswith("SEEDS=1000: search lr-gonn-b5-")
+    assert refused(home, "elu", seeds="1000,2", lr="search").startswith("SEEDS=1000: the searches of the arms use")
+    assert refused(home, "momentum_matched_rate", lr="0.1").startswith("LR=0.1: momentum_matched_rate changes the")
 
 
 def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own_rate(home, monkeypatch):
@@ -122,9 +115,8 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
         return Result(ReportedSearch(SearchFiles(report, home.root, ())), [])
 
     monkeypatch.setattr(arm_rates, "carry_out", carry_out)
-    request = check(Request("elu", budget="smoke", lr="search"))
-    plan = lay_out(request, starter_data(), home)
-    rates = arm_rates.search_arms(plan, "cpu", Execution(home, LocalRunner()))
+    plan = planned(home, "elu", lr="search")
+    rates = arm_rates.search_arms(plan, Execution(home, LocalRunner()))
     control, treatment = plan.study.arms
     one, other = begun
     assert rates == {control.id: AdoptedRate(0.1, one.id), treatment.id: AdoptedRate(0.2, other.id)}
@@ -133,7 +125,7 @@ def test_each_arm_is_searched_with_equal_trials_and_seeds_and_trained_at_its_own
         f"lr-{treatment.id}-{plan.study.base}-smoke"
     )
     assert one.seed not in plan.study.seeds
-    tuned = lay_out(request, starter_data(), home, rates).study
+    tuned = at_found_rates(plan, rates, home).study
     assert tuned.id != plan.study.id and tuned.title.endswith("; each arm at the learning rate found for it")
     for arm in tuned.arms:
         assert (
@@ -149,9 +141,9 @@ def test_a_study_waits_for_a_search_that_is_not_finished(home, monkeypatch):
         return Result(ReportedSearch(SearchFiles(search_report(experiment.search, []), home.root, ())), [])
 
     monkeypatch.setattr(arm_rates, "carry_out", carry_out)
-    plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
-    with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command goes on"):
-        arm_rates.search_arms(plan, "cpu", Execution(home, LocalRunner()))
+    plan = planned(home, "elu", lr="search")
+    with pytest.raises(UserError, match="16 of 16 trials are still to come; the same command resumes it"):
+        arm_rates.search_arms(plan, Execution(home, LocalRunner()))
 
 
 @pytest.fixture
@@ -163,33 +155,29 @@ def declare(monkeypatch):
         changed = {name: registry.cards[name].model_copy(update={"lr": lr}) for name, lr in cards.items()}
         bases = {**registry.bases, "gonn-b5": registry.bases["gonn-b5"].model_copy(update={"lr": dict(base)})}
         made = dataclasses.replace(registry, cards={**registry.cards, **changed}, bases=bases)
-        monkeypatch.setattr(checking, "load_registry", lambda: made)
+        monkeypatch.setattr(resolve, "load_registry", lambda: made)
 
     return put
 
 
 def test_a_base_adopts_a_found_rate_by_its_searches_name(home, declare):
     search = searched(home, 5)
-    by_option = lay_out(checked(lr=f"found:{search.id}"), starter_data(), home).study
+    by_option = planned(home, lr=f"found:{search.id}").study
     declare(base={"smoke": f"found:{search.id}"})
-    request = checked()
-    study = lay_out(request, starter_data(), home).study
+    plan = planned(home)
+    study = plan.study
     rate = study.arms[0].config.training.optimiser.learning_rate
     assert (study.id, study.title, study.arms) == (by_option.id, by_option.title, by_option.arms)
     assert {arm.rate_found_by for arm in study.arms} == {search.id}
-    assert request.line.endswith(f" LR=({rate:g}, found by {search.id})")
-    assert (
-        lay_out(checked(lr="0.05"), starter_data(), home).study.arms[1].config.training.optimiser.learning_rate == 0.05
-    ), "LR comes first"
-    assert check(Request("parametric_relu", budget="cpu")).rate is None, "of another budget nothing was said"
+    assert plan.rates.stated(None) == f"({rate:g}, found by {search.id})"
+    assert planned(home, lr="0.05").study.arms[1].config.training.optimiser.learning_rate == 0.05, "LR comes first"
+    assert planned(home, budget="cpu").rates.of_all is None, "of another budget nothing was said"
 
 
 def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
     search = searched(home, 5)
     declare(parametric_relu={"gonn-b5.smoke": f"found:{search.id}"}, global_pooling_head={"gonn-b5.smoke": 0.15})
-    study = lay_out(
-        check(Request("parametric_relu,global_pooling_head,ladder_input", budget="smoke")), starter_data(), home
-    ).study
+    study = planned(home, "parametric_relu,global_pooling_head,ladder_input").study
     rates = {arm.id: arm.config.training.optimiser.learning_rate for arm in study.arms}
     assert rates["control"] == rates["without-ladder_input"] == 0.2 and rates["without-global_pooling_head"] == 0.15
     assert 0.05 < rates["without-parametric_relu"] < 0.2
@@ -200,7 +188,7 @@ def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
         f"; arm of parametric_relu at {rates['without-parametric_relu']:g}, found by {search.id}"
         "; arm of global_pooling_head at 0.15, given" in study.title
     )
-    assert refused(design="leave-one-out").startswith(
+    assert refused(home, design="leave-one-out").startswith(
         "DESIGN=leave-one-out: parametric_relu has a learning rate for its own arm "
         "(cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke)"
     )
@@ -209,13 +197,15 @@ def test_a_card_adopts_a_rate_for_the_arm_that_is_not_the_base(home, declare):
 def test_a_declared_rate_that_cannot_be_adopted(home, declare):
     declare(base={"smoke": "found:lr-x"})
     assert (
-        refused()
+        refused(home)
         == "bases/gonn-b5.yaml.lr.smoke=lr-x: no such search; valid: none yet: make lr-search NAME=… makes one"
     )
     assert cli.run(["plan", "parametric_relu", "--budget", "smoke"]) == 2
     searched(home, 3)
     declare(parametric_relu={"gonn-b5.smoke": "found:lr-gonn-b5"})
-    assert refused().startswith("cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke=found:lr-gonn-b5: search lr-gonn-b5-")
+    assert refused(home).startswith(
+        "cards/gonn/parametric_relu.yaml.lr.gonn-b5.smoke=found:lr-gonn-b5: search lr-gonn-b5-"
+    )
 
 
 @pytest.mark.parametrize(
@@ -250,18 +240,18 @@ def test_rates_in_yaml_are_checked_when_they_are_read(tmp_path, folder, name, li
 
 
 def test_a_plan_tells_of_each_arms_search_how_far_it_is_and_trains_nothing(home):
-    plan = lay_out(check(Request("elu", budget="smoke", lr="search")), starter_data(), home)
-    searched = list(arm_rates.arm_searches(plan, "cpu", home).values())
+    plan = planned(home, "elu", lr="search")
+    searched = list(arm_rates.arm_searches(plan, home).values())
     requests = [SearchRequest("elu", arm, budget="smoke") for arm in ("on", "off")]
     by_itself = [lay_out_search(request, check_search(request)[0], starter_data(), home) for request in requests]
     assert [search.id for search in searched] == [search.id for search in by_itself], (
         "a search of an arm by itself is the same"
     )
-    for tells, each in zip((16, 4), arm_rates.arm_searches(plan, "cpu", home).values(), strict=True):
+    for tells, each in zip((16, 4), arm_rates.arm_searches(plan, home).values(), strict=True):
         journal = open_journal(home, keep_search(home, each.search))
         for _ in range(tells):
             tried = journal.ask()
             journal.tell_done(tried.number, 3.0 + abs(tried.rate - 0.02))
-    (control, found), (other, none) = arm_rates.rates_so_far(plan, "cpu", home).values()
+    (control, found), (other, none) = arm_rates.rates_so_far(plan, home).values()
     assert found == AdoptedRate(control.rate, control.search.id) and 0.01 < found.rate < 0.04 and not control.unfinished
     assert none is None and other.unfinished == 12 and not home.runs.exists()

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from rich import box
 from rich.table import Table
 
+from ablations.resolve import Screened
 from ablations.study import Study
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.study.laying_out import Plan
-from orchestration.study.screens.asked import Screened
-from reports.results.compare import study_thresholds
+from orchestration.study.plan import Plan
 from reports.results.planning import KnownNoise
 from reports.stats.power import smallest_shown
 from reports.workspace import Workspace
@@ -22,36 +21,36 @@ TRIALS_SHOWN = 2
 
 def screen_parts(plan: Plan, known: KnownNoise | None, workspace: Workspace) -> Iterator[Table | str]:
     """Tables and lines in the order in which they are shown."""
-    found, study = plan.checked.screen, plan.study
-    assert found is not None, "a plan of a screen"
+    screen, study = plan.design.screen, plan.study
+    assert screen is not None, "a plan of a screen"
     numbers = {card: number for number, card in enumerate(study.cards, 1)}
-    yield _factors(found, study, numbers)
-    yield from _exclusive(found)
+    yield _factors(screen, study, numbers)
+    yield from _exclusive(screen)
     for verb, cards in (("held", study.held), ("left out", study.left_out)):
         if cards:
             yield _reasons(verb, cards)
-    yield _runs(found, study)
+    yield _runs(screen, study)
     yield from power(study, known)
-    yield _arms(found, study, numbers, workspace)
+    yield _arms(screen, study, numbers, workspace)
 
 
-def _factors(found: Screened, study: Study, numbers: Mapping[str, int]) -> Table:
+def _factors(screen: Screened, study: Study, numbers: Mapping[str, int]) -> Table:
     """A row per card that is varied."""
     table = Table("", "varied", "the base", "runs with", "without", box=box.SIMPLE_HEAD, pad_edge=False)
     runs = Counter(trial.arm for trial in study.trials)
     for contrast in study.contrasts:
         sides = (sum(runs[arm] for arm in side) for side in (contrast.with_it, contrast.without))
-        has = "has it" if found.choice.flips.states[contrast.card] == "on" else "lacks it"
+        has = "has it" if screen.choice.flips.states[contrast.card] == "on" else "lacks it"
         table.add_row(str(numbers[contrast.card]), contrast.card, has, *map(str, sides))
     return table
 
 
-def _exclusive(found: Screened) -> Iterator[str]:
+def _exclusive(screen: Screened) -> Iterator[str]:
     """A line per group of cards of which an arm has only one changed."""
-    columns, by_id = found.design.screen.columns, {card.id: card for card in found.choice.cards}
+    columns, by_id = screen.layout.screen.columns, {card.id: card for card in screen.choice.cards}
     for group in dict.fromkeys(column.group for column in columns.values() if len(column.group) > 1):
         pairs = [(one, other) for number, one in enumerate(group) for other in group[:number]]
-        reasons = [found.choice.flips.conflict(by_id[one], by_id[other]) for one, other in pairs]
+        reasons = [screen.choice.flips.conflict(by_id[one], by_id[other]) for one, other in pairs]
         told = "; ".join(dict.fromkeys(filter(None, reasons)))
         yield f"each in a part of the arms of its own: {', '.join(group)} ({told})"
 
@@ -64,12 +63,12 @@ def _reasons(verb: str, cards: Mapping[str, str]) -> Table:
     return table
 
 
-def _runs(found: Screened, study: Study) -> str:
-    arms, each = len(study.arms), found.runs // len(study.arms)
+def _runs(screen: Screened, study: Study) -> str:
+    arms, each = len(study.arms), len(study.trials) // len(study.arms)
     seeds = ", ".join(map(str, study.seeds))
     how = f"each with seeds {seeds}" if each > 1 else f"each with one of the seeds {seeds}"
-    folded = f", half of them with the sign of {found.design.folded} reversed" if found.design.folded else ""
-    return f"{found.runs} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
+    folded = f", half of them with the sign of {screen.layout.folded} reversed" if screen.layout.folded else ""
+    return f"{len(study.trials)} runs: {arms} arms{folded}, {how}; effects are means over the others on and off"
 
 
 def power(study: Study, known: KnownNoise | None) -> list[str]:
@@ -77,7 +76,7 @@ def power(study: Study, known: KnownNoise | None) -> list[str]:
     time. The runs that are known count for the noise of these."""
     if known is None:
         return ["standard error: unknown, no noise of runs measured yet on this base, budget and data"]
-    thresholds, cards, runs = study_thresholds(study), len(study.contrasts), len(study.trials)
+    thresholds, cards, runs = study.thresholds, len(study.contrasts), len(study.trials)
     spread, df = known.run.run, known.run.df + runs - cards - len(study.seeds)
     studies = f"{len(known.studies)} stud{'ies' if len(known.studies) > 1 else 'y'} on this base, budget and data"
     lines = [f"standard deviation of a run: {spread:.4f} nats, by {known.runs} runs of {studies}"]
@@ -102,19 +101,19 @@ def _whose(names: list[str], cards: int) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{len(names)} effects"
 
 
-def changed_cards(found: Screened, study: Study) -> dict[str, list[str]]:
+def changed_cards(screen: Screened, study: Study) -> dict[str, list[str]]:
     """Arm -> cards that are not in it as in the base. An arm in whose part a card is not varied has it as the base."""
     changed: dict[str, list[str]] = {arm.id: [] for arm in study.arms}
     for contrast in study.contrasts:
-        has_it = found.choice.flips.states[contrast.card] == "on"
+        has_it = screen.choice.flips.states[contrast.card] == "on"
         for arm in contrast.without if has_it else contrast.with_it:
             changed[arm].append(contrast.card)
     return changed
 
 
-def _arms(found: Screened, study: Study, numbers: Mapping[str, int], workspace: Workspace) -> Table:
+def _arms(screen: Screened, study: Study, numbers: Mapping[str, int], workspace: Workspace) -> Table:
     """A row per arm: what is changed in it, by the cards' numbers, and its trials."""
-    changed = changed_cards(found, study)
+    changed = changed_cards(screen, study)
     table = Table("arm", "changed", "trials", box=box.SIMPLE_HEAD, pad_edge=False)
     for arm in study.arms:
         trials = study.trials_of(arm.id)

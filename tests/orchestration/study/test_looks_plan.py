@@ -3,7 +3,7 @@
 import pytest
 
 from ablations.study import Looks
-from orchestration.looks.plan import looks_lines
+from orchestration.study.looks import looks_lines
 from reports.results.planning import KnownNoise
 from reports.stats.looks import planned_level
 from reports.stats.model import RunNoise

@@ -4,7 +4,7 @@ import pytest
 
 from ablations.study import Looks, seeded
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.looks.run import LookedAt
+from orchestration.study.looks import LookedAt
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results, trials_due
 from reports.study.looks import look_words, looks_notes

@@ -1,11 +1,10 @@
-"""What SEEDS, FUTILITY and CONTROL_SEEDS ask for."""
+"""SEEDS, FUTILITY and CONTROL_SEEDS: the seeds that text names, and the text that names seeds."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ablations.study import Thresholds
 from gonn_core.errors import SettingError
-from reports.stats.verdicts import Thresholds
 
 MOST_SEEDS = 100
 VALID = (
@@ -13,24 +12,7 @@ VALID = (
     "seeds as 4..16"
 )
 PAIRS = ("add-one", "leave-one-out")
-"""Designs in which every card has an arm of its own, which may stop, beside one control."""
-
-
-@dataclass(frozen=True)
-class AskedSeeds:
-    """Seeds of a study. each: of every arm, to its last look; looks: how many at each, empty: one look, at all of them;
-    futility: nats, None: nothing stops for being small; control: seeds of the control, in addition."""
-
-    each: tuple[int, ...]
-    looks: tuple[int, ...] = ()
-    futility: float | None = None
-    control: tuple[int, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """As it is typed."""
-        alone = "," * (len(self.each) == 1 and self.each != (1,))  # `7` would be seven seeds
-        return f"{self.looks[0]}..{self.looks[-1]}" if self.looks else ",".join(map(str, self.each)) + alone
+"""Designs in which every card has an arm of its own, compared with one control; such an arm may stop early."""
 
 
 def parse_seeds(text: str | None, default: int, name: str = "SEEDS", valid: str = VALID) -> tuple[int, ...]:
@@ -46,8 +28,19 @@ def parse_seeds(text: str | None, default: int, name: str = "SEEDS", valid: str 
     return tuple(numbers)
 
 
-def parse_looks(text: str) -> tuple[int, ...]:
-    """`4..16` -> 4, 8, 12, 16; `4..10` -> 4, 8, 10. Raises SettingError (SEEDS)."""
+def seeds_text(seeds: Sequence[int], looks: Sequence[int] = ()) -> str:
+    """The inverse of `parse_seeds` and `parse_looks`."""
+    if looks:
+        return f"{looks[0]}..{looks[-1]}"
+    if list(seeds) == list(range(1, len(seeds) + 1)):
+        return str(len(seeds))
+    return ",".join(map(str, seeds)) + "," * (len(seeds) == 1)  # `7` would be seven seeds
+
+
+def parse_looks(text: str | None, design: str, cards: Sequence) -> tuple[int, ...]:
+    """`4..16` -> 4, 8, 12, 16; `4..10` -> 4, 8, 10; empty for text without `..`. Raises SettingError (SEEDS)."""
+    if text is None or ".." not in text:
+        return ()
     least = Thresholds().min_seeds
     first, _, last = text.partition("..")
     if not (first.isdecimal() and last.isdecimal()):
@@ -56,22 +49,14 @@ def parse_looks(text: str) -> tuple[int, ...]:
     if not least <= low < high <= MOST_SEEDS:
         problem = f"looks begin at {least} seeds or more and end at more than they begin with"
         raise SettingError("SEEDS", text, problem, f"{least}..6 to {least}..{MOST_SEEDS}, 4..16")
+    if design not in PAIRS or not cards:
+        problem = "only an arm that belongs to one enhancement can stop"
+        raise SettingError("SEEDS", text, problem, "a number of seeds, or DESIGN=add-one or leave-one-out")
     return (*range(low, high, low), high)
 
 
-def asked_seeds(
-    seeds: str | None, futility: str | None, control: str | None, default: int, design: str, cards: Sequence
-) -> AskedSeeds:
-    """The three settings together, of a study of a design, with these cards. Raises SettingError."""
-    looks = parse_looks(seeds) if seeds and ".." in seeds else ()
-    if looks and (design not in PAIRS or not cards):
-        problem = "only an arm that belongs to one enhancement can stop"
-        raise SettingError("SEEDS", seeds, problem, "a number of seeds, or DESIGN=add-one or leave-one-out")
-    each = tuple(range(1, looks[-1] + 1)) if looks else parse_seeds(seeds, default)
-    return AskedSeeds(each, looks, _futility(futility, looks), _control(control, each, looks, design, cards))
-
-
-def _futility(text: str | None, looks: Sequence[int]) -> float | None:
+def parse_futility(text: str | None, looks: Sequence[int]) -> float | None:
+    """Nats. Raises SettingError (FUTILITY)."""
     if text is None:
         return None
     try:
@@ -85,18 +70,19 @@ def _futility(text: str | None, looks: Sequence[int]) -> float | None:
     return nats
 
 
-def _control(
-    text: str | None, each: Sequence[int], looks: Sequence[int], design: str, cards: Sequence
+def parse_control_seeds(
+    text: str | None, seeds: Sequence[int], looks: Sequence[int], design: str, cards: Sequence
 ) -> tuple[int, ...]:
+    """The seeds of the control: `seeds`, and those that CONTROL_SEEDS adds. Raises SettingError (CONTROL_SEEDS)."""
     if text is None:
-        return ()
+        return tuple(seeds)
     valid = "a number of seeds, more than SEEDS, or a list that holds those of SEEDS and more"
-    seeds = parse_seeds(text, 0, "CONTROL_SEEDS", valid)
+    more = parse_seeds(text, 0, "CONTROL_SEEDS", valid)
     if design not in PAIRS or not cards:
         problem = "no arm is the control of all others"
         raise SettingError("CONTROL_SEEDS", text, problem, "with DESIGN=add-one or leave-one-out")
     if looks:
-        raise SettingError("CONTROL_SEEDS", text, "a control goes on as long as any arm", "without looks in SEEDS")
-    if not set(seeds) > set(each):
+        raise SettingError("CONTROL_SEEDS", text, "a control runs as long as any arm", "without looks in SEEDS")
+    if not set(more) > set(seeds):
         raise SettingError("CONTROL_SEEDS", text, "not more than the other arms have", valid)
-    return tuple(seed for seed in seeds if seed not in set(each))
+    return (*seeds, *(seed for seed in more if seed not in set(seeds)))

@@ -1,0 +1,249 @@
+"""From a request to a design: which cards are compared on which base, in which arms, with which seeds.
+
+`resolve_study` reads declarations alone. Learning rates that a search found, data views and jobs come later, in
+`orchestration.study.plan`.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ablations.arms import base_and_samples, on_one_base
+from ablations.conditions import card_state
+from ablations.data.datasets import Dataset, load_dataset
+from ablations.data.game_filters import filled, filters_of, own_games
+from ablations.designs import SCREEN, budget_config, design_arms
+from ablations.registry import Registry, load_registry
+from ablations.request import Request, budget_at, parse_samples, parse_values
+from ablations.schema import PRECISION, RATE, Base, Budget, Enhancement
+from ablations.screens.arms import ScreenArms, screen_arms
+from ablations.screens.choice import Choice, Place, base_of_most, choose, large_claim
+from ablations.screens.names import Named, is_group, parse
+from ablations.seeds import parse_control_seeds, parse_futility, parse_looks, parse_seeds, seeds_text
+from ablations.study import Arm, Contrast
+from gonn_core.config import TrialConfig, with_values
+from gonn_core.errors import SettingError, printable
+
+SEARCH = "search"
+"""LR=search: the rate of each arm is searched first."""
+LargeEffects = Callable[[Base, Budget], Mapping[str, str]]
+"""Cards whose effect is known to be large on a base under a budget, with the reason in words."""
+_LABEL = 12
+"""Characters of a value in the label of an arm."""
+
+
+class Screened(NamedTuple):
+    """What a screen varies, and how."""
+
+    choice: Choice
+    layout: ScreenArms
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study before its learning rates, data views and jobs are known. Every setting of the request is valid."""
+
+    request: Request
+    registry: Registry
+    dataset: Dataset
+    base: Base
+    budget: Budget
+    cards: tuple[Enhancement, ...]
+    """In the form of the base."""
+    config: TrialConfig
+    """The base under the budget; filters that cards toggle as the data set has them."""
+    arms: tuple[Arm, ...]
+    """The control first."""
+    contrasts: tuple[Contrast, ...]
+    seeds: tuple[int, ...]
+    seeds_of: Mapping[str, tuple[int, ...]]
+    """Arm id -> its seeds: `seeds`, but in a screen; the control may have more."""
+    looks: tuple[int, ...] = ()
+    """Seeds per arm at each interim analysis; empty: one analysis, at all seeds."""
+    futility: float | None = None
+    """Nats; None: no arm stops because its effect is small."""
+    screen: Screened | None = None
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """Those of any arm, those of every arm first."""
+        return tuple(dict.fromkeys((*self.seeds, *self.seeds_of[self.arms[0].id])))
+
+    @property
+    def samples(self) -> int:
+        """Of a trial of the control."""
+        return self.config.training.samples
+
+    @property
+    def has_budgets_samples(self) -> bool:
+        """Whether trials have as many samples as the budget declares."""
+        return self.budget.model_copy(update={"precision": None}) == self.registry.budget(self.budget.id)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Name -> value as it may be typed, of everything that decides the study; its rate apart."""
+        request, control = self.request, self.seeds_of[self.arms[0].id]
+        runs = sum(map(len, self.seeds_of.values()))
+        stated = {
+            "NAME": ",".join(card.id for card in self.cards),
+            "BASE": self.base.id,
+            "DATA": printable(request.data),
+            "BUDGET": self.budget.id,
+            "PRECISION": request.precision,
+            "SAMPLES": str(self.samples) if request.samples else None,
+            "DESIGN": request.design,
+            "RUNS": str(runs) if self.screen else None,
+            "HOLD": request.hold and printable(request.hold),
+            "FOLD": request.fold and printable(request.fold),
+            "SEEDS": seeds_text(self.seeds, self.looks),
+            "CONTROL_SEEDS": seeds_text(control) if not self.screen and control != self.seeds else None,
+            "FUTILITY": f"{self.futility:g}" if self.futility else None,
+            "DEVICE": request.device,
+            "COMPILE": request.compile if request.compile != "none" else None,
+        }
+        return {name: value for name, value in stated.items() if value}
+
+
+def resolve_study(request: Request, large: LargeEffects = lambda base, budget: {}) -> Design:
+    """The design that a request describes. large: what earlier studies measured, for screens of groups.
+
+    Raises UserError for the first setting that is not valid.
+    """
+    registry, of_screens = load_registry(), request.design == SCREEN
+    for setting in ("futility", "control_seeds") if of_screens else ("runs", "hold", "fold"):
+        if (value := getattr(request, setting)) is not None:
+            valid = "DESIGN=add-one" if of_screens else "DESIGN=screen"
+            raise SettingError(setting.upper(), value, f"DESIGN={request.design} has no such setting", valid)
+    if of_screens:
+        return _screen(request, registry, large)
+    named = () if request.name is None else parse_names(request.name, registry)
+    base, budget, config, cards = _place(request, registry, named)
+    looks = parse_looks(request.seeds, request.design, cards)
+    seeds = tuple(range(1, looks[-1] + 1)) if looks else parse_seeds(request.seeds, budget.seeds)
+    futility = parse_futility(request.futility, looks)
+    control = parse_control_seeds(request.control_seeds, seeds, looks, request.design, cards)
+    dataset = load_dataset(request.data, request.data_dir)
+    config = filled(config, cards, own_games(dataset.declaration.filter))
+    _check_filters(request, config, cards)
+    arms, contrasts = design_arms(request.design, base.id, config, cards)
+    seeds_of = {arm.id: control if arm is arms[0] else seeds for arm in arms}
+    design = Design(
+        request, registry, dataset, base, budget, cards, config, arms, contrasts, seeds, seeds_of, looks, futility
+    )
+    return _with_values(design) if request.values else design
+
+
+def parse_names(text: str, registry: Registry) -> tuple[Enhancement, ...]:
+    """Cards of a comma-separated list. Raises SettingError (NAME)."""
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if part not in registry.cards and is_group(registry, part):
+            raise SettingError("NAME", part, "a group of enhancements", "single ones, or DESIGN=screen")
+    cards = tuple(registry.card(part) for part in parts)
+    if len({card.id for card in cards}) < len(cards):
+        raise SettingError("NAME", text, "an enhancement is named twice", "each of them once")
+    return cards
+
+
+def _place(
+    request: Request, registry: Registry, cards: Sequence[Enhancement]
+) -> tuple[Base, Budget, TrialConfig, tuple[Enhancement, ...]]:
+    """The base, the budget at the request's precision and samples, the base's configuration, the cards in its form."""
+    budget = registry.budget(request.budget)
+    if cards:
+        base, declared, _ = base_and_samples(registry, cards[0], budget, request.base, request.claim)
+    else:
+        base = registry.base(request.base or "")
+        declared = _declared_samples(base, budget)
+    budget = base.in_precision(budget, request.precision)
+    if request.samples is not None:
+        (samples,) = parse_samples(request.samples)
+        if request.is_first_look and budget.first_look is not None:
+            smaller = ("evaluation_positions", "progress_positions")
+            budget = budget.model_copy(update={name: getattr(budget.first_look, name) for name in smaller})
+        budget = budget_at(budget, base, [card.on_base(base.id, budget.id) for card in cards], declared, samples)
+    if not cards:
+        return base, budget, budget_config(base, budget, _declared_samples(base, budget)), ()
+    base, config, formed = on_one_base(registry, cards, budget, request.design, request.base, request.claim)
+    return base, budget, config, formed
+
+
+def _declared_samples(base: Base, budget: Budget) -> int:
+    """Samples of a trial of a base alone: to the end of its published run where a budget takes them from claims."""
+    return base.schedule_end if budget.samples == "claim" else budget.samples
+
+
+def _check_filters(request: Request, base: TrialConfig, cards: Sequence[Enhancement]) -> None:
+    """The data set's own filter must be one of the two that a card compares, where it is the control. Raises
+    SettingError (DATA)."""
+    for card in cards if request.design == "add-one" else ():
+        if filters_of([card]) and card_state(base, card.toggles) == "neither":
+            filters = ", ".join(f"{name} {getattr(base.data.games, name)}" for name in sorted(filters_of([card])))
+            problem = f"its own filter ({filters}) is neither the off nor the on value of {card.id}"
+            raise SettingError("DATA", request.data, problem, "another data set, or DESIGN=leave-one-out")
+
+
+def _with_values(design: Design) -> Design:
+    """The design of a base alone with the request's values put in. Raises SettingError (--set)."""
+    request, chosen, (arm,) = design.request, parse_values(design.request.values), design.arms
+    if request.precision is not None and PRECISION in chosen:
+        raise SettingError(f"--set {PRECISION}", chosen[PRECISION], "conflicts with --precision", "only one of them")
+    config = with_values(arm.config, chosen, "--set")
+    if config == arm.config:
+        return design
+    values = {path: json.dumps(value) for path, value in chosen.items()}
+    label = ", ".join(path + "=" + value.strip('"')[:_LABEL] for path, value in values.items())
+    budget, samples = design.budget, config.training.samples
+    if samples != arm.config.training.samples:
+        budget = budget.model_copy(update={"samples": samples})
+    arm = arm.model_copy(update={"config": config, "label": f"with {label}", "values": values})
+    return replace(design, arms=(arm,), config=config, budget=budget)
+
+
+def _screen(request: Request, registry: Registry, large: LargeEffects) -> Design:
+    """The design of DESIGN=screen. Raises SettingError."""
+    budget, dataset = registry.budget(request.budget), load_dataset(request.data, request.data_dir)
+    named = parse(registry, request.name or "")
+    base, samples = _screened_base(request, named, registry, budget)
+    budget = base.in_precision(budget, request.precision)
+    if request.samples is not None:
+        budget = budget_at(budget, base, (), samples, parse_samples(request.samples)[0])
+    names = [name.strip() for name in request.hold.split(",")] if request.hold else []
+    hold = tuple(registry.card(name).on_base(base.id, budget.id) for name in names)
+    if request.lr == SEARCH:
+        raise SettingError("LR", SEARCH, "a screen combines enhancements in every arm", "a number, or found:SEARCH")
+    config = filled(budget_config(base, budget, samples), hold, own_games(dataset.declaration.filter))
+    is_grouped = len(named.singly) < len(named.ids)
+    measured = large(base, budget) if is_grouped else {}
+    has_rate = request.lr is not None or budget.id in base.lr
+
+    def refused(card: Enhancement) -> str | None:
+        if has_rate and RATE in card.toggles:
+            return "it changes the learning rate itself"
+        if f"{base.id}.{budget.id}" in card.lr:
+            return "it has a learning rate for its own arm, and a screen combines arms"
+        return None
+
+    place = Place(registry, base, budget, config, hold)
+    choice = choose(place, named, refused, lambda card: measured.get(card.id) or large_claim(card))
+    layout = screen_arms(choice.flips, choice.cards, request.fold)
+    runs = layout.runs_of(request.runs)
+    seeds = parse_seeds(request.seeds, layout.usual_seeds(runs))
+    return Design(
+        request, registry, dataset, base, budget, choice.cards, choice.flips.base, layout.arms, layout.contrasts,
+        seeds, layout.seeds_of(runs, seeds), screen=Screened(choice, layout),
+    )  # fmt: skip
+
+
+def _screened_base(request: Request, named: Named, registry: Registry, budget: Budget) -> tuple[Base, int]:
+    """The base and the samples of a trial. The first card decides where all were named singly; a group is screened on
+    the base of most of its cards, as published."""
+    if len(named.singly) == len(named.ids):
+        first = registry.card(named.ids[0])
+        base, samples, _ = base_and_samples(registry, first, budget, request.base, request.claim)
+        return base, samples
+    if request.claim is not None:
+        raise SettingError("CLAIM", request.claim, "a group of enhancements has no claim of its own", "no CLAIM")
+    base = registry.base(request.base or base_of_most(registry, named))
+    return base, _declared_samples(base, budget)

@@ -1,0 +1,137 @@
+"""Generated files: which are out of date (`gonn check`), and all of them made again (`make remake`).
+
+Some are made by tests' modules, from made-up studies or packed trials; a test compares each with what would be made.
+"""
+
+import csv
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import mean
+
+from ablations.declarations import FOLDER
+from ablations.readme import README, render
+from ablations.registry import Registry, load_registry
+from ablations.settings import docs_table, makefile_lists
+from gonn_core.errors import UserError
+from orchestration.console import output
+
+ROOT = FOLDER.parent
+TRIALS = ROOT / "results" / "report" / "all-trials.csv"
+BUDGET, DATA, SAMPLES = "cpu", "kgs", 100_000
+"""Where the score of a base is measured."""
+COMMENT = "# Measured: "
+_BEGIN, _END = "<!-- settings -->\n", "<!-- end of settings -->\n"
+
+MADE_BY_TESTS = {
+    "docs/notebooks.md": (
+        "tests.reports.frames.test_notebooks",
+        "tests/reports/frames/test_notebooks.py::test_the_tables_are_the_declared_columns",
+    ),
+    "tests/reports/golden": (
+        "tests.reports.study.test_render",
+        "tests/reports/study/test_render.py::test_golden_report",
+    ),
+}
+"""File or folder -> the module that makes it, the test that compares it."""
+SLOW = {
+    "results/report": (
+        "tests.reports.test_example",
+        "tests/reports/test_example.py::test_the_example_is_rebuilt_from_its_trials",
+    ),
+}
+"""The same; each takes a minute."""
+
+
+def generated_texts(registry: Registry) -> Iterator[tuple[Path, str]]:
+    """Each generated file of the declarations, with the text that it should have."""
+    yield README, render(registry)
+    if not (ROOT / "Makefile").is_file():  # installed without a checkout
+        return
+    makefile = ROOT / "Makefile"
+    lines = makefile.read_text(encoding="utf-8").splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith("SETTINGS ="))
+    yield makefile, "".join([*lines[:first], makefile_lists(), *lines[first + 2 :]])
+    page = ROOT / "docs" / "settings.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+    yield page, before + _BEGIN + docs_table() + _END + rest.partition(_END)[2]
+    if TRIALS.is_file():
+        measured = scores(TRIALS)
+        for name in registry.bases:
+            path = FOLDER / "bases" / f"{name}.yaml"
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            rest = "".join(lines[next(k for k, line in enumerate(lines) if not line.startswith("#")) :])
+            yield path, base_header(name, measured.get(name)) + rest
+
+
+def scores(trials: Path) -> dict[str, list[dict[str, str]]]:
+    """Base -> its finished trials without changes, at SAMPLES if there are some, from a table of trials."""
+    with trials.open(encoding="utf-8", newline="") as file:
+        rows = {row["trial"]: row for row in csv.DictReader(file) if _is_control(row)}
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in rows.values():
+        found.setdefault(row["base"], []).append(row)
+    for base, of_base in found.items():
+        samples = str(SAMPLES) if any(row["samples"] == str(SAMPLES) for row in of_base) else of_base[-1]["samples"]
+        found[base] = [row for row in of_base if row["samples"] == samples]
+    return found
+
+
+def _is_control(row: dict[str, str]) -> bool:
+    own = row["label"] == row["base"] and row["state"] == "done" and row["test_nats"] != ""
+    return own and (row["budget"], row["data"]) == (BUDGET, DATA)
+
+
+def base_header(name: str, trials: list[dict[str, str]] | None) -> str:
+    """The first lines of a base's file: its cost, its score and the command."""
+    command = f"# make scale BASE={name} DATA={DATA} BUDGET={BUDGET}"
+    if not trials:
+        return f"{COMMENT}not yet.\n{command}\n"
+
+    def average(column: str) -> float:
+        return mean(float(row[column]) for row in trials)
+
+    samples, count = int(trials[0]["samples"]), len(trials)
+    return (
+        f"{COMMENT}{average('test_nats'):.3f} nats, top-1 {100 * average('test_top1'):.1f} % on test games of {DATA} "
+        f"(mean of {count} trial{'s' * (count > 1)}; results/report).\n"
+        f"# Cost of a trial: {samples:,} samples, {average('training_seconds') / 60:.1f} minutes of a core; "
+        f"{int(trials[0]['parameters']):,} parameters under the {BUDGET} budget.\n"
+        f"{command}{f' SAMPLES={samples}' * (samples != SAMPLES)} SEEDS={count}\n"
+    )
+
+
+def out_of_date(registry: Registry, slow: bool = False) -> list[str]:
+    """Names of generated files that are not what would be made. slow: compare those too that take a minute each."""
+    stale = [
+        path.relative_to(ROOT).as_posix()
+        for path, text in generated_texts(registry)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for name, (_, test) in {**MADE_BY_TESTS, **(SLOW if slow else {})}.items():
+        if (ROOT / test.partition("::")[0]).is_file() and not _passes(test):
+            stale.append(name)
+    return stale
+
+
+def _passes(test: str) -> bool:
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", test]
+    return subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
+
+
+def remake(modules: Iterable[str]) -> None:
+    """Write every generated file again; modules: of tests that make some."""
+    for path, text in generated_texts(load_registry()):
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            output().print(path.relative_to(ROOT).as_posix())
+    for module in modules:
+        output().print(f"python -m {module}")
+        made = subprocess.run([sys.executable, "-m", module], cwd=ROOT, capture_output=True, text=True)
+        if made.returncode:
+            raise UserError(f"{module} failed: {made.stderr}")
+
+
+if __name__ == "__main__":
+    remake(module for module, _ in {**MADE_BY_TESTS, **SLOW}.values())

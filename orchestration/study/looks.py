@@ -1,0 +1,150 @@
+"""Studies with looks (interim analyses): the looks that a study plans, after those of an earlier study that it
+continues; its trials look by look; what it may be expected to need.
+
+What a look decides follows from the trials alone (`reports.results.decisions`): commands that run the same study decide
+the same.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ablations.designs import SCREEN
+from ablations.study import Looks, Study, read_study
+from gonn_core.errors import UserError
+from gonn_core.files.json_files import read_mapping
+from gonn_core.trial.events import Event, Failed, Finished, Paused
+from gonn_core.trial.job import Job
+from gonn_core.trial.twins import plainest_first
+from orchestration.experiment.pipeline import is_complete
+from orchestration.study.folder import state_of
+from reports.results.decisions import is_sequential, load_results, trials_due
+from reports.results.planning import KnownNoise, planned_effect
+from reports.results.speed_and_looks import LOOKS_FILE
+from reports.stats.power import course
+from reports.study.looks import decided, looks_line
+from reports.workspace import Workspace
+
+SIZES = (0.0, 0.5, 1.0, 2.0)
+"""Effects whose seeds are printed, as multiples of the smallest effect that all seeds show."""
+
+
+def planned_looks(
+    looks: Sequence[int], seeds: int, futility: float | None, earlier: Study | None = None
+) -> Looks | None:
+    """The looks of a study of so many seeds per arm; None where it has only one. earlier: a complete study that it
+    continues, whose looks count as if they had been planned."""
+    before: tuple[int, ...] = ()
+    if earlier is not None:
+        before = earlier.looks.seeds if earlier.looks else (len(earlier.seeds),)
+    to_come = (count for count in looks or (seeds,) if count > max(before, default=0))
+    counts = (*before, *to_come)
+    return Looks(seeds=counts, futility=futility, spent=len(before)) if len(counts) > 1 else None
+
+
+def with_looks(
+    study: Study,
+    looks: Sequence[int],
+    futility: float | None,
+    workspace: Workspace,
+    identify: Callable[[Looks | None], str],
+) -> Study:
+    """The study with these looks and those that were taken earlier; `identify`: its id with some looks. A study that
+    was written down keeps the looks that it had then."""
+    seeds = len(study.seeds)
+    planned = planned_looks(looks, seeds, futility)
+    if not (workspace.studies / identify(planned) / "study.json").exists() and study.contrasts:
+        planned = planned_looks(looks, seeds, futility, earlier_study(study, workspace))
+    return study.model_copy(update={"looks": planned, "id": identify(planned)})
+
+
+def earlier_study(study: Study, workspace: Workspace) -> Study | None:
+    """The complete study of the workspace, its results shown, that this one continues: equal but for fewer seeds. Of
+    several the one with most seeds."""
+    stem, _, _ = study.id.rpartition("-")
+    candidates = []
+    for path in sorted(workspace.studies.glob(f"{stem}-*/study.json")):
+        try:
+            other = read_study(path)
+            if _continues(study, other) and _was_shown(other, workspace):
+                candidates.append(other)
+        except UserError:
+            continue  # a damaged file says nothing; `gonn status` names it
+    return max(candidates, key=lambda other: len(other.seeds), default=None)
+
+
+def _continues(study: Study, other: Study) -> bool:
+    """Whether `other` is the same study with fewer seeds."""
+    if study.design == SCREEN:  # its seeds are blocks of runs
+        return False
+    same = ("cards", "base", "budget", "design", "data", "pairing", "contrasts", "evaluations", "samples", "precision")
+    return (
+        len(other.seeds) < len(study.seeds)
+        and study.seeds[: len(other.seeds)] == other.seeds
+        and all(getattr(study, name) == getattr(other, name) for name in same)
+        and [(arm.id, arm.config) for arm in study.arms] == [(arm.id, arm.config) for arm in other.arms]
+        and len(other.seeds) >= other.thresholds.min_seeds
+    )
+
+
+def _was_shown(study: Study, workspace: Workspace) -> bool:
+    """Whether somebody was shown all results that it needs; while looks are to come it needs more."""
+    due = [trial.trial for trial in trials_due(study, workspace.runs, workspace.report_cache)]
+    return state_of(due) in read_mapping(workspace.studies / study.id / LOOKS_FILE)
+
+
+class LookedAt:
+    """One command's part in a study with looks: an iterator of jobs, and a listener to their events."""
+
+    def __init__(self, workspace: Workspace, study: Study, jobs: Sequence[Job], say: Callable[[str], object]):
+        """jobs: of all the study's trials; say: hears what each look decided."""
+        self._workspace, self._study, self._say = workspace, study, say
+        self._jobs = {job.id: job for job in jobs}
+        self._at_work: set[str] = set()
+        self._said = 0
+
+    def missing(self) -> list[Job]:
+        """Jobs of the trials up to the next look that are not done; says what each look before it decided, once."""
+        results = load_results(self._study, self._workspace.runs, cache=self._workspace.report_cache)
+        for look in results.looks[self._said :]:
+            self._say(decided(look))
+        self._said = len(results.looks)
+        jobs = (self._jobs[trial.id] for trial in results.trials)
+        return plainest_first(job for job in jobs if not is_complete(job))
+
+    def jobs(self, on_begin: Callable[[Sequence[Job]], object]) -> Iterator[Job | None]:
+        """Trials look by look, None while those of a look are at work; ends early where one failed. on_begin: called
+        with the jobs of each look before the first of them."""
+        tried: set[str] = set()
+        while missing := self.missing():
+            if any(job.id in tried for job in missing):
+                return
+            on_begin(missing)
+            self._at_work = {job.id for job in missing}
+            tried |= self._at_work
+            yield from missing
+            while self._at_work:
+                yield None
+
+    def __call__(self, event: Event) -> None:
+        """Hear an event."""
+        if isinstance(event, Finished | Failed | Paused):
+            self._at_work.discard(event.trial)
+
+
+def looks_lines(study: Study, known: KnownNoise | None) -> Iterator[str]:
+    """Its looks, and the seeds that an arm takes where its effect has some size."""
+    looks, line = study.looks, looks_line(study)
+    if looks is None or line is None:
+        return
+    yield line
+    if not is_sequential(study):
+        return
+    smallest = planned_effect(study, known)
+    if known is None or smallest is None:
+        yield "seeds that an arm takes: unknown, no seed noise measured yet on this base, budget and data"
+        return
+    parts, seeds = [], [max(count, looks.to_come[0]) for count in looks.seeds]
+    for size in SIZES:
+        effect, thresholds = size * smallest, study.thresholds
+        ends = course(looks.seeds, effect, known.run, known.evaluation_variance, thresholds, looks.futility)
+        parts.append(f"{ends.mean(seeds):.1f} at {effect:.4f} (shown {100 * sum(ends.shown):.0f} %)")
+    yield f"seeds that an arm takes on average, by its effect in nats: {', '.join(parts)}"
