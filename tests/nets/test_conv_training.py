@@ -1,5 +1,4 @@
-"""Every option of the plain convolutional nets in training: learns by heart, goes on bit for bit, computes in
-bfloat16."""
+"""Every option of the plain convolutional nets in training: learns by heart, computes in bfloat16."""
 
 import copy
 
@@ -74,20 +73,6 @@ def test_learns_a_batch_by_heart(variant):
     made, same = trainer(chosen), batch(chosen)
     losses = [made.step(same).item() for _ in range(60)]
     assert losses[0] > 4 and min(losses[-5:]) < 0.6 * losses[0], losses[::10]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_resumed_is_the_same(variant):
-    chosen = config(variant)
-    whole, first, resumed = trainer(chosen), trainer(chosen), trainer(chosen)
-    losses = [whole.step(batch(chosen, step)).item() for step in range(5)]
-    for step in range(2):
-        first.step(batch(chosen, step))
-    resumed.load_state({name: tensor.clone().contiguous() for name, tensor in first.state().items()})
-    torch.manual_seed(3)
-    assert [resumed.step(batch(chosen, step)).item() for step in range(2, 5)] == losses[2:]
-    for name, tensor in whole.state().items():
-        assert torch.equal(tensor, resumed.state()[name]), name
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

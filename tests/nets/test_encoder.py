@@ -15,7 +15,7 @@ from gonn_core.nets.encoder.embedding import arc_codes
 from gonn_core.nets.init import ShapesOnly
 from gonn_core.nets.pairs import equal_start_share
 from gonn_core.nets.registry import make_net
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 from tests.boards import parse_board
 from tests.nets.examples import built, random_planes, weights
 

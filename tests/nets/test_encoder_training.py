@@ -1,4 +1,4 @@
-"""Each enhancement of the encoder learns a few positions, resumes bit for bit, and keeps its numbers finite in bf16."""
+"""Each enhancement of the encoder learns a few positions and keeps its numbers finite in bf16."""
 
 from statistics import median
 
@@ -27,20 +27,6 @@ def test_it_learns_a_few_positions(name):
     trainer, (batch,) = new_trainer(config), real_batches(config, 1)
     losses = [trainer.step(batch).item() for _ in range(60)]
     assert median(losses[-9:]) < 0.7 * losses[0], losses[::10]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_resumed_equals_uninterrupted(name):
-    config = config_with(name)
-    batches = real_batches(config, 6)
-    whole, parted, resumed = (new_trainer(config) for _ in range(3))
-    losses = [whole.step(batch).item() for batch in batches]
-    for batch in batches[:4]:
-        parted.step(batch)
-    resumed.load_state({key: tensor.clone().contiguous() for key, tensor in parted.state().items()})
-    assert [resumed.step(batch).item() for batch in batches[4:]] == losses[4:]
-    for key, tensor in whole.state().items():
-        assert torch.equal(tensor, resumed.state()[key]), key
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -45,13 +45,9 @@ GOLDEN_LOGITS = {1: [-0.13148, -0.14016, -0.50163, -0.93015, -0.63661, -0.13386,
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_logits_and_gradients(variant):
-    net = built(VARIANTS[variant])
-    logits = net(random_planes())
+def test_logits(variant):
+    logits = built(VARIANTS[variant])(random_planes())
     assert logits.shape == (4, 361) and logits.dtype == torch.float32 and torch.isfinite(logits).all()
-    F.cross_entropy(logits, torch.tensor([0, 60, 180, 360])).backward()
-    for name, values in net.named_parameters():
-        assert values.grad is not None and torch.isfinite(values.grad).all() and values.grad.abs().sum() > 0, name
 
 
 @pytest.mark.parametrize(

@@ -17,30 +17,6 @@ def assert_equal_but_for(first, second, different=()):
         assert torch.equal(first[name], second[name]) == (name not in different), name
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        changed(TINY, activation="relu"),
-        changed(TINY, norm_gamma=False),
-        changed(TINY, stem={"center_kernel": False}),
-        changed(TINY, trunk={"dilations": ()}),
-        changed(TINY, trunk={"dilated_share": "2/3"}),
-        changed(TINY, trunk={"blocks": 7}),
-        changed(TINY, head={"pooling": "none"}),
-        changed(TINY, trunk={"ladder_block": True}),
-        changed(TINY, trunk={"chain_pooling": 2}),
-        changed(TINY, trunk={"wide_blocks": "shared"}),
-        changed(TINY, trunk={"wide_blocks": "split"}),
-        changed(TINY, trunk={"wide_blocks": "down"}),
-        changed(TINY, trunk={"order": "post"}),
-        changed(TINY, norm="none"),
-        SPECIAL,
-    ],
-)
-def test_toggles_that_leave_everything_else_equal(other):
-    assert_equal_but_for(weights(TINY), weights(other))
-
-
 def test_another_seed_is_another_start():
     first, second = (TrialConfig(net=TINY, training=TrainingConfig(init_seed=seed)) for seed in (0, 1))
     assert equal_start_share(first, second) < 0.1  # what starts at a constant

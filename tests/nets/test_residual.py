@@ -13,7 +13,7 @@ from gonn_core.features.sets import plane_names
 from gonn_core.nets import build_net, count_parameters, decayed, gradient_factors, multiply_adds
 from gonn_core.nets.parts.norm import EPSILON
 from gonn_core.nets.residual.blocks import BLOCKS
-from gonn_core.settings.residual_net import ResidualConfig
+from gonn_core.settings.net import ResidualConfig
 from gonn_core.settings.training import OptimiserConfig
 
 ALL_PLANES = FeatureConfig(set="cazenave", liberties=5, liberties_after=6, third_line=True, zeros=True, ko_flag=True)
@@ -243,10 +243,3 @@ def test_bfloat16_step_is_finite(kind):
     assert logits.dtype == torch.float32
     F.cross_entropy(logits, torch.tensor([0, 180, 360])).backward()
     assert all(values.grad is not None and values.grad.isfinite().all() for values in net.parameters())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_parameter_learns(kind):
-    net = shaken(built(block=kind))
-    F.cross_entropy(net(planes()), torch.tensor([0, 180, 360])).backward()
-    assert all(values.grad.abs().max() > 0 for values in net.parameters())
