@@ -20,7 +20,7 @@ import numpy as np
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.trial.events import Started, Tick
 from gonn_core.trial.job import Job, RunSettings
-from orchestration.experiment.accounting import SlotTime
+from orchestration.experiment.pipeline import SlotTime
 from orchestration.runners.base import WORKER_ENVIRONMENT
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import RayRunner

@@ -15,8 +15,7 @@ from ablations.data.schema import DatasetDeclaration, FilterDeclaration
 from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.records.archives.members import find_sources
 from gonn_core.records.build import Progress, prepare_store
-from gonn_core.records.lacking import lacking
-from gonn_core.records.recipe import Recipe, Split, make_recipe
+from gonn_core.records.recipe import Recipe, Split, lacking, make_recipe
 from gonn_core.records.report import BuildReport, counted
 from gonn_core.records.sources import GameSource
 from gonn_core.records.store import Store

@@ -1,4 +1,7 @@
-"""Settings of nets that make no difference: parts that are not there, channels that come out the same."""
+"""Settings of nets that make no difference: parts that are not there, channels that come out the same.
+
+All others change weights or how many there are; another family's parts cannot be set.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -104,49 +107,3 @@ RULES = (
     unless("net.encoder.smolgen_shared", "there is no smolgen", lambda config: config.net.encoder.smolgen != "none"),
     Rule(("net.encoder.policy_hidden",), "it is the width, which 0 stands for", _policy_hidden),
 )
-
-ALWAYS = (
-    "net.family",
-    "net.norm",
-    "net.norm_gamma",
-    "net.stem.kernel",
-    "net.stem.center_kernel",
-    "net.trunk.width",
-    "net.trunk.blocks",
-    "net.trunk.order",
-    "net.trunk.global_pooling",
-    "net.trunk.center_init",
-    "net.trunk.ladder_block",
-    "net.trunk.chain_pooling",
-    "net.trunk.wide_blocks",
-    "net.head.pooling",
-    "net.head.kernel",
-    "net.head.activation",
-    "net.head.out_scale",
-    "net.conv.layers",
-    "net.conv.head",
-    "net.conv.head_kernel",
-    "net.conv.head_hidden",
-    "net.conv.residual",
-    "net.conv.position_bias",
-    "net.conv.tied",
-    "net.conv.init",
-    "net.conv.dropout",
-    "net.residual.block",
-    "net.residual.width",
-    "net.residual.blocks",
-    "net.residual.stem_pointwise",
-    "net.residual.output_planes",
-    "net.encoder.layers",
-    "net.encoder.heads",
-    "net.encoder.width",
-    "net.encoder.ffn",
-    "net.encoder.ffn_activation",
-    "net.encoder.input_gate",
-    "net.encoder.arc_code",
-    "net.encoder.smolgen",
-    "net.encoder.depthwise",
-    "net.encoder.additive_gate",
-    "net.encoder.multiplicative_gate",
-)
-"""What changes weights or how many there are; another family's parts cannot be set."""

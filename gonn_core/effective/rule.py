@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gonn_core.config import TrialConfig, get_path
+from gonn_core.config import TrainingConfig, TrialConfig, get_path
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,8 @@ def default(path: str) -> Any:
 def unless(path: str, idle: str, used: Callable[[TrialConfig], bool]) -> Rule:
     """A rule that puts one setting to its default where it is not `used`."""
     return Rule((path,), idle, lambda config: {} if used(config) else {path: default(path)})
+
+
+def steps_of(training: TrainingConfig) -> int:
+    """Steps of a run."""
+    return training.samples // training.batch_size

@@ -11,9 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from gonn_core.evaluation.evaluate import evaluate
-from gonn_core.evaluation.history import shown_in_full
-from gonn_core.evaluation.kept_planes import Maker
+from gonn_core.evaluation.evaluate import Maker, evaluate, shown_in_full
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.settings.evaluation import HistoryMode

@@ -1,23 +1,23 @@
 """A net on rows of a position store: metrics of every position.
 
-In fp32 unless it is told otherwise, as a trial's looks at validation are; with batch normalisation in inference mode
-(spec: GoNN 1.4, 4.8), in batches of 256, the last, partial one included. Under the identity symmetry and over all
-points, unless a reading says otherwise.
+In fp32 unless another precision is given; with batch normalisation in inference mode (spec: GoNN 1.4, 4.8), in batches
+of 256, the last, partial one included. Under the identity symmetry and over all points, unless a reading says
+otherwise. A history mode decides how many earlier moves each position shows.
 """
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import torch
 
-from gonn_core.evaluation.history import history_kept
-from gonn_core.evaluation.kept_planes import Maker
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.reading import PLAIN, Reading
 from gonn_core.go.points import SYMMETRY
 from gonn_core.nets import PolicyNet
+from gonn_core.records.sampler import GONN_KEEP, keep_for_rows
 from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.settings.features import FeatureConfig
 from gonn_core.training.batches import Batch, ahead
 from gonn_core.training.loss import NONE
 
@@ -26,6 +26,46 @@ Precision = Literal["fp32", "bf16"]
 BATCH = 256
 _AT_A_TIME = 8
 """Batches that a device other than a CPU is given before the host waits for what it made of them."""
+
+
+MOST_BYTES = 2**26
+"""Of planes that are kept; those beyond are made each time."""
+
+
+class Maker(Protocol):
+    """What makes the batches that an evaluation is made of: see `gonn_core.training.batches.PlaneMaker`."""
+
+    def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch: ...
+
+    def on_device(self, batch: Batch) -> Batch: ...
+
+
+class KeptPlanes:
+    """A maker's batches, the same to the last bit, with planes made once for each batch of rows.
+
+    A trial looks at the same positions at every point of its curve. Planes are zeros and ones, so that a byte holds
+    what a float32 does; packed bits are kept as they are.
+    """
+
+    def __init__(self, maker: Maker, most_bytes: int = MOST_BYTES):
+        self._maker, self._room = maker, most_bytes
+        self._kept: dict[tuple[bytes, bytes, bytes], tuple[Batch, torch.dtype]] = {}
+
+    def on_host(self, rows: np.ndarray, symmetries: np.ndarray, keep: np.ndarray) -> Batch:
+        """As `PlaneMaker.on_host`; called from threads."""
+        name = (rows.tobytes(), symmetries.tobytes(), keep.tobytes())
+        if name in self._kept:
+            kept, kind = self._kept[name]
+            return kept if kind == torch.uint8 else kept._replace(planes=kept.planes.to(kind))
+        made = self._maker.on_host(rows, symmetries, keep)
+        if made.planes.numel() <= self._room:
+            self._room -= made.planes.numel()
+            self._kept[name] = made._replace(planes=made.planes.to(torch.uint8)), made.planes.dtype
+        return made
+
+    def on_device(self, batch: Batch) -> Batch:
+        """As `PlaneMaker.on_device`."""
+        return self._maker.on_device(batch)
 
 
 class NotFinite(RuntimeError):
@@ -190,3 +230,27 @@ class _Columns:
             return scores
         nats, rank, squared_error = later
         return scores._replace(later_nats=nats, later_rank=rank.astype(np.int16), later_squared_error=squared_error)
+
+
+_KEEP_SEED = 0  # part of the metric set: a row of a store keeps the same history in every evaluation
+_ALL_HISTORY = len(GONN_KEEP)
+
+
+def history_kept(rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
+    """How many of the last moves each of `rows` (N,) shows under a history mode: (N,) uint8."""
+    if mode == "full":
+        return np.full(len(rows), _ALL_HISTORY, np.uint8)
+    if mode == "as_published":
+        return keep_for_rows(rows, _KEEP_SEED, GONN_KEEP)
+    if mode == "none":
+        return np.zeros(len(rows), np.uint8)
+    raise ValueError(f"history mode {mode!r}: valid are {', '.join(get_args(HistoryMode))}")
+
+
+def shown_in_full(features: FeatureConfig, rows: np.ndarray, mode: HistoryMode) -> np.ndarray:
+    """(N,) bool: which of `rows` (N,) have the same planes under `mode` as under `full`.
+
+    Those that keep as many moves as there are planes of moves or of past boards; all of them where there is none. Rows
+    at a game's beginning, which have no more moves to show, are not told apart.
+    """
+    return history_kept(rows, mode) >= max(features.history, features.past_boards)

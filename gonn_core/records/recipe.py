@@ -1,19 +1,23 @@
-"""A data set as a small file: which archives, how read, filtered and split, and the digests that must come out.
+"""A data set as a small file: which archives, how read, filtered and split, and the digests that must come out; also
+what its rules ask of games that games do not record.
 
 With it a machine that has the archives and `gonn_core` alone makes the same store and views: `python -m
 gonn_core.records recipe.json`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 
 from gonn_core.config import Digest, Strict, parse_model
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
+from gonn_core.go import layout
 from gonn_core.records.archives.members import list_archives
+from gonn_core.records.archives.reading import MOST_NAMES, NamedCount
 from gonn_core.records.build import Progress, prepare_store
 from gonn_core.records.sgf.properties import RANK_SCHEMES
 from gonn_core.records.sources import GameSource
@@ -102,3 +106,32 @@ def follow(recipe: Recipe, games: Path, stores: Path, progress: Callable[[Progre
                 f"the {split} view is {views[split].digest if split in views else 'missing'}, not {digest}",
             )
     return store
+
+
+_RANKS = (("black_rank", "BR"), ("white_rank", "WR"))
+
+
+def lacking(store: Store, rows: RowFilter, splits: Iterable[SplitRule]) -> dict[str, NamedCount]:
+    """`min_rank: BR is missing` -> the games of which that is true; nothing where every game says what is asked.
+
+    Rules that ask: min_rank, min_opponent_rank and ignore_amateurs for ranks (a move without them is no sample),
+    min_year and splits by year for a date (a game without one is in no split).
+    """
+    games = store.games
+    found: dict[str, NamedCount] = {}
+    ranks = [name for name in ("min_rank", "min_opponent_rank") if getattr(rows, name) is not None]
+    ranks += ["ignore_amateurs"] * rows.ignore_amateurs
+    for rule in ranks[:1]:
+        for column, name in _RANKS:
+            _count(found, store, f"{rule}: {name} is missing", games[column] == layout.RANK_MISSING)
+            _count(found, store, f"{rule}: {name} is no rank", games[column] == layout.RANK_UNPARSABLE)
+    years = ["min_year"] if rows.min_year is not None else ["years"] * any(rule.years for rule in splits)
+    for rule in years:
+        _count(found, store, f"{rule}: DT has no year", games["year"] == 0)
+    return found
+
+
+def _count(found: dict[str, NamedCount], store: Store, what: str, which: np.ndarray) -> None:
+    games = np.flatnonzero(which)
+    if len(games):
+        found[what] = NamedCount(len(games), [store.game_name(int(game)) for game in games[:MOST_NAMES]])

@@ -2,7 +2,12 @@
 numbers.
 
 Sample i of a run (batch k holds samples k*B .. k*B+B-1) is the same whatever was drawn before it, by whichever thread
-and in whichever process, so arms with the same seeds see the same samples and a resumed run goes on where it stopped.
+and in whichever process, so arms with the same seeds see the same samples and a resumed run continues where it stopped.
+
+The order of an epoch is a keyed permutation of range(n) that needs no memory: a Feistel network permutes the smallest
+power of two >= n; values >= n are fed back until one is < n ("cycle walking", fewer than two rounds on average). Its
+two halves may differ in width: even rounds change the left half by a hash of the right one, odd rounds the reverse, and
+each step undoes itself, so it is a bijection for every n.
 """
 
 from typing import NamedTuple
@@ -11,7 +16,6 @@ import numpy as np
 
 from gonn_core.go.jit import kernel
 from gonn_core.records.hashing import draw, stream_key, unit
-from gonn_core.records.permutation import permuted
 
 GONN_KEEP = (0.90, 0.95, 0.95, 0.98, 0.98)
 """Probability that each of the last five moves is kept, given that the later ones were (spec: GoNN 1.3)."""
@@ -128,3 +132,44 @@ def keep_for_rows(rows: np.ndarray, seed: int, history_keep) -> np.ndarray:
         stream_key("keep-rows", seed), np.ascontiguousarray(rows, np.int64), np.array(history_keep, np.float64), keep
     )
     return keep
+
+
+_ROUNDS = 8
+_ONE = np.uint64(1)
+
+
+@kernel
+def permuted(key, n, position):
+    """Image of `position` (int64 in 0..n-1) under the permutation `key` (uint64) of range(n)."""
+    bits = 0
+    while (1 << bits) < n:
+        bits += 1
+    right_bits = np.uint64(bits - bits // 2)
+    left_mask = (_ONE << np.uint64(bits // 2)) - _ONE
+    right_mask = (_ONE << right_bits) - _ONE
+    bound = np.uint64(n)
+    x = np.uint64(position)
+    while True:
+        left, right = x >> right_bits, x & right_mask
+        for i in range(_ROUNDS):
+            round_key = draw(key, np.uint64(i))
+            if i & 1:
+                right ^= draw(round_key, left) & right_mask
+            else:
+                left ^= draw(round_key, right) & left_mask
+        x = (left << right_bits) | right
+        if x < bound:
+            return np.int64(x)
+
+
+@kernel
+def _fill(key, n, positions, out):
+    for i in range(positions.size):
+        out[i] = permuted(key, n, positions[i])
+
+
+def permute(positions: np.ndarray, n: int, *key_parts) -> np.ndarray:
+    """Images (N,) int64 of `positions` (N,) int64 under the permutation of range(n) named by `key_parts`."""
+    out = np.empty(positions.size, np.int64)
+    _fill(stream_key(*key_parts), n, np.ascontiguousarray(positions, np.int64), out)
+    return out

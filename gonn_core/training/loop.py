@@ -1,6 +1,12 @@
 """`Trainer`: a net, its optimiser and its counters; one call, one step. Its state can be taken out and put back bit for
-bit."""
+bit.
 
+With it two things that follow training: averaged weights, after the lczero fork's stochastic weight averaging (spec:
+other systems 3.2), which are evaluated and kept while training continues from the raw weights; and a learning rate that
+is halved when the training loss stops falling (spec: other systems 4.5).
+"""
+
+import copy
 import math
 from collections.abc import Callable, Mapping
 
@@ -8,17 +14,13 @@ import torch
 
 from gonn_core.compiling.body import Compile, compiled_body
 from gonn_core.compiling.graphs import check_graphs
-from gonn_core.config import TrialConfig
+from gonn_core.config import ScheduleConfig, TrialConfig
 from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
-from gonn_core.training.adamw import AdamW
-from gonn_core.training.averaging import Average
+from gonn_core.settings.training import AveragingConfig
 from gonn_core.training.batches import Batch
-from gonn_core.training.objective import Objective
-from gonn_core.training.optimiser import Optimiser, decay_coefficient
+from gonn_core.training.objective import Objective, Tally
+from gonn_core.training.optimiser import AdamW, Optimiser, Sgd, decay_coefficient
 from gonn_core.training.schedule import learning_rate
-from gonn_core.training.sgd import Sgd
-from gonn_core.training.stalling import StallHalving
-from gonn_core.training.tally import Tally
 
 MEMORY_FORMATS = {"channels_last": torch.channels_last, "contiguous": torch.contiguous_format}
 
@@ -186,3 +188,105 @@ class Trainer:
     def _loss_state(self) -> dict[str, torch.Tensor]:
         minimised = {} if self._loss_sum is None else {"minimised": self._loss_sum}
         return {"sum": self._nats_sum, **minimised, "samples": torch.tensor(self._loss_samples), **self._tally.state()}
+
+
+class Average:
+    """Running average of a net: average <- (n average + net)/(n + 1), where n counts the nets that entered, `window` at
+    most.
+
+    So the first one is taken as it is, and in the long run the newest weighs 1/(window + 1). Everything in the net's
+    state is averaged, the statistics of batch normalisation too; whole numbers (counters) are taken from the newest.
+    """
+
+    def __init__(self, config: AveragingConfig, net: PolicyNet):
+        self._config, self._source, self._count = config, net, 0
+        self.net = copy.deepcopy(net).eval()
+
+    @property
+    def begun(self) -> bool:
+        """Whether any weights have entered."""
+        return self._count > 0
+
+    @torch.no_grad()
+    def step(self, steps: int) -> None:
+        """To be called after each step of training; `steps`: how many there have been."""
+        if steps % self._config.every:
+            return
+        newest = self._source.state_dict()
+        for name, mean in self.net.state_dict().items():
+            if mean.is_floating_point():
+                mean.lerp_(newest[name], 1 / (self._count + 1))
+            else:
+                mean.copy_(newest[name])
+        self._count = min(self._count + 1, self._config.window)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """`count` and `net.*` (the tensors themselves)."""
+        return {
+            "count": torch.tensor(self._count),
+            **{f"net.{name}": tensor for name, tensor in self.net.state_dict().items()},
+        }
+
+    def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Take over what `state` returned."""
+        self._count = int(state["count"])
+        self.net.load_state_dict(
+            {name.removeprefix("net."): tensor for name, tensor in state.items() if name != "count"}
+        )
+
+
+SMALLEST = 2.0**-10
+"""Share of the first rate below which it is too small to change anything: training stops (ours; the document gives no
+number)."""
+
+
+class StallHalving:
+    """Mean loss of each window of `stall_window` samples against the window before; where it is above, the rate is
+    halved.
+
+    No patience, no smoothing: two windows are compared. A window ends with the first whole batch that fills it. The
+    document stops when the rate is too small; here, where arms train equally long, the rate is 0 from there on.
+    """
+
+    def __init__(self, config: ScheduleConfig, device: torch.device):
+        self._window = config.stall_window
+        # on the device, so that it is read once per window, not per step
+        self._sum = torch.zeros((), dtype=torch.float64, device=device)
+        self._samples = 0
+        self._previous = float("inf")
+        self._halvings = 0
+
+    @property
+    def factor(self) -> float:
+        """Share of the first rate that is left."""
+        share = 0.5**self._halvings
+        return share if share >= SMALLEST else 0.0
+
+    def add(self, loss: torch.Tensor, samples: int) -> None:
+        """The mean training loss of a step on `samples` samples."""
+        self._sum += loss.double() * samples
+        self._samples += samples
+        if self._samples < self._window:
+            return
+        mean = float(self._sum) / self._samples
+        if mean > self._previous:
+            self._halvings += 1
+        self._previous = mean
+        self._sum.zero_()
+        self._samples = 0
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """sum, samples, previous, halvings."""
+        previous = torch.tensor(self._previous, dtype=torch.float64)
+        return {
+            "sum": self._sum,
+            "samples": torch.tensor(self._samples),
+            "previous": previous,
+            "halvings": torch.tensor(self._halvings),
+        }
+
+    def load_state(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Take over what `state` returned."""
+        self._sum.copy_(state["sum"])
+        self._samples, self._halvings = int(state["samples"]), int(state["halvings"])
+        self._previous = float(state["previous"])

@@ -1,8 +1,13 @@
-"""What every optimiser of a net's named parameters has; `sgd` and `adamw` are those there are."""
+"""Optimisers of a net's named parameters: `Sgd` and `AdamW`, both with learning-rate factors per element.
+
+Torch's functional forms are used: its classes import torch's compiler, over a second of every process that trains.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 
 import torch
+from torch.optim.adamw import adamw
+from torch.optim.sgd import sgd
 
 from gonn_core.config import OptimiserConfig
 
@@ -73,3 +78,138 @@ class Optimiser:
             raise ValueError(f"moments of other parameters: {sorted(set(state) ^ set(own))}")
         for name, tensor in state.items():
             own[name].copy_(tensor)
+
+
+class Sgd(Optimiser):
+    """Stochastic gradient descent with weight decay and learning-rate factors per element (spec: GoNN 4.1, 4.2).
+
+    g = factor * (gradient of the batch's mean loss + c*w); m = 0.9 m + g; w -= rate * (g + 0.9 m), or rate * m without
+    Nesterov's momentum, or rate * g without any. With all factors 1 this is `torch.optim.SGD`; for this optimiser a
+    factor on g equals a factor on the rate. Clipping limits the gradient of the mean loss, before decay and factors, as
+    the lczero fork clips it (spec: other systems 3.2).
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, torch.nn.Parameter],
+        config: OptimiserConfig,
+        decay: float,
+        decayed: Collection[str],
+        factors: Mapping[str, float | torch.Tensor],
+    ):
+        super().__init__(parameters, config, decayed, factors)
+        self._scaled: list[tuple[torch.nn.Parameter, float | torch.Tensor, float]] = []
+        groups: dict[float, list[str]] = {decay: [], 0.0: []}
+        for name, parameter in self._parameters.items():
+            factor = factors.get(name, 1.0)
+            own_decay = decay if name in decayed else 0.0
+            if _is_one(factor):
+                groups[own_decay].append(name)
+            else:
+                if isinstance(factor, torch.Tensor):
+                    factor = factor.to(parameter.device, parameter.dtype)
+                self._scaled.append((parameter, factor, own_decay))
+                groups[0.0].append(name)
+        self._groups = [(coefficient, members) for coefficient, members in groups.items() if members]
+        self._decay_of_momentum, self._nesterov = config.momentum, config.nesterov
+        self._momentum: dict[str, torch.Tensor] = {}
+        if config.momentum:
+            # Torch would take the first gradient's tensor, memory layout included. Made here, like the parameter, the
+            # buffers are laid out alike in a new and in a resumed run: a condition of equal bits.
+            self._momentum = {name: torch.zeros_like(parameter) for name, parameter in self._parameters.items()}
+
+    def _update(self, rate: float) -> None:
+        for parameter, factor, decay in self._scaled:
+            if parameter.grad is None:
+                continue
+            if decay:
+                parameter.grad.add_(parameter, alpha=decay)
+            parameter.grad.mul_(factor)
+        for coefficient, members in self._groups:
+            gradients = self._gradients(members)
+            sgd(
+                [self._parameters[name] for name in gradients],
+                [*gradients.values()],
+                [self._momentum[name] for name in gradients] if self._momentum else [],
+                weight_decay=coefficient,
+                momentum=self._decay_of_momentum,
+                lr=rate,
+                dampening=0.0,
+                nesterov=self._nesterov,
+                maximize=False,
+            )
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Momentum by parameter name (the tensors themselves)."""
+        return dict(self._momentum)
+
+
+def _is_one(factor: float | torch.Tensor) -> bool:
+    return bool((factor == 1).all()) if isinstance(factor, torch.Tensor) else factor == 1
+
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+class AdamW(Optimiser):
+    """The method of torch.optim.AdamW, with factors on the steps: the practical optimiser of attention bodies (spec:
+    other systems 3.5).
+
+    Adam takes the size out of a gradient, so a factor is applied to the step, decay included: as a factor of the rate,
+    which it is for `Sgd` too. Decay is decoupled: w -= rate * c * w.
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, torch.nn.Parameter],
+        config: OptimiserConfig,
+        decay: float,
+        decayed: Collection[str],
+        factors: Mapping[str, float | torch.Tensor],
+    ):
+        super().__init__(parameters, config, decayed, factors)
+        self._scaled = [
+            (parameters[name], torch.as_tensor(factor, dtype=torch.float32).to(parameters[name].device))
+            for name, factor in factors.items()
+        ]
+        self._groups = [
+            (decay, [name for name in self._parameters if name in decayed]),
+            (0.0, [name for name in self._parameters if name not in decayed]),
+        ]
+        # Made here, not by the first step: laid out alike in a new and in a resumed run.
+        self._moments = {
+            name: {
+                "step": torch.zeros((), dtype=torch.float32),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+            for name, parameter in self._parameters.items()
+        }
+
+    def _update(self, rate: float) -> None:
+        before = [parameter.clone() for parameter, _ in self._scaled]
+        for coefficient, members in self._groups:
+            gradients = self._gradients(members)
+            moments = [self._moments[name] for name in gradients]
+            adamw(
+                [self._parameters[name] for name in gradients],
+                [*gradients.values()],
+                [each["exp_avg"] for each in moments],
+                [each["exp_avg_sq"] for each in moments],
+                [],
+                [each["step"] for each in moments],
+                amsgrad=False,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                lr=rate,
+                weight_decay=coefficient,
+                eps=EPSILON,
+                maximize=False,
+            )
+        for (parameter, factor), old in zip(self._scaled, before, strict=True):
+            parameter.copy_(old + factor * (parameter - old))
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """`step.*`, `exp_avg.*` and `exp_avg_sq.*` by parameter name (the tensors themselves)."""
+        return {f"{part}.{name}": tensor for name, moments in self._moments.items() for part, tensor in moments.items()}

@@ -14,9 +14,8 @@ from gonn_core.compiling.body import check_compile, compiling_alone, describe_co
 from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import watched_means
-from gonn_core.evaluation.evaluate import evaluate
+from gonn_core.evaluation.evaluate import KeptPlanes, evaluate
 from gonn_core.evaluation.identity import weights_digest
-from gonn_core.evaluation.kept_planes import KeptPlanes
 from gonn_core.evaluation.reading import Reading
 from gonn_core.features.source import plane_source
 from gonn_core.metrics import SUMMARISED

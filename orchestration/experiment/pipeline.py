@@ -1,11 +1,12 @@
-"""The one road of every command that runs trials: what was decided goes to a runner, its events to whoever listens, and
-what came of it to a report, to MLflow and to the terminal.
+"""Runs the trials of a study or a search: hands jobs to the runner, dispatches events, writes the report, records the
+experiment in MLflow.
 
 An experiment is all that was decided before the first trial. A study knows its trials beforehand; a search asks for
 each as a slot comes free, and may give it up. All else is the same.
 """
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from rich.console import Console
 
 from gonn_core.errors import UserError, printable
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.events import Begun, Event, Failed, Mended
+from gonn_core.trial.events import Begun, Event, Failed, Finished, Mended, Paused, Point, Retried, Started, Tick
 from gonn_core.trial.job import Job
 from gonn_core.trial.lease import Lease, LeaseLost
 from gonn_core.trial.mending import whole_result
 from orchestration.console import moving, notes, output
-from orchestration.experiment.accounting import SlotTime
 from orchestration.experiment.stopping import StoppableRunner
+from orchestration.progress import duration
 from orchestration.runners.base import RUN_TRIAL, JobSource, OnEvent, Outcome, Runner
 from orchestration.runners.choose import make_runner
 from orchestration.tracking.records import StudyInfo, StudyReport
@@ -237,3 +238,37 @@ def run_missing(
         if outcome.traceback:
             print(outcome.traceback, file=sys.stderr)
     return {outcome.trial for outcome in failed}
+
+
+class SlotTime:
+    """Adds up training seconds from now on; `line` is what a command prints at its end."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock, self._began = clock, clock()
+        self._running: dict[str, float | None] = {}
+        """Trial -> training seconds that its last event reported, earlier sessions included; None before the first."""
+        self.slots = 0
+        """The most trials that ran at a time."""
+        self.training = 0.0
+        """Seconds in training steps, summed over the slots."""
+
+    def hear(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, Finished | Failed | Paused | Retried):
+            self._running.pop(event.trial, None)
+            return
+        before = self._running.setdefault(event.trial, None)
+        self.slots = max(self.slots, len(self._running))
+        if isinstance(event, Started | Tick | Point):
+            if before is not None:
+                self.training += event.training_seconds - before
+            self._running[event.trial] = event.training_seconds
+
+    @property
+    def line(self) -> str:
+        """One line for a terminal."""
+        wall = self._clock() - self._began
+        total = self.slots * wall
+        share = 100 * self.training / total if total else 0.0
+        slots = f"{self.slots} slot{'s' * (self.slots != 1)}"
+        return f"time: {slots} x {duration(wall)}, {share:.1f} % of it in training steps"

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from gonn_core.evaluation.history import shown_in_full
+from gonn_core.evaluation.evaluate import shown_in_full
 from gonn_core.settings.evaluation import HistoryMode
 from gonn_core.settings.features import FeatureConfig
 from gonn_core.trial.job import RunSettings

@@ -6,9 +6,7 @@ import torch
 
 from gonn_core.config import FeatureConfig, TrialConfig, with_values
 from gonn_core.evaluation.answers import Answers, answer
-from gonn_core.evaluation.evaluate import BATCH, evaluate
-from gonn_core.evaluation.history import history_kept, shown_in_full
-from gonn_core.evaluation.kept_planes import KeptPlanes
+from gonn_core.evaluation.evaluate import BATCH, KeptPlanes, evaluate, history_kept, shown_in_full
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.nets import trial_net
 from gonn_core.records.views import subset

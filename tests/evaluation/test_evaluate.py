@@ -9,8 +9,7 @@ import torch
 
 from gonn_core.config import FeatureConfig
 from gonn_core.errors import InputError
-from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate
-from gonn_core.evaluation.history import history_kept
+from gonn_core.evaluation.evaluate import BATCH, NotFinite, evaluate, history_kept
 from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import load_evaluations, pack_arrays
 from gonn_core.features.sets import past_board_names, plane_names

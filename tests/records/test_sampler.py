@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonn_core.records.hashing import draws, stream_key
-from gonn_core.records.permutation import permute
-from gonn_core.records.sampler import GONN_KEEP, Sampler, keep_for_rows
+from gonn_core.records.sampler import GONN_KEEP, Sampler, keep_for_rows, permute
 
 
 def view(n, digest="0123456789abcdef0123"):

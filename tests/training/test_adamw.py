@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from gonn_core.config import OptimiserConfig
-from gonn_core.training.adamw import AdamW
-from gonn_core.training.sgd import Sgd
+from gonn_core.training.optimiser import AdamW, Sgd
 
 CONFIG = OptimiserConfig(kind="adamw")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gonn_core.settings.training import AveragingConfig
-from gonn_core.training.averaging import Average
+from gonn_core.training.loop import Average
 from tests.training.options import CONV, new_trainer, option_config, real_batches
 
 

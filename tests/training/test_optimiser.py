@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from gonn_core.config import OptimiserConfig
-from gonn_core.training.optimiser import decay_coefficient
-from gonn_core.training.sgd import Sgd
+from gonn_core.training.optimiser import Sgd, decay_coefficient
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gonn_core.config import ScheduleConfig
-from gonn_core.training.stalling import StallHalving
+from gonn_core.training.loop import StallHalving
 from tests.training.options import new_trainer, option_config, real_batches
 
 CPU = torch.device("cpu")

@@ -9,7 +9,7 @@ from gonn_core.nets.encoder.attention_kernels import attend
 from gonn_core.nets.encoder.attention_tables import table, table_at_pairs
 from gonn_core.nets.encoder.parts import Dense, factor_not_negative
 from gonn_core.nets.init import Draws
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 
 
 class Attention(nn.Module):

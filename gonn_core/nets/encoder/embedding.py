@@ -10,7 +10,7 @@ from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.parts import factor_not_negative, fan_average
 from gonn_core.nets.gonn.stem import PUBLISHED_PLANES
 from gonn_core.nets.init import Draws, constant, parameter
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 
 NEIGHBOURHOOD = ((0, 1), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3))
 """Rows and columns, up to sign and order, from a point to what it can make shape with: adjacent, diagonal, one- and

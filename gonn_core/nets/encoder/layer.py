@@ -11,7 +11,7 @@ from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, square_r
 from gonn_core.nets.encoder.smolgen import EPSILON as KERAS_EPSILON
 from gonn_core.nets.encoder.smolgen import MAPS, SmolgenCode, ToLogits
 from gonn_core.nets.init import Draws
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 
 EPSILON = 1e-6
 

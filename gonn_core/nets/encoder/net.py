@@ -20,7 +20,7 @@ from gonn_core.nets.encoder.parts import Dense
 from gonn_core.nets.encoder.smolgen import MAPS
 from gonn_core.nets.init import Draws
 from gonn_core.nets.policy_net import PolicyNet
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 
 
 class EncoderNet(PolicyNet):

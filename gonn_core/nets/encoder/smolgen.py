@@ -16,7 +16,7 @@ from gonn_core.go.points import POINTS, SIZE
 from gonn_core.nets.encoder.attention_tables import OFFSETS, offsets_at_pairs
 from gonn_core.nets.encoder.parts import ACTIVATIONS, Dense, LayerNorm, fan_average
 from gonn_core.nets.init import Draws, parameter
-from gonn_core.settings.encoder_net import EncoderConfig
+from gonn_core.settings.net import EncoderConfig
 
 EPSILON = 1e-3
 """Of the norms here (Keras' default)."""

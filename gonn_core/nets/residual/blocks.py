@@ -18,7 +18,7 @@ from torch import nn
 
 from gonn_core.nets.init import Draws, constant, parameter
 from gonn_core.nets.parts.norm import BatchNorm, normed_activation
-from gonn_core.settings.residual_net import ResidualConfig
+from gonn_core.settings.net import ResidualConfig
 
 SUM_SCALE = 0.3
 """The kernel before a sum starts at so much of its He draw: without a norm 14 whole ones would blow up the values 250

@@ -22,7 +22,7 @@ from gonn_core.play.rows import GameTable, begin, game_moves, make_table, mover
 from gonn_core.play.rules import Rules
 from gonn_core.play.scoring import area, cleanup, result_text
 from gonn_core.play.sgf import game_sgf
-from gonn_core.training.allocator import keep_memory
+from gonn_core.training.environment import keep_memory
 
 PLACES = 2 * CHUNK
 """Games under way at once: so many that there is always a full chunk to ask one of the nets about, until the last games

@@ -4,8 +4,7 @@ import pytest
 
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
-from orchestration.experiment.accounting import SlotTime
-from orchestration.experiment.pipeline import record_failure
+from orchestration.experiment.pipeline import SlotTime, record_failure
 from orchestration.runners.local import LocalRunner
 from tests.orchestration.fakes import fake_job, write_trial
 from tests.trial.events import event

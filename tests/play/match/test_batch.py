@@ -26,7 +26,7 @@ from gonn_core.play.net_player import NetPlayer
 from gonn_core.play.openings import Openings
 from gonn_core.play.rules import Rules
 from gonn_core.play.scoring import area, benson_cleanup
-from gonn_core.training.allocator import keep_memory
+from gonn_core.training.environment import keep_memory
 from tests.play.made_trials import untrained_trial
 
 
