@@ -8,9 +8,8 @@ from pydantic import ConfigDict, InstanceOf
 from gonn_core.errors import InputError
 from gonn_core.evaluation.probes import stored
 from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.ladder_head import head_answers, ladder_head
-from gonn_core.evaluation.probes.measure import answers, policies
-from gonn_core.evaluation.probes.published import GROUP
+from gonn_core.evaluation.probes.measure import answers, head_answers, ladder_head, policies
+from gonn_core.evaluation.probes.suite import PUBLISHED
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import OnProgress
 from gonn_core.trial.job import Job
@@ -67,7 +66,7 @@ def answer_probes(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswer
 def _answered(directory: TrialDirectory, suite: Suite) -> stored.ProbeAnswers:
     net, config = load_net(directory.path)
     case_answers = answers(net, config.features, suite)
-    published = [case for case in suite.cases if case.group == GROUP]
+    published = [case for case in suite.cases if case.group == PUBLISHED]
     if list(suite.cases[: len(published)]) != published:
         raise ValueError("the documents' positions must be the first cases of a suite")
     positions = [case.position for case in published]

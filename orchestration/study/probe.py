@@ -111,7 +111,7 @@ def _first_of_arms(study: Study, done: list[str]) -> list[str]:
 
 
 def _show_trial(trial: str, answers: ProbeAnswers) -> None:
-    from gonn_core.evaluation.probes.published import published
+    from gonn_core.evaluation.probes.suite import published
     from reports.probes.tables import groups_table, positions_table
 
     _print(groups_table(answers, f"Probes of trial {trial}"))
@@ -119,7 +119,7 @@ def _show_trial(trial: str, answers: ProbeAnswers) -> None:
 
 
 def _show_ladder_head(trial: str, answers: ProbeAnswers) -> None:
-    from reports.probes.ladders import ladder_head_table
+    from reports.probes.tables import ladder_head_table
 
     table = ladder_head_table(answers, f"Ladder head of trial {trial}")
     if table is not None:
@@ -149,7 +149,7 @@ def _print(table) -> None:
 
 def _draw(workspace: Workspace, trial: str, answers: ProbeAnswers) -> Path:
     """Draw all test positions into out/probes/<trial>/."""
-    from gonn_core.evaluation.probes.published import published
+    from gonn_core.evaluation.probes.suite import published
     from reports.probes.boards import draw_policy
 
     folder = workspace.out / "probes" / trial

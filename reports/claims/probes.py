@@ -1,6 +1,6 @@
 """Claims on the probability of a move in a test position of the documents, from the answers that `gonn probe` left."""
 
-from gonn_core.evaluation.probes.published import picture_cases
+from gonn_core.evaluation.probes.suite import picture_cases
 from gonn_core.go.points import point
 from reports.claims.context import Answer, ClaimContext, Measured, answer, level_answer, not_measured
 from reports.probes.effects import level, probability_effect

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Patch, Rectangle
 
 from gonn_core.errors import printable
-from gonn_core.evaluation.probes.published import PublishedPosition
+from gonn_core.evaluation.probes.suite import PublishedPosition
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, COLUMNS, EMPTY, SIZE, point_name
 

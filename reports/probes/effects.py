@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ablations.study import Contrast
-from gonn_core.evaluation.probes.scoring import rescaled
-from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers
+from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers, rescaled
 from reports.results.compare import by_seed_alone, study_thresholds
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game

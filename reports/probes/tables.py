@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gonn_core.evaluation.probes.published import PublishedPosition
-from gonn_core.evaluation.probes.scoring import rescaled
-from gonn_core.evaluation.probes.stored import ProbeAnswers
+from gonn_core.evaluation.probes.stored import ProbeAnswers, rescaled
+from gonn_core.evaluation.probes.suite import PublishedPosition, published
 from gonn_core.go.points import point_name
 from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
@@ -20,6 +19,65 @@ _NOTE = (
     "found: a right move is likelier than all it is set against; score: probability of right among right and wrong "
     "moves, rescaled so that chance is 0 and certainty 100 %"
 )
+_FAR_CLASSES = _CLASSES[1:]
+"""Nearer stones decide none of the ladders cut from games."""
+_HEAD_NOTE = (
+    "Pairs of positions in which one far stone decides a ladder, asked of the net's ladder head. right: its "
+    "probability for the stones in question is above 50 % where the ladder works, or not above where it fails; "
+    "answering the same everywhere gives 50 % over both."
+)
+
+
+def ladder_head_table(answers: ProbeAnswers, title: str) -> Table | None:
+    """One row for all pairs, one per class of distance, one per stone of the documents' positions; None for a net
+    without a ladder head."""
+    head = answers.ladder_head
+    if head is None:
+        return None
+    answered, distance = ~np.isnan(head.works), answers.arrays["distance"]
+    rows = [_pairs_row("all", "ladders", head, answered)]
+    for low, high in _FAR_CLASSES:
+        inside = answered & (distance >= low) & (distance <= high)
+        rows.append(_pairs_row(f"{low}-{high}", f"  {low}–{high} away", head, inside))
+    for shown in published():
+        side = "fails" if shown.case.name.endswith("broken") else "works"
+        for stone, share in shown.laddered.items():
+            laddered = answers.laddered(shown.case.name)
+            assert laddered is not None  # the net has a ladder head
+            ours = float(laddered[stone])
+            name = f"{shown.case.name} {point_name(stone)}"
+            cell = Cell(f"{_percent(ours)} (published {_percent(share)})", ours)
+            rows.append(Row(name, {"pairs": Cell(name), f"p_{side}": cell}))
+    columns = [
+        Column("pairs", "ladder head", "left"),
+        Column("cases", "pairs"),
+        Column("right", "right"),
+        Column("right_works", "where it works"),
+    ]
+    columns += [
+        Column("right_fails", "where it fails"),
+        Column("p_works", "P(laddered), works"),
+        Column("p_fails", "P(laddered), fails"),
+    ]
+    blank = {column.key: Cell("") for column in columns}
+    return Table(
+        "ladder_head", title, tuple(columns), tuple(Row(row.key, {**blank, **row.cells}) for row in rows), (_HEAD_NOTE,)
+    )
+
+
+def _pairs_row(key: str, name: str, head, chosen: np.ndarray) -> Row:
+    works, fails = head.works[chosen], head.fails[chosen]
+    cells = {"pairs": Cell(name), "cases": Cell(f"{len(works):,}", len(works))}
+    if len(works):
+        right = {"right_works": (works > 0.5).mean(), "right_fails": (fails <= 0.5).mean()}
+        shares = {
+            "right": (right["right_works"] + right["right_fails"]) / 2,
+            **right,
+            "p_works": works.mean(),
+            "p_fails": fails.mean(),
+        }
+        cells |= {name: Cell(_percent(share), float(share)) for name, share in shares.items()}
+    return Row(key, cells)
 
 
 def groups_table(answers: ProbeAnswers, title: str) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ablations.published_inspection import PublishedChannel
 from gonn_core.config import TrialConfig, parse_config, trial_id
-from gonn_core.evaluation.probes.published import PublishedPosition, published
+from gonn_core.evaluation.probes.suite import PublishedPosition, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from reports.cache import cached, code

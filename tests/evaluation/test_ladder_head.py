@@ -10,15 +10,15 @@ import torch
 from gonn_core.config import FeatureConfig
 from gonn_core.evaluation.probes import stored
 from gonn_core.evaluation.probes.cases import Suite
-from gonn_core.evaluation.probes.ladder_head import head_answers, ladder_head, ladder_pair
 from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders
-from gonn_core.evaluation.probes.published import published
-from gonn_core.evaluation.probes.scoring import CaseAnswers, LadderHead
+from gonn_core.evaluation.probes.measure import head_answers, ladder_head, ladder_pair
+from gonn_core.evaluation.probes.stored import CaseAnswers, LadderHead
+from gonn_core.evaluation.probes.suite import published
 from gonn_core.features.gonn import PLANE_NAMES
 from gonn_core.go.points import point
 from gonn_core.nets import trial_net
 from reports.probes.effects import _probabilities
-from reports.probes.ladders import ladder_head_table
+from reports.probes.tables import ladder_head_table
 from tests.trial.helpers import starter_data, tiny_config
 
 

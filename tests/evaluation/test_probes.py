@@ -8,15 +8,11 @@ import pytest
 import torch
 
 from gonn_core.config import TrialConfig
-from gonn_core.evaluation.probes.cases import Suite, chebyshev
-from gonn_core.evaluation.probes.eyes import long_chain_eyes
-from gonn_core.evaluation.probes.kos import ko_threats
+from gonn_core.evaluation.probes.cases import Suite
 from gonn_core.evaluation.probes.ladders import CAPTURE, RUN, cut_ladders, escapes_by_running
 from gonn_core.evaluation.probes.measure import answers
-from gonn_core.evaluation.probes.published import picture_cases, published
-from gonn_core.evaluation.probes.races import races
-from gonn_core.evaluation.probes.scoring import CaseAnswers, group_score, solved
-from gonn_core.evaluation.probes.suite import drawn_suite
+from gonn_core.evaluation.probes.stored import CaseAnswers, group_score, solved
+from gonn_core.evaluation.probes.suite import drawn_cases, drawn_suite, picture_cases, published
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point, point_name
 from tests.boards import points_of
@@ -39,9 +35,17 @@ def around(points):
     return near
 
 
-def first_drawings(family):
+def family(group):
+    return [case for case in drawn_cases() if case.group == group]
+
+
+def first_drawings(group):
     """The drawings of a family before they are turned."""
-    return [case for case in family if case.name.endswith("-0b")]
+    return [case for case in family(group) if case.name.endswith("-0b")]
+
+
+def king_moves(one, other):
+    return max(abs(one // SIZE - other // SIZE), abs(one % SIZE - other % SIZE))
 
 
 # The documents' positions
@@ -69,8 +73,8 @@ def test_published_boards_are_those_of_the_specification():
 
 
 def test_only_the_far_end_of_the_chain_makes_the_second_eye():
-    assert sorted({case.distance for case in long_chain_eyes()}) == list(range(2, 18))
-    for case in first_drawings(long_chain_eyes()):
+    assert sorted({case.distance for case in family("long_chain_eyes")}) == list(range(2, 18))
+    for case in first_drawings("long_chain_eyes"):
         board, throw_in = Board(case.position.stones), case.position.history[0]
         white = [p for p in range(POINTS) if board.colour(p) == WHITE]
         points = (
@@ -90,7 +94,7 @@ def test_only_the_far_end_of_the_chain_makes_the_second_eye():
 
 def test_the_race_is_won_by_a_liberty_of_the_opponents_and_by_nothing_else():
     upper, inner = 2 * SIZE + SIZE - 1, 3 * SIZE + SIZE - 1  # a stone of White's chain, and of Black's below it
-    for case in first_drawings(races()):
+    for case in first_drawings("races"):
         board = Board(case.position.stones)
         assert (board.colour(upper), board.colour(inner)) == (WHITE, BLACK)
         assert board.liberties(upper) == board.liberties(inner) == 2
@@ -108,7 +112,7 @@ def test_the_race_is_won_by_a_liberty_of_the_opponents_and_by_nothing_else():
 
 
 def test_a_ko_that_needs_a_threat_and_a_threat_that_is_nothing_else():
-    for case in first_drawings(ko_threats()):
+    for case in first_drawings("ko_threats"):
         board, (threat,) = Board(case.position.stones, case.position.ko), case.right
         stake = (SIZE - 1) * SIZE
         assert not board.legal(case.position.ko, BLACK) and board.liberties(stake) == 1 and len(board.chain(stake)) >= 8
@@ -131,18 +135,22 @@ def test_a_ko_that_needs_a_threat_and_a_threat_that_is_nothing_else():
         changed = points_of(case.position.stones[:6] ^ case.twin.stones[:6]) | points_of(
             case.position.stones[6:] ^ case.twin.stones[6:]
         )
-        assert changed == {case.position.history[0]} and case.distance == chebyshev(case.position.ko, threat)
+        assert changed == {case.position.history[0]} and case.distance == king_moves(case.position.ko, threat)
 
 
 def test_turned_cases_are_the_same_case():
-    for case in (long_chain_eyes()[29], races()[-1], ko_threats()[13]):
+    for case in (family("long_chain_eyes")[29], family("races")[-1], family("ko_threats")[13]):
         board = Board(case.position.stones, case.position.ko)
         assert (board.stones() == case.position.stones).all() and all(
             board.legal(move, case.position.mover) for move in case.right
         )
-        nearest = min(chebyshev(move, case.position.history[0]) for move in case.right)
+        nearest = min(king_moves(move, case.position.history[0]) for move in case.right)
         assert abs(nearest - case.distance) <= 1
-    assert len({case.position.stones.tobytes() for case in long_chain_eyes()}) == len(long_chain_eyes()) == 256
+    assert len({case.position.stones.tobytes() for case in family("long_chain_eyes")}) == 256
+
+
+def test_the_drawn_suite_keeps_its_digest():
+    assert drawn_suite().digest == "edabb38770bbb5c2" and len(drawn_suite().cases) == 610
 
 
 # Ladders
@@ -176,7 +184,7 @@ def test_ladders_hang_on_one_far_stone(ladders):
                 if wrong.colour(p) == mover and wrong.liberties(p) == 1 and p in points_of(wrong.ladders())
             }
             assert chain not in points_of(right.ladders()) and escapes_by_running(case.position, move, chain)
-            assert min(chebyshev(stone, p) for p in wrong.chain(chain)) == case.distance
+            assert min(king_moves(stone, p) for p in wrong.chain(chain)) == case.distance
 
 
 def test_the_same_games_give_the_same_suite(ladders):

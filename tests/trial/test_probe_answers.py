@@ -7,9 +7,8 @@ from scipy.stats import false_discovery_control
 from ablations.study import Contrast
 from gonn_core.errors import UserError
 from gonn_core.evaluation.probes import stored
-from gonn_core.evaluation.probes.published import GROUP, published
-from gonn_core.evaluation.probes.scoring import CaseAnswers
-from gonn_core.evaluation.probes.suite import drawn_suite
+from gonn_core.evaluation.probes.stored import CaseAnswers
+from gonn_core.evaluation.probes.suite import PUBLISHED, drawn_suite, published
 from gonn_core.go.points import POINTS, point
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.lease import Lease
@@ -50,7 +49,7 @@ def test_a_suite_is_put_once_and_read_back(tmp_path, monkeypatch):
 def answer(made, arm, move_share, found_share, seed_shift=0.0):
     """Give every trial of an arm made-up answers: probability of M12 in ladderinput2, share of eyes found."""
     suite = drawn_suite()
-    shown = [case for case in suite.cases if case.group == GROUP]
+    shown = [case for case in suite.cases if case.group == PUBLISHED]
     for trial in (each for each in made.study.trials if each.arm == arm):
         directory = TrialDirectory(made.runs / trial.trial)
         policies = np.full((len(shown), POINTS), 0.001, np.float32)

@@ -88,11 +88,6 @@ def stones_of(colours: Mapping[int, int]) -> np.ndarray:
     return stones
 
 
-def chebyshev(one: int, other: int) -> int:
-    """Distance of two points in king's moves: what a stack of 3x3 convolutions has to bridge."""
-    return max(abs(one // SIZE - other // SIZE), abs(one % SIZE - other % SIZE))
-
-
 @dataclass(frozen=True)
 class Suite:
     """Cases in a fixed order, names unique."""

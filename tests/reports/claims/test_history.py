@@ -9,7 +9,7 @@ from ablations.schema import Claim
 from ablations.wording import claim_text
 from gonn_core.config import parse_model
 from gonn_core.errors import SettingError
-from gonn_core.evaluation.probes.published import picture_cases
+from gonn_core.evaluation.probes.suite import picture_cases
 from gonn_core.go.points import point
 from reports.claims import measures
 from reports.claims.findings import claimed_text

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ablations.published_inspection import PublishedChannel
-from gonn_core.evaluation.probes.published import published
+from gonn_core.evaluation.probes.suite import published
 from gonn_core.go.points import point
 from reports.book.channels import _chosen, published_channels
 from reports.weights.channels import _ask, likeness
