@@ -24,12 +24,11 @@ from typing import NamedTuple
 from gonn_core.go.points import BLACK, PASS, WHITE, point, point_name
 from gonn_core.play.engines.client import GtpClient
 from gonn_core.play.game import Game
-from gonn_core.play.match.batch import MatchTerms, play_games
-from gonn_core.play.match.net_match import play_nets
-from gonn_core.play.match.record import describe_match, open_match
-from gonn_core.play.match.spec import NetSpec, load_player, parse_player
-from gonn_core.play.openings import Openings
-from gonn_core.play.rules import MOST_MOVES, Rules
+from gonn_core.play.match.games import MatchTerms, Seat, play_games
+from gonn_core.play.match.players import NetEntrant, NetSpec, load_player, parse_player
+from gonn_core.play.match.playing import play_match
+from gonn_core.play.match.record import SIDES, Side, describe_match, open_match
+from gonn_core.play.rules import MOST_MOVES, Openings, Rules
 from gonn_core.training.environment import reset_torch
 
 NAMES = {"A": "A", "B": "B"}
@@ -48,10 +47,10 @@ class Played(NamedTuple):
         return self.games / self.seconds
 
 
-def batched(players: Mapping, games: int, seed: int) -> Played:
+def batched(seats: Mapping[Side, Seat], games: int, seed: int) -> Played:
     """Games side by side in this process."""
     began = time.process_time()
-    lines = [line for line, _ in play_games(players, range(games), MatchTerms(Rules(), Openings(), seed, NAMES))]
+    lines = [line for line, _ in play_games(seats, range(games), MatchTerms(Rules(), Openings(), seed, NAMES))]
     return Played(games, sum(line.moves for line in lines), time.process_time() - began)
 
 
@@ -96,14 +95,12 @@ def _engine_game(black: GtpClient, white: GtpClient) -> int:
     return len(game)
 
 
-def in_processes(
-    specs: Mapping[str, NetSpec], identities: Mapping[str, dict], games: int, seed: int, processes: int
-) -> Played:
+def in_processes(entrants: Mapping[Side, NetEntrant], games: int, seed: int, processes: int) -> Played:
     """A match as `gonn match` plays it, games on disk and processes started, by the wall clock."""
     with tempfile.TemporaryDirectory() as folder:
-        match = describe_match(identities["A"], identities["B"], Rules(), Openings().model_dump(), seed)
+        match = describe_match(entrants["A"].identity, entrants["B"].identity, Rules(), Openings().model_dump(), seed)
         began = time.perf_counter()
-        lines = list(play_nets(open_match(folder, match), specs, NAMES, games, processes, lambda: False))
+        lines = list(play_match(open_match(folder, match), entrants, NAMES, games, processes, lambda: False))
         return Played(games, sum(line.moves for line in lines), time.perf_counter() - began)
 
 
@@ -115,26 +112,26 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
     reset_torch(1)
-    texts = dict(zip("AB", options.players, strict=True))
-    specs: dict[str, NetSpec] = {}
-    for side, text in texts.items():
+    texts = dict(zip(SIDES, options.players, strict=True))
+    specs: dict[Side, NetSpec] = {}
+    for side in SIDES:
+        text = texts[side]
         spec = parse_player(text)
         if not isinstance(spec, NetSpec):
             parser.error(f"{text}: an engine; this measures nets")
         specs[side] = spec
-    loaded = {side: load_player(spec) for side, spec in specs.items()}
-    players = {side: player for side, (player, _) in loaded.items()}
-    identities = {side: identity for side, (_, identity) in loaded.items()}
-    list(play_games(players, [0], MatchTerms(Rules(most_moves=2), Openings(), 0, NAMES)))  # kernels are loaded
+    seats = {side: Seat(load_player(spec)[0]) for side, spec in specs.items()}
+    entrants = {side: NetEntrant(spec, 1.0, Rules()) for side, spec in specs.items()}
+    list(play_games(seats, [0], MatchTerms(Rules(most_moves=2), Openings(), 0, NAMES)))  # kernels are loaded
     rounds: dict[str, list[Played]] = {}
     for seed in range(options.rounds):
-        rounds.setdefault("batched, one core", []).append(batched(players, options.games, seed))
+        rounds.setdefault("batched, one core", []).append(batched(seats, options.games, seed))
         start = by_engines(texts, 0, seed).seconds
         played = by_engines(texts, options.engine_games, seed)
         rounds.setdefault("one process per engine", []).append(played._replace(seconds=played.seconds - start))
         if options.processes:
             name = f"a match, {options.processes} processes, wall"
-            rounds.setdefault(name, []).append(in_processes(specs, identities, options.games, seed, options.processes))
+            rounds.setdefault(name, []).append(in_processes(entrants, options.games, seed, options.processes))
     base = statistics.median(each.rate for each in rounds["one process per engine"])
     print(f"{'method':28} {'games':>6} {'moves/game':>11} {'ms/move':>8} {'games/s':>8} {'ratio':>6}")
     for name, played_rounds in rounds.items():

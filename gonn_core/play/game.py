@@ -1,18 +1,103 @@
-"""`Game`: one game with its rules, moves and positions. Any colour may move at any time; every move can be taken
-back."""
+"""Games in play: `GameTable` holds many side by side in arrays, `Game` is one with its rules, moves and positions.
+
+Each position is a row laid out as the position store's (go/layout.py), so that a net sees a game in play as it sees a
+recorded one: its planes come from the true earlier boards, by the same kernels.
+"""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from gonn_core.features.source import PlaneSource
 from gonn_core.go.board import Board
+from gonn_core.go.layout import FLAGS, KO, MOVE, WHITE_TO_MOVE
 from gonn_core.go.points import BLACK, EMPTY, PASS, POINTS, WHITE, WORDS, point_name
-from gonn_core.go.rules import PADDED_POINT
-from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, take_back
-from gonn_core.play.rows import GameTable, begin, copy_game, game_moves, ko_point, make_table, mover
+from gonn_core.go.rules import BOARD_LENGTH, PADDED_POINT, UNDO_PER_MOVE
+from gonn_core.go.setup import keep_living
+from gonn_core.play.kernels import find_moves, play_on, repeats, set_mover, start, take_back
 from gonn_core.play.rules import KOMI
 
 _FIRST_ROOM = 127  # moves
+
+
+class GameTable(NamedTuple):
+    """G games with room for R - 1 moves each. Row r of a game is the position after r moves; rows after `played` mean
+    nothing."""
+
+    boards: np.ndarray  # (G, BOARD_LENGTH) uint16: the present boards, see go/rules.py
+    undo: np.ndarray  # scratch of one move
+    stones: np.ndarray  # (G, R, 12) uint64
+    ladders: np.ndarray  # (G, R, 6) uint64: of rows that a net was asked about, if it wants them
+    moves: np.ndarray  # (G, R, 4) int16
+    hashes: np.ndarray  # (G, R) uint64: of the stones
+    vacated: np.ndarray  # (G, 6) uint64: where stones were captured
+    played: np.ndarray  # (G,) int64: moves so far
+    game: np.ndarray  # (G * R,) int32
+    setup_count: np.ndarray  # (G,) int32
+    setup: np.ndarray  # (G, 361) int16: codes colour*361 + point
+
+
+def make_table(games: int, moves: int) -> GameTable:
+    """Room for `games` games of up to `moves` moves, 170 bytes a move; none is begun."""
+    rows = moves + 1
+    return GameTable(
+        boards=np.zeros((games, BOARD_LENGTH), np.uint16),
+        undo=np.zeros(UNDO_PER_MOVE, np.uint16),
+        stones=np.zeros((games, rows, 2 * WORDS), np.uint64),
+        ladders=np.zeros((games, rows, WORDS), np.uint64),
+        moves=np.zeros((games, rows, 4), np.int16),
+        hashes=np.zeros((games, rows), np.uint64),
+        vacated=np.zeros((games, WORDS), np.uint64),
+        played=np.zeros(games, np.int64),
+        game=np.repeat(np.arange(games, dtype=np.int32), rows),
+        setup_count=np.zeros(games, np.int32),
+        setup=np.zeros((games, POINTS), np.int16),
+    )
+
+
+def _begin(table: GameTable, game: int, setup: Mapping[int, int], to_move: int) -> None:
+    """Begins a game from setup stones (point -> colour), less chains without a liberty."""
+    codes = [colour * POINTS + point for point, colour in setup.items()]
+    table.setup_count[game] = len(codes)
+    table.setup[game, : len(codes)] = codes
+    stones = table.stones[game, 0]
+    stones[:] = 0
+    for point, colour in setup.items():
+        stones[(colour - 1) * WORDS + (point >> 6)] |= np.uint64(1 << (point & 63))
+    keep_living(stones)
+    start(table, game, to_move)
+
+
+def copy_game(source: GameTable, game: int, target: GameTable, place: int) -> None:
+    """Copies a game with its rows to `place` of a table with enough room."""
+    rows = int(source.played[game]) + 1
+    for name in ("stones", "ladders", "moves", "hashes"):
+        getattr(target, name)[place, :rows] = getattr(source, name)[game, :rows]
+    for name in ("boards", "vacated", "played", "setup_count", "setup"):
+        getattr(target, name)[place] = getattr(source, name)[game]
+
+
+def present_rows(table: GameTable, games: np.ndarray) -> np.ndarray:
+    """(B,) int64: the rows of the present positions of `games` (B,) in the source of `plane_rows`."""
+    return games * table.moves.shape[1] + table.played[games]
+
+
+def plane_rows(table: GameTable) -> PlaneSource:
+    """All rows of all games, as kernels of planes take them; copies nothing, reads what comes later too."""
+    games, rows = table.hashes.shape
+    arrays = {
+        "stones": table.stones.reshape(games * rows, 2 * WORDS),
+        "ladders": table.ladders.reshape(games * rows, WORDS),
+        "moves": table.moves.reshape(games * rows, 4),
+        "game": table.game.view(),
+        "setup_first": np.arange(games, dtype=np.int64) * POINTS,
+        "setup_count": table.setup_count.view(),
+        "setup": table.setup.reshape(games * POINTS),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False  # as the store's: one compiled version of the kernels serves both
+    return PlaneSource(**arrays)
 
 
 class IllegalMove(ValueError):
@@ -31,56 +116,63 @@ class Game:
     """
 
     def __init__(
-        self, komi: float = KOMI, setup: Mapping[int, int] | None = None, to_move: int = BLACK, superko: bool = True
+        self,
+        komi: float = KOMI,
+        setup: Mapping[int, int] | None = None,
+        to_move: int = BLACK,
+        superko: bool = True,
+        table: GameTable | None = None,
+        place: int = 0,
     ):
-        """Raises ValueError for a setup point or colour that is none."""
+        """table, place: where its rows are kept, with room for all its moves; None: in a table of its own, which may be
+        another one after a move. Raises ValueError for an invalid setup point or colour."""
         self.komi, self.superko = komi, superko
         self.setup = dict(setup or {})
         for point, colour in self.setup.items():
             _check(point, colour)
         _check(0, to_move)
-        self._table = make_table(1, _FIRST_ROOM)
-        begin(self._table, 0, self.setup, to_move)
-
-    @property
-    def table(self) -> GameTable:
-        """The game as game 0 of a table of one; it is another one after moves. For whoever makes planes."""
-        return self._table
+        self.table, self.place = make_table(1, _FIRST_ROOM) if table is None else table, place
+        _begin(self.table, place, self.setup, to_move)
 
     @property
     def moves(self) -> list[tuple[int, int]]:
         """The moves so far, (colour, point or PASS)."""
-        return game_moves(self._table, 0)
+        rows = self.table.moves[self.place, : len(self)]
+        return [(WHITE if flags & WHITE_TO_MOVE else BLACK, move) for move, flags in rows[:, [MOVE, FLAGS]].tolist()]
 
     def __len__(self) -> int:
         """Number of moves so far, passes among them."""
-        return int(self._table.played[0])
+        return int(self.table.played[self.place])
 
     @property
     def to_move(self) -> int:
         """The side to move: after a move the other one, unless it is set."""
-        return mover(self._table, 0)
+        return WHITE if self._row[FLAGS] & WHITE_TO_MOVE else BLACK
 
     @to_move.setter
     def to_move(self, colour: int) -> None:
         _check(0, colour)
-        set_mover(self._table, 0, colour)
+        set_mover(self.table, self.place, colour)
 
     @property
     def board(self) -> Board:
         """A board of its own with the present position."""
-        return Board(self.stones(), ko_point(self._table, 0))
+        return Board(self.stones(), int(self._row[KO]))
 
     def stones(self) -> np.ndarray:
         """(12,) uint64: black bitboard, then white."""
-        return self._table.stones[0, self._table.played[0]].copy()
+        return self.table.stones[self.place, len(self)].copy()
+
+    @property
+    def _row(self) -> np.ndarray:
+        return self.table.moves[self.place, len(self)]
 
     @property
     def captured(self) -> dict[int, int]:
         """Colour -> stones of that colour that moves have taken off the board. Nobody takes stones of their own, for
         suicide is forbidden."""
         placed = [colour for colour, point in self.moves if point != PASS]
-        first, last = self._table.stones[0, 0], self.stones()
+        first, last = self.table.stones[self.place, 0], self.stones()
         return {
             colour: placed.count(colour) + _count(first, colour) - _count(last, colour) for colour in (BLACK, WHITE)
         }
@@ -112,7 +204,7 @@ class Game:
             return "ko"
         if not board.legal(point, colour):
             return "suicide"
-        if self.superko and repeats(self._table, 0, PADDED_POINT[point], colour):
+        if self.superko and repeats(self.table, self.place, PADDED_POINT[point], colour):
             return "superko"
         return None
 
@@ -125,21 +217,21 @@ class Game:
         colour = self.to_move if colour is None else colour
         if reason := self.why_illegal(point, colour):
             raise IllegalMove(point, reason)
-        if len(self) + 1 == self._table.moves.shape[1]:
-            self._table = self._moved_to(2 * len(self) + 1)
-        play_on(self._table, 0, point, colour)
+        if len(self) + 1 == self.table.moves.shape[1]:
+            self.table, self.place = self._moved_to(2 * len(self) + 1), 0
+        play_on(self.table, self.place, point, colour)
 
     def undo(self) -> None:
         """Takes back the last move; who made it is to move again. Raises ValueError when there is none."""
         if len(self) == 0:
             raise ValueError("no move to take back")
-        take_back(self._table, 0)
+        take_back(self.table, self.place)
 
     def copy(self) -> "Game":
         """A game of its own with the same past."""
         other = object.__new__(Game)
         other.komi, other.superko, other.setup = self.komi, self.superko, dict(self.setup)
-        other._table = self._moved_to(self._table.moves.shape[1] - 1)
+        other.table, other.place = self._moved_to(self.table.moves.shape[1] - 1), 0
         return other
 
     def legal_points(self, colour: int | None = None) -> np.ndarray:
@@ -152,12 +244,12 @@ class Game:
 
     def _points(self, colour: int | None) -> tuple[np.ndarray, np.ndarray]:
         legal, candidates = np.empty(POINTS, np.bool_), np.empty(POINTS, np.bool_)
-        find_moves(self._table, 0, self.to_move if colour is None else colour, self.superko, legal, candidates)
+        find_moves(self.table, self.place, self.to_move if colour is None else colour, self.superko, legal, candidates)
         return legal, candidates
 
     def _moved_to(self, room: int) -> GameTable:
         table = make_table(1, room)
-        copy_game(self._table, 0, table, 0)
+        copy_game(self.table, self.place, table, 0)
         return table
 
 

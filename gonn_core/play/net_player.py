@@ -14,9 +14,8 @@ from gonn_core.features.source import PlaneSource
 from gonn_core.go.points import PASS, POINTS, SIZE
 from gonn_core.go.workspace import make_workspace
 from gonn_core.play.choice import MOVES_SHOWN, PASSING, Choice, choose
-from gonn_core.play.game import Game
+from gonn_core.play.game import Game, GameTable, copy_game, make_table, plane_rows, present_rows
 from gonn_core.play.kernels import add_ladders, survey
-from gonn_core.play.rows import GameTable, copy_game, make_table, plane_rows, present_rows
 
 CHUNK = 32
 """Positions of one forward pass, always: a smaller batch is filled up. So a position's logits do not hang on what else
@@ -106,8 +105,8 @@ class NetPlayer:
 def _gathered(games: Sequence[Game]) -> tuple[GameTable, np.ndarray]:
     """Games in one table."""
     if len(games) == 1:
-        return games[0].table, np.zeros(1, np.int64)
+        return games[0].table, np.array([games[0].place])
     table = make_table(len(games), max(map(len, games)))
     for place, game in enumerate(games):
-        copy_game(game.table, 0, table, place)
+        copy_game(game.table, game.place, table, place)
     return table, np.arange(len(games))

@@ -99,14 +99,9 @@ def pass_alive(stones: np.ndarray) -> dict[int, np.ndarray]:
     return {colour: owner == colour for colour in (BLACK, WHITE)}
 
 
-def benson_cleanup(game: Game) -> tuple[frozenset[int], frozenset[int]]:
-    """(dead, unsettled) points of a game's position: stones inside the enemy's unconditional regions; what is nobody's
-    for certain."""
-    return cleanup(game.stones())
-
-
 def cleanup(stones: np.ndarray) -> tuple[frozenset[int], frozenset[int]]:
-    """As `benson_cleanup`, of stones (12,) uint64."""
+    """(dead, unsettled) points of stones (12,) uint64: stones inside the enemy's unconditional regions; points that are
+    nobody's for certain."""
     colours, owned = colours_of(stones), pass_alive(stones)
     dead = (owned[BLACK] & (colours == WHITE)) | (owned[WHITE] & (colours == BLACK))
     unsettled = ~(owned[BLACK] | owned[WHITE])

@@ -1,7 +1,7 @@
 """The `gonn` command: its verbs and their options. What a verb does lies in the other rooms, imported when it runs.
 
-Imports: catalogue, data, doctor, experiment, orchestration, play, play.elo, reporting, search, study, upkeep;
-ablations, gonn_core.
+Imports: catalogue, data, doctor, experiment, orchestration, play, reporting, search, study, upkeep; ablations,
+gonn_core.
 """
 
 from orchestration.cli.command import gonn, main, run

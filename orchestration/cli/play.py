@@ -103,9 +103,9 @@ def matches(match, out):
 @click.option("--workers", type=WholeNumber(1), help="processes  [default: one per core]")
 def play(**settings):
     """Win rates: STUDY's arms play each other, seed by seed."""
-    from orchestration.play import study as play_study
+    from orchestration.play.match import play_study
 
-    return play_study.play_study(**settings)
+    return play_study(**settings)
 
 
 @click.command()
@@ -129,7 +129,7 @@ def elo(**settings):
     until the 95 % interval of their difference is narrow enough; the strongest plays GNU Go. The same command goes on
     where it was stopped.
     """
-    from orchestration.play.elo import command as elo
+    from orchestration.play import elo
 
     return elo.run_elo(elo.EloRequest(**settings))
 

@@ -14,7 +14,7 @@ from gonn_core.play.gtp.commands import command_table
 from gonn_core.play.gtp.guard import Guard
 from gonn_core.play.gtp.server import serve
 from gonn_core.play.gtp.session import GtpSession
-from gonn_core.play.match.spec import NetSpec, parse_choice
+from gonn_core.play.match.players import NetSpec, parse_choice
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.trial.weights import load_net, trained_samples
 from orchestration.play.models import named_player, no_such_net

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gonn_core.errors import InputError, SettingError
-from gonn_core.play.match.spec import PlayerSpec, parse_player
-from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.matches import load_matches
-from gonn_core.rating.tally import tally
+from gonn_core.play.match.players import PlayerSpec, parse_player
+from gonn_core.play.match.record import load_matches
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.play.rate import net_names
@@ -19,6 +17,7 @@ from orchestration.study.folder import all_studies, find_trial
 from reports.play.all_games import trial_names
 from reports.play.nets_table import Elo, TrainedNet, nets_tables
 from reports.play.players import is_net, player_names
+from reports.play.rating import rate, tally
 from reports.results.decisions import load_results
 from reports.results.group import MAIN
 from reports.tables.terminal import print_table

@@ -6,13 +6,12 @@ import numpy as np
 
 from gonn_core.errors import SettingError
 from gonn_core.files.told import expected
-from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.matches import Match, load_matches
-from gonn_core.rating.tally import Tally, tally
+from gonn_core.play.match.record import Match, load_matches
 from orchestration.console import output
 from orchestration.study.folder import all_studies
 from reports.play.all_games import trial_names
 from reports.play.players import player_names
+from reports.play.rating import Tally, rate, tally
 from reports.play.ratings import rating_tables
 from reports.tables.terminal import print_table
 from reports.workspace import Workspace

@@ -14,7 +14,7 @@ from gonn_core.play.engines.pool import EnginePool, side_by_side
 from gonn_core.play.engines.selfplay import play_game, selfplay_sgf, start_of
 from orchestration.console import notes, output
 from orchestration.experiment.stopping import Stopped, at_work
-from orchestration.play.progress import GameCount
+from orchestration.play.playing import GameCount
 from reports.workspace import Workspace
 
 FORMAT = 1

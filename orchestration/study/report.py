@@ -12,7 +12,7 @@ from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import printable
 from gonn_core.files.json_files import read_mapping
-from gonn_core.rating.matches import Match, load_matches
+from gonn_core.play.match.record import Match, load_matches
 from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport

@@ -20,7 +20,7 @@ from rich.table import Table
 from gonn_core.errors import printable
 from gonn_core.files.json_files import read_json
 from gonn_core.files.told import expected
-from gonn_core.rating.matches import load_matches
+from gonn_core.play.match.record import load_matches
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import read_job
 from gonn_core.trial.lease import Lease, LeaseHeld

@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 
 from ablations.published_results import EloPoint
 from gonn_core.errors import printable
-from gonn_core.rating.elo import NORMAL_95
 from reports.figures.axes import nats_axis
 from reports.figures.labels import Word, place_words
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.play.correspondence import uncertainty
 from reports.play.ladder import Ladder, Rung
 from reports.play.players import engine_text
+from reports.play.rating import NORMAL_95
 from reports.tables import formats
 
 

@@ -5,8 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from ablations.study import Study
 from gonn_core.evaluation.derived import WATCHED
 from gonn_core.metrics import METRICS, OF_POSITIONS, OF_TRAINING, SUMMARISED
-from gonn_core.play.match.record import player_id
-from gonn_core.rating.matches import SIDES, Match, game_points
+from gonn_core.play.match.record import SIDES, Match, game_points, player_id
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.play.all_games import trial_names
 from reports.play.players import player_names

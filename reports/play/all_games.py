@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ablations.study import Study
+from gonn_core.play.match.record import SIDES, Match, load_matches
 from gonn_core.play.rules import RuleSet
-from gonn_core.rating.matches import SIDES, Match, load_matches
 from reports.play.ladder import Ladder, load_ladders
 from reports.play.players import choice_text, engine_level, is_net
 from reports.play.ratings import rules_name

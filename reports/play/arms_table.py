@@ -1,6 +1,6 @@
 """What the arms of a study made of their games with each other."""
 
-from gonn_core.rating.wilson import wilson
+from reports.play.rating import wilson
 from reports.play.win_rates import WinRate, win_rates
 from reports.results.study_results import StudyResults
 from reports.tables import formats

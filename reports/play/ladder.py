@@ -19,12 +19,9 @@ from gonn_core.config import parse_model
 from gonn_core.errors import Damaged, InputError, printable_tree
 from gonn_core.files.json_files import read_record
 from gonn_core.files.told import present, tell
-from gonn_core.play.match.record import player_id
-from gonn_core.rating.bradley_terry import Ratings, rate
-from gonn_core.rating.elo import NORMAL_95
-from gonn_core.rating.matches import Match, load_matches
-from gonn_core.rating.tally import Tally, tally
+from gonn_core.play.match.record import Match, load_matches, player_id
 from gonn_core.settings.strict import Strict
+from reports.play.rating import NORMAL_95, Ratings, Tally, rate, tally
 
 FORMAT = 1
 FILE = "elo.json"

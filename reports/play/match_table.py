@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from gonn_core.play.match.record import GameLine, player_id
-from gonn_core.rating.matches import Match, game_points
-from gonn_core.rating.wilson import wilson
+from gonn_core.play.match.record import GameLine, Match, game_points, player_id
+from reports.play.rating import wilson
 from reports.play.ratings import rules_name, rules_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell

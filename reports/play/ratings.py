@@ -5,11 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
+from gonn_core.play.match.record import Match
 from gonn_core.play.rules import Rules, RuleSet
-from gonn_core.rating.bradley_terry import VIRTUAL_DRAWS, Ratings
-from gonn_core.rating.elo import NORMAL_95
-from gonn_core.rating.matches import Match
-from gonn_core.rating.tally import Tally
+from reports.play.rating import NORMAL_95, VIRTUAL_DRAWS, Ratings, Tally
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ablations.study import Contrast
-from gonn_core.rating.matches import SIDES, Match
+from gonn_core.play.match.record import SIDES, Match
 from reports.play.players import choice_text, is_net
 from reports.results.compare import study_thresholds
 from reports.results.study_results import StudyResults

@@ -19,7 +19,7 @@ from gonn_core.evaluation.metrics import METRIC_SET
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
-from gonn_core.rating.matches import Match
+from gonn_core.play.match.record import Match
 from gonn_core.trial.directory import State, TrainedNet, TrialDirectory, net_code, net_now, other_net
 from reports.cache import cached, digest
 from reports.results.speed_and_looks import MEASURE_AGAIN, SPEED_FILE, ArmSpeed, read_look_counts, read_speeds

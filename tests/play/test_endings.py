@@ -7,10 +7,9 @@ from gonn_core.config import FeatureConfig
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
 from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
-from gonn_core.play.match.batch import MatchTerms, play_games
+from gonn_core.play.match.games import MatchTerms, Seat, play_games
 from gonn_core.play.net_player import NetPlayer
-from gonn_core.play.openings import Openings
-from gonn_core.play.rules import MOST_MOVES, Rules
+from gonn_core.play.rules import MOST_MOVES, Openings, Rules
 
 KO_ROWS = (4, 9, 14)
 BORDER = 9
@@ -75,8 +74,8 @@ def test_a_triple_ko_goes_round_until_superko_refuses_and_the_game_ends():
 def test_players_that_never_come_to_an_end_stop_after_722_moves():
     """Two players that fill all but simple eyes and capture each other's stones again and again."""
     players = {
-        "A": fond(*range(POINTS), passing="no_candidates"),
-        "B": fond(*range(POINTS - 1, -1, -1), passing="no_candidates"),
+        "A": Seat(fond(*range(POINTS), passing="no_candidates")),
+        "B": Seat(fond(*range(POINTS - 1, -1, -1), passing="no_candidates")),
     }
     ((line, _),) = play_games(players, [0], MatchTerms(Rules(), Openings(), 0, {"A": "A", "B": "B"}), places=1)
     assert (line.end, line.moves, line.unsettled) == ("length", 722, ()) and line.winner in ("A", "B")

@@ -9,8 +9,8 @@ from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, SYMMETRY, WHITE
 from gonn_core.play.choice import Choice
 from gonn_core.play.game import Game
+from gonn_core.play.match.players import EngineSpec, load_player, parse_player
 from gonn_core.play.match.record import player_id
-from gonn_core.play.match.spec import EngineSpec, load_player, parse_player
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.trial.weights import load_net
 from tests.boards import parse_board
@@ -197,6 +197,6 @@ def test_a_net_that_diverged_is_no_player(tmp_path, monkeypatch):
     net, config = load_net(folder)
     with torch.no_grad():
         next(net.parameters())[0] = float("nan")
-    monkeypatch.setattr("gonn_core.play.match.spec.load_net", lambda *_: (net, config))
+    monkeypatch.setattr("gonn_core.play.match.players.load_net", lambda *_: (net, config))
     with pytest.raises(SettingError, match=f"player={folder.name}: .*diverged"):
         load_player(parse_player(str(folder)))

@@ -9,9 +9,8 @@ from gonn_core.features.sets import computed_planes
 from gonn_core.features.source import PlaneSource
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.go.replay import make_workspace, replay_game
-from gonn_core.play.game import Game
+from gonn_core.play.game import Game, copy_game, make_table, plane_rows, present_rows
 from gonn_core.play.kernels import add_ladders
-from gonn_core.play.rows import copy_game, make_table, plane_rows, present_rows
 from tests.features import configs
 from tests.features.helpers import make_set
 

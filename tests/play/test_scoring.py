@@ -9,7 +9,7 @@ from sgfmill import boards as sgfmill_boards
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, POINTS, SIZE, WHITE
 from gonn_core.play.game import Game
-from gonn_core.play.scoring import area, benson_cleanup, pass_alive, result_text, territory
+from gonn_core.play.scoring import area, cleanup, pass_alive, result_text, territory
 from tests.boards import bitboards, draw, marked_points, parse_board
 from tests.go import slow_board
 
@@ -126,7 +126,7 @@ def test_stones_inside_a_living_chains_region_are_dead_and_a_large_region_is_uns
     . X X X X X X X . .
     . . . . . . . . . ."""
     game = Game(setup={int(p): int(c) for p, c in enumerate(parse_board(text)) if c})
-    dead, unsettled = benson_cleanup(game)
+    dead, unsettled = cleanup(game.stones())
     assert dead == {2} and {0, 3, 21} <= set(range(POINTS)) - unsettled and {5, 6, 24, 25} & unsettled == set()
     assert 200 in unsettled and 8 in unsettled
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from reports.play.ladder import FILE, LadderFile, Link, Rung, Settings, ladder_id
-from tests.rating.made_matches import ENGINE, net, won, write_match
+from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 
 def rung(samples: int, nats: float, top1: float = 0.3, trial: str = "1" * 16, **choice) -> Rung:

@@ -11,7 +11,7 @@ from gonn_core.errors import printable
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, PASS, SIZE, WHITE, point, point_name
 from gonn_core.play.engines.client import EngineError, GtpClient
-from gonn_core.play.openings import first_mover, random_setup
+from gonn_core.play.rules import first_mover, random_setup
 from gonn_core.play.sgf import game_sgf
 
 KOMIS = (6.5, 7.5)

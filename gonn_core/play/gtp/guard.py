@@ -8,9 +8,9 @@ moves, level 10 for clean-up; here one engine does both at the level of its comm
 from collections.abc import Callable
 from typing import TypeVar
 
-from gonn_core.play.engines.board import EngineBoard, NoPoint
 from gonn_core.play.engines.client import EngineCrashed, EngineError, GtpClient
 from gonn_core.play.engines.commands import Engine
+from gonn_core.play.engines.player import EngineBoard, NoPoint
 from gonn_core.play.game import Game
 from gonn_core.play.gtp.parsing import GtpError
 

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 import numpy as np
 
 from gonn_core.go.points import BLACK, EMPTY, PASS, SIZE, WHITE, point_name
-from gonn_core.play.draws import game_draws
-from gonn_core.play.engines.board import RESIGN
+from gonn_core.play.engines.player import RESIGN
 from gonn_core.play.game import Game, IllegalMove
 from gonn_core.play.gtp.guard import Guard
 from gonn_core.play.gtp.parsing import GtpError
 from gonn_core.play.net_player import NetPlayer
-from gonn_core.play.scoring import area, benson_cleanup, colours_of, pass_alive, result_text
+from gonn_core.play.rules import game_draws
+from gonn_core.play.scoring import area, cleanup, colours_of, pass_alive, result_text
 
 
 class GtpSession:
@@ -108,7 +108,7 @@ class GtpSession:
         return result_text(black - white - self.game.komi)
 
     def _dead(self) -> frozenset[int]:
-        return benson_cleanup(self.game)[0]
+        return cleanup(self.game.stones())[0]
 
     def _cleaning(self, game: Game) -> int:
         """The likeliest candidate among points that are nobody's for certain and liberties of dead stones, else PASS

@@ -11,20 +11,19 @@ import pytest
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
 from gonn_core.play.engines.commands import Engine
-from gonn_core.play.match.spec import NetSpec
-from gonn_core.rating.matches import load_match
+from gonn_core.play.match.players import NetSpec
+from gonn_core.play.match.record import load_match
 from orchestration.cli import command as cli
-from orchestration.play.elo import command as elo
-from orchestration.play.elo.climb import FIRST_GAMES, games_wanted
-from orchestration.play.elo.link import LEVELS, TRIED_GAMES, try_levels
-from orchestration.play.elo.rungs import LadderNet, base_trial, snapshot_specs
+from orchestration.play import elo
+from orchestration.play.elo import FIRST_GAMES, LEVELS, TRIED_GAMES, games_wanted, try_levels
+from orchestration.play.rungs import LadderNet, base_trial, snapshot_specs
 from reports.play.ladder import read_ladder
 from reports.workspace import Workspace
 from tests.play.made_trials import untrained_trial
-from tests.rating.made_matches import ENGINE, game, net, write_match
-from tests.rating.shares import expected_share
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
+from tests.reports.play.made_matches import ENGINE, game, net, write_match
+from tests.reports.play.shares import expected_share
 
 RUNGS = [rung(10_000, 3.4), rung(20_000, 2.9), rung(50_000, 2.6), rung(100_000, 2.4)]
 TRUTH = {10_000: 0, 20_000: 200, 50_000: 500, 100_000: 600}

@@ -7,8 +7,8 @@ import pytest
 
 from orchestration.cli.command import run
 from tests.play.made_trials import untrained_trial
-from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, train
+from tests.reports.play.made_matches import net, won, write_match
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import io
 
-from orchestration.play.progress import GameCount
+from orchestration.play.playing import GameCount
 from tests.orchestration.terminals import Terminal
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from gonn_core.errors import SettingError, UserError
 from orchestration.cli import command as cli
-from orchestration.play import study as play_study
-from orchestration.play.study import paired_trials
+from orchestration.play import match as play_study
+from orchestration.play.match import paired_trials
 from reports.workspace import Workspace
-from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, train
+from tests.reports.play.made_matches import net, won, write_match
 
 
 def test_pairs_are_of_one_seed_and_done(tmp_path):

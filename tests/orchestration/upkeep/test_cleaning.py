@@ -16,7 +16,7 @@ from orchestration.upkeep import cleaning
 from reports.workspace import Workspace
 from tests.orchestration.fakes import config_tree, write_trial
 from tests.orchestration.search_fakes import made_search
-from tests.rating.made_matches import ENGINE, net, won, write_match
+from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 USED, LEFT, HELD, SEARCHED = ("1" * 16, "2" * 16, "3" * 16, "4" * 16)
 KNOWN = "relu-gonn-b5-smoke-starter-abcdef"

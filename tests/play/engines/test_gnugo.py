@@ -9,12 +9,11 @@ from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.engines.player import EnginePlayer
 from gonn_core.play.engines.pool import EnginePool
 from gonn_core.play.game import Game
-from gonn_core.play.match.referee import referee
-from gonn_core.play.match.seats import GuardedSeat
+from gonn_core.play.match.games import Seat
 from gonn_core.play.rules import JAPANESE_KOMI, RULES, Rules
 from gonn_core.play.scoring import result_text, territory
 from tests.boards import parse_board
-from tests.play.match.test_referee import THREE_KOS, Scripted
+from tests.play.match.test_referee import THREE_KOS, Scripted, ScriptedNet, play
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +72,9 @@ def test_its_superko_is_ours(gnugo):
 
 def test_it_guards(gnugo):
     """Asked first, it would play on; its move is taken back, so the same question has the net's move on the board."""
-    game = Game()
     with EnginePlayer(gnugo, 1) as guard:
-        seat = GuardedSeat(Scripted("D4", "D16"), guard)
-        for colour in (BLACK, WHITE):
-            game.play(seat.move(game, colour), colour)
+        seats = [Seat(ScriptedNet(move), guard) for move in ("D4", "D16")]
+        _, game = play(*seats, rules=Rules(most_moves=2))
         assert [move for _, move in game.moves] == [point("D4"), point("D16")]
         guard.move(game, BLACK)
         assert guard._board.shown[:2] == game.moves
@@ -85,8 +82,8 @@ def test_it_guards(gnugo):
 
 def test_a_guard_knows_dead_stones(gnugo):
     with EnginePlayer(gnugo, 1) as guard:
-        seat = GuardedSeat(Scripted(), guard)
-        line, game = referee(0, {"A": seat, "B": Scripted()}, Rules(), stones_of(SETTLED), WHITE, seat)
+        seat = Seat(ScriptedNet(), guard)
+        line, game = play(seat, Scripted(), setup=stones_of(SETTLED), to_move=WHITE, judge=guard)
     assert line.end == "passes" and line.unsettled == () and game.over
 
 

@@ -11,7 +11,7 @@ from gonn_core.go.points import BLACK, PASS, POINTS, SIZE, WHITE, point
 from gonn_core.play.engines.client import EngineError, GtpClient
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.engines.selfplay import KOMIS, Start, play_game, selfplay_sgf, start_of
-from gonn_core.play.openings import Openings, random_setup
+from gonn_core.play.rules import Openings, random_setup
 from gonn_core.records.sgf.games import read_game
 from orchestration.cli.command import run
 from tests.paths import FAKE_ENGINE

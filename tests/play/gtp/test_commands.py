@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, PASS, WHITE, point
-from gonn_core.play.draws import game_draws
 from gonn_core.play.game import Game
+from gonn_core.play.rules import game_draws
 from tests.boards import parse_board
 from tests.play.gtp.board import FixedPlayer, send, session
 

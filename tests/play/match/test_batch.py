@@ -13,19 +13,17 @@ import torch
 from sgfmill import sgf
 
 from gonn_core.config import FeatureConfig
-from gonn_core.errors import SettingError
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE
 from gonn_core.play.choice import Choice
-from gonn_core.play.draws import game_draws
 from gonn_core.play.game import Game
-from gonn_core.play.match.batch import MatchTerms, play_games
-from gonn_core.play.match.net_match import play_nets
+from gonn_core.play.match import games as match_games
+from gonn_core.play.match.games import MatchTerms, Seat
+from gonn_core.play.match.players import NetEntrant, load_player, parse_player
+from gonn_core.play.match.playing import play_match
 from gonn_core.play.match.record import MatchRecord, describe_match, open_match
-from gonn_core.play.match.spec import load_player, parse_player
 from gonn_core.play.net_player import NetPlayer
-from gonn_core.play.openings import Openings
-from gonn_core.play.rules import Rules
-from gonn_core.play.scoring import area, benson_cleanup
+from gonn_core.play.rules import Openings, Rules, game_draws
+from gonn_core.play.scoring import area, cleanup
 from gonn_core.training.environment import keep_memory
 from tests.play.made_trials import untrained_trial
 
@@ -59,6 +57,11 @@ def convolutional(seed: int) -> NetPlayer:
     )
 
 
+def play_games(players, *arguments, **options):
+    seats = {side: Seat(player) for side, player in players.items()}
+    return match_games.play_games(seats, *arguments, **options)
+
+
 def by_number(games):
     return {line.game: (line, text) for line, text in games}
 
@@ -90,7 +93,7 @@ def test_games_end_by_passes_with_the_score_of_what_stands():
             assert colour == (BLACK, WHITE)[number % 2]
             game.play(move)
         assert line.end == "passes" and line.moves == len(moves) and game.over and not line.unsettled
-        dead, unsettled = benson_cleanup(game)
+        dead, unsettled = cleanup(game.stones())
         black, white = area(game.stones(), dead)
         margin = black - white - 7.5
         assert not unsettled and line.result == f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
@@ -130,8 +133,8 @@ def test_draws_are_pure_functions_of_seed_game_and_move():
 
 
 def test_a_guard_needs_an_engine():
-    with pytest.raises(SettingError, match="passing=guard"):
-        next(play_games({"A": fixed(passing="guard"), "B": fixed()}, [0], terms()))
+    with pytest.raises(ValueError, match="engine"):
+        Seat(fixed(passing="guard"))
 
 
 @pytest.fixture(scope="module")
@@ -141,21 +144,20 @@ def trials(tmp_path_factory):
 
 
 def made_match(trials, root, most_moves: int):
-    specs = {side: parse_player(str(folder)) for side, folder in trials.items()}
-    identities = [load_player(spec)[1] for spec in specs.values()]
-    return specs, open_match(
-        root, describe_match(*identities, Rules(most_moves=most_moves), Openings().model_dump(), 3)
-    )
+    rules = Rules(most_moves=most_moves)
+    entrants = {side: NetEntrant(parse_player(str(folder)), 1.0, rules) for side, folder in trials.items()}
+    identities = [entrant.identity for entrant in entrants.values()]
+    return entrants, open_match(root, describe_match(*identities, rules, Openings().model_dump(), 3))
 
 
 DRIVER = """
 import sys
-from gonn_core.play.match import net_match
-from tests.play.match.test_batch import MOVES, NAMES, made_match, play_nets
+from gonn_core.play.match import playing
+from tests.play.match.test_batch import MOVES, NAMES, made_match
 if __name__ == "__main__":
-    net_match.FLUSH_SECONDS = 0.1
-    specs, record = made_match({"A": sys.argv[1], "B": sys.argv[2]}, sys.argv[3], MOVES)
-    for line in play_nets(record, specs, NAMES, 100_000, 1, lambda: False):
+    playing.FLUSH_SECONDS = 0.1
+    entrants, record = made_match({"A": sys.argv[1], "B": sys.argv[2]}, sys.argv[3], MOVES)
+    for line in playing.play_match(record, entrants, NAMES, 100_000, 1, lambda: False):
         print(line.game, flush=True)
 """
 
@@ -176,16 +178,16 @@ def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
     driver.stdout.readline()
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    specs, record = made_match(trials, tmp_path / "killed", MOVES)
+    entrants, record = made_match(trials, tmp_path / "killed", MOVES)
     finished = set(record.games())
     assert finished
     games = max(finished) + 25
     with open(record.folder / "games.jsonl", "ab") as file:
         file.write(b'{"game":')
-    specs, record = made_match(trials, tmp_path / "killed", MOVES)
-    again = {line.game for line in play_nets(record, specs, NAMES, games, 2, lambda: False)}
+    entrants, record = made_match(trials, tmp_path / "killed", MOVES)
+    again = {line.game for line in play_match(record, entrants, NAMES, games, 2, lambda: False)}
     assert again == set(range(games)) - finished
-    players = {side: load_player(spec)[0] for side, spec in specs.items()}
+    players = {side: load_player(entrant.plain_net)[0] for side, entrant in entrants.items()}
     for line, text in play_games(
         players, [min(finished), max(finished), min(again)], MatchTerms.of(record.match, NAMES)
     ):
@@ -193,7 +195,7 @@ def test_killed_and_gone_on_with_it_is_the_same_match(trials, tmp_path):
             MatchRecord(record.folder).games()[line.game] == line
             and (record.folder / "sgf" / f"{line.game}.sgf").read_bytes() == text
         )
-    assert not list(play_nets(record, specs, NAMES, games, 2, lambda: False))
+    assert not list(play_match(record, entrants, NAMES, games, 2, lambda: False))
 
 
 def test_memory_is_kept_where_malloc_can():

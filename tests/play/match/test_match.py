@@ -11,10 +11,10 @@ import pytest
 
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine
-from gonn_core.play.match.engine_match import MOST_ATTEMPTS, EngineEntrant, engine_seed, play_match
+from gonn_core.play.match.players import EngineEntrant, engine_seed
+from gonn_core.play.match.playing import MOST_ATTEMPTS, play_match
 from gonn_core.play.match.record import MatchRecord, describe_match, open_match
-from gonn_core.play.openings import Openings
-from gonn_core.play.rules import Rules
+from gonn_core.play.rules import Openings, Rules
 from gonn_core.records.sgf.games import read_game
 from tests.paths import FAKE_ENGINE
 from tests.waiting import PATIENCE
@@ -56,7 +56,7 @@ def test_a_match_on_disk(tmp_path, entrants):
     sides = entrants(fake("stones=2"), fake("stones=3"))
     record = match_of(tmp_path, sides)
     moves = []
-    lines = play(record, sides, 4, on_move=moves.append)
+    lines = play(record, sides, 4, on_moves=moves.append)
     assert sum(moves) == sum(line.moves for line in lines)
     assert {line.game: line.black for line in lines} == {0: "A", 1: "B", 2: "A", 3: "B"}
     assert {line.end for line in lines} == {"passes"}
@@ -122,7 +122,8 @@ def test_stopping(tmp_path, entrants):
 PROGRAM = """
 import sys
 from tests.play.match.test_match import NAMES, fake, match_of
-from gonn_core.play.match.engine_match import EngineEntrant, play_match
+from gonn_core.play.match.players import EngineEntrant
+from gonn_core.play.match.playing import play_match
 sides = {side: EngineEntrant(fake("stones=3"), 20.0) for side in "AB"}
 record = match_of(sys.argv[1], sides)
 for line in play_match(record, sides, NAMES, 1000, 2, lambda: False):

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from gonn_core.go.points import BLACK, EMPTY, PASS, WHITE, point
-from gonn_core.play.engines.board import RESIGN
 from gonn_core.play.engines.client import EngineCrashed, EngineTimeout
 from gonn_core.play.engines.commands import Engine
-from gonn_core.play.engines.player import EnginePlayer
+from gonn_core.play.engines.player import RESIGN, EnginePlayer
 from gonn_core.play.engines.pool import EnginePool
-from gonn_core.play.match.referee import referee
-from gonn_core.play.match.seats import GuardedSeat
-from gonn_core.play.rules import MOST_MOVES, RULES, Rules
+from gonn_core.play.game import Game
+from gonn_core.play.match.games import MatchTerms, Seat, play_games
+from gonn_core.play.rules import MOST_MOVES, RULES, Openings, Rules
 from gonn_core.play.scoring import area, result_text
 from tests.boards import parse_board
 from tests.paths import FAKE_ENGINE
+from tests.play.match.test_batch import moves_of
 from tests.waiting import PATIENCE
 
 FAKE = FAKE_ENGINE
@@ -36,13 +36,40 @@ class Scripted:
         return point(move) if isinstance(move, str) else move
 
 
+class ScriptedNet(Scripted):
+    """The same as a net."""
+
+    def table_moves(self, table, places, draws, superko):
+        return np.array([self.move(None, None)])
+
+
 def setup_of(board):
     """The stones of a drawing."""
     return {p: int(colour) for p, colour in enumerate(parse_board(board)) if colour != EMPTY}
 
 
-def play(a, b, number=0, setup=None, to_move=BLACK, judge=None, rules=CHINESE):
-    return referee(number, {"A": a, "B": b}, rules, setup or {}, to_move, judge)
+class From(Openings):
+    """Games that begin from given stones."""
+
+    setup: dict[int, int]
+    to_move: int
+
+    def of_game(self, seed, game):
+        return self.setup, self.to_move
+
+
+def play(a, b, number=0, setup=None, judge=None, rules=CHINESE, to_move=BLACK):
+    """The line of a game, and the game."""
+    seats = {
+        side: player if isinstance(player, Seat) else Seat(engine=player) for side, player in {"A": a, "B": b}.items()
+    }
+    terms = MatchTerms(rules, From(setup=setup or {}, to_move=to_move), 1, {"A": "A", "B": "B"})
+    ((line, sgf),) = play_games(seats, [number], terms, 1, judge)
+    game = Game(rules.komi, setup, superko=rules.superko == "positional")
+    game.to_move = to_move
+    for colour, move in moves_of(sgf):
+        game.play(move, colour)
+    return line, game
 
 
 def pool(*words, seeded=False, timeout=PATIENCE):
@@ -304,7 +331,7 @@ def test_illegal_and_resigning_engines():
 def test_the_guard_passes_and_its_moves_are_taken_back():
     """The fake guard plays three moves of its own, which nobody sees, and passes then; the net would go on."""
     with pool("stones=2") as engines, EnginePlayer(engines, 1) as guard:
-        line, game = play(GuardedSeat(Scripted("D4", "D5", "D6", "D7"), guard), Scripted("Q1", "Q2", "Q3"))
+        line, game = play(Seat(ScriptedNet("D4", "D5", "D6", "D7"), guard), Scripted("Q1", "Q2", "Q3"))
     assert line.end == "passes"
     assert point("A19") not in [move for _, move in game.moves]
 

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from gonn_core.play.match.record import identity_digest
-from gonn_core.rating.matches import load_match
+from gonn_core.play.match.record import identity_digest, load_match
 from gonn_core.records.sgf.games import read_game
 from tests.paths import ROOT
 

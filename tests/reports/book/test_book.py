@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 
 from ablations.published_results import EloPoint
-from gonn_core.play.match.record import GameLine
-from gonn_core.rating.matches import Match
+from gonn_core.play.match.record import GameLine, Match
 from reports.book import claims as book_claims
 from reports.book.book import book_sections, worth_showing, write_book
 from reports.book.claims import claims_section

@@ -9,18 +9,18 @@ import pytest
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
 from gonn_core.play.choice import Choice
-from gonn_core.rating.bradley_terry import rate
 from reports.book.elo import TO_RATE, elo_section
 from reports.book.ladder_page import write_ladders
 from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import load_ladders, read_ladder
 from reports.play.ladder_table import ladder_table, ladder_text
 from reports.play.players import ORDINARY_PASSING, engine_text, player_names
+from reports.play.rating import rate
 from reports.results.decisions import load_results
 from reports.results.nets import measured_nets
-from tests.rating.made_matches import ENGINE, net
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.play.made_matches import ENGINE, net
 
 RUNGS = [rung(10_000, 3.4, 0.25), rung(20_000, 2.9, 0.30), rung(50_000, 2.6, 0.34), rung(100_000, 2.4, 0.37)]
 

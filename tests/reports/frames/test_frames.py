@@ -17,8 +17,8 @@ from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from tests.paths import ROOT
-from tests.rating.made_matches import ENGINE, net, won, write_match
 from tests.reports.made_studies import finish_trial, plan_study, train
+from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 READERS = {name: getattr(frames, name) for name in COLUMNS}
 

@@ -7,9 +7,9 @@ from reports.book.play import TO_PLAY
 from reports.play.all_games import against_engine, load_played, trial_names
 from reports.results.decisions import load_results
 from reports.study.render import write_report
-from tests.rating.made_matches import ENGINE, net, won, write_match
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
 LEVEL_TEN = {**ENGINE, "command": ["gnugo", "--mode", "gtp", "--level", "10"]}
 PACHI = {"kind": "engine", "command": ["pachi", "-t", "=100000"], "name": "Pachi UCT", "version": "12"}

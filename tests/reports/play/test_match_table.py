@@ -4,9 +4,8 @@ import csv
 import io
 from dataclasses import replace
 
-from gonn_core.play.match.record import GameLine, player_id
+from gonn_core.play.match.record import GameLine, Match, player_id
 from gonn_core.play.rules import RULES, Rules
-from gonn_core.rating.matches import Match
 from reports.play.match_table import match_table
 from reports.tables.markdown import markdown_table
 from reports.tables.serial import csv_text

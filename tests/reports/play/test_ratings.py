@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.matches import load_matches
-from gonn_core.rating.tally import tally
+from gonn_core.play.match.record import load_matches
 from orchestration.cli import command as cli
 from reports.play.players import player_names
+from reports.play.rating import rate, tally
 from reports.play.ratings import COLUMNS_A_TABLE, rating_tables
-from tests.rating.made_matches import ENGINE, game, net, won, write_match
+from tests.reports.play.made_matches import ENGINE, game, net, won, write_match
 
 A, B, C = (net(digit * 16) for digit in "123")
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from gonn_core.rating.matches import load_matches
+from gonn_core.play.match.record import load_matches
 from reports.play.win_rates import SeedGames, win_rate_effect, win_rates
 from reports.results.decisions import load_results
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
-from tests.rating.made_matches import net, won, write_match
 from tests.reports.made_studies import plan_study, registry, train
+from tests.reports.play.made_matches import net, won, write_match
 
 
 @pytest.fixture(scope="module")

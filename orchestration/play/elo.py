@@ -1,6 +1,7 @@
 """`gonn elo`: snapshots of a run, and further nets, play their neighbours until their strength is known; then one of
 them plays GNU Go."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +13,12 @@ from gonn_core.errors import Damaged
 from gonn_core.files.json_files import write_json
 from gonn_core.files.told import tell
 from gonn_core.play.engines.commands import parse_engine
-from gonn_core.play.match.spec import NetSpec
-from gonn_core.rating.matches import Match
+from gonn_core.play.match.players import NetSpec
+from gonn_core.play.match.record import Match, Side, game_points
 from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
-from orchestration.play.elo.climb import climb
-from orchestration.play.elo.link import LEVELS, TRIED_GAMES, best_level, link_sentence, no_link, try_levels
-from orchestration.play.elo.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
-from orchestration.play.playing import Side, play_between
+from orchestration.play.playing import Player, play_between
+from orchestration.play.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
 from reports.book.ladder_page import write_ladders
 from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
 from reports.play.ladder_table import ladder_table, ladder_text
@@ -27,6 +26,16 @@ from reports.play.players import engine_text
 from reports.tables.formats import count
 from reports.tables.terminal import print_table
 from reports.workspace import Workspace
+
+FIRST_GAMES = 100
+"""Of a pair that has not met: enough to tell about how many it needs."""
+LEAST_MORE = 20
+_GROWTH = 4
+"""A pair at most grows so much at a time: with few games their interval is a rough guess."""
+_SPARE = 1.05
+LEVELS = (1, 4, 7, 10)
+"""Tried from the weakest on; 10 is GNU Go's own and the published opponent's."""
+TRIED_GAMES = 10
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class EloRequest:
     """Where to write the page of this ladder as well."""
 
 
-Play = Callable[[Mapping[str, Side], int, int], Match]
+Play = Callable[[Mapping[Side, Player], int, int], Match]
 """Makes the match of players A and B with a seed have so many games: sides, games, seed -> the match."""
 
 
@@ -58,7 +67,7 @@ def run_elo(request: EloRequest) -> int:
     if request.link_games:
         parse_engine(f"gnugo:{LEVELS[0]}")  # is it there? To be told after hours of play would be late
 
-    def play(sides: Mapping[str, Side], games: int, seed: int) -> Match:
+    def play(sides: Mapping[Side, Player], games: int, seed: int) -> Match:
         return play_between(workspace, sides, games, seed, workers=request.workers)
 
     ladder = play_ladder(workspace, request, play, notes().print)
@@ -178,3 +187,89 @@ def _link(
     match = play(best.level, max(request.link_games, TRIED_GAMES))
     engine = match.players["B"]
     record.set_link(Link(player=engine, rung=rung.name, note=link_sentence(rung.name, engine_text(engine), match)))
+
+
+def games_wanted(ladder: Ladder) -> list[tuple[int, int]]:
+    """(number of the lower rung, games in all that it should have with the next), of the pairs that have not enough.
+
+    Enough: half of the 95 % interval of their difference is within the ladder's setting, or they played the most games
+    there may be.
+    """
+    settings, wanted = ladder.file.settings, []
+    for lower, (games, half) in enumerate(ladder.neighbours()):
+        if games >= settings.most or (games > 0 and half is not None and half <= settings.within):
+            continue
+        if games == 0 or half is None:
+            total = FIRST_GAMES
+        else:
+            needed = math.ceil(_SPARE * games * (half / settings.within) ** 2)
+            total = int(min(max(needed, games + LEAST_MORE), _GROWTH * games))
+        wanted.append((lower, min(total, settings.most)))
+    return wanted
+
+
+def climb(current: Callable[[], Ladder], play: Callable[[Rung, Rung, int], None]) -> Ladder:
+    """Let neighbours play until all have games enough; the ladder then. current: the ladder with the games so far;
+    play: makes the match of the stronger and the weaker have so many games."""
+    while True:
+        ladder = current()
+        wanted = games_wanted(ladder)
+        if not wanted:
+            return ladder
+        for lower, total in wanted:
+            play(ladder.file.rungs[lower + 1], ladder.file.rungs[lower], total)
+
+
+@dataclass(frozen=True)
+class TriedLevel:
+    """The first games with one level: points of the rung."""
+
+    level: int
+    points: float
+    games: int
+
+    @property
+    def open(self) -> bool:
+        """Whether the results are away from 0 and 100 %."""
+        return 0 < self.points < self.games
+
+    @property
+    def share(self) -> float:
+        return self.points / self.games
+
+
+def try_levels(play: Callable[[int, int], Match]) -> list[TriedLevel]:
+    """A few games with each level, up to the first that the rung does not win half of. play: (level, games in all) ->
+    the match, the rung as A.
+
+    A level of which no game came to a result ends it too.
+    """
+    tried = []
+    for level in LEVELS:
+        # the first games alone: where more were played by now, the choice of a level stays as it was
+        first = [game for game in play(level, TRIED_GAMES).games if game.game < TRIED_GAMES]
+        if not first:
+            break
+        tried.append(TriedLevel(level, sum(game_points(game, "A") for game in first), len(first)))
+        if tried[-1].share < 0.5:
+            break
+    return tried
+
+
+def best_level(tried: list[TriedLevel]) -> TriedLevel | None:
+    """The level whose results are nearest to even; None when all are 0 or 100 %."""
+    open_levels = [level for level in tried if level.open]
+    return min(open_levels, key=lambda level: (abs(level.share - 0.5), level.level), default=None)
+
+
+def no_link(name: str, tried: list[TriedLevel]) -> str:
+    """The sentence of a ladder that no level links."""
+    if not tried:
+        return f"No link to GNU Go: no game of {name} with it came to a result."
+    results = ", ".join(f"{level.points:g} of {level.games} at level {level.level}" for level in tried)
+    return f"No link to GNU Go: {name} took {results}; nothing between 0 and 100 %."
+
+
+def link_sentence(name: str, engine: str, match: Match) -> str:
+    """The sentence of a ladder that is linked."""
+    return f"Linked to {engine} by {len(match.games)} games of {name}, which took {match.points('A'):g} points."

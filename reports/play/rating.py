@@ -1,20 +1,75 @@
-"""Ratings by the model of Bradley and Terry: the log odds of a win are the difference of two ratings.
+"""How strong players are, from the games of matches: tables of points and games, ratings, Wilson's intervals.
 
-The best fit is found by Newton's method; the log likelihood is concave. What is uncertain about it is the inverse of
-its curvature. A prior keeps the ratings of those who won or lost every game finite: `virtual` draws for each player,
-spread over the opponents in proportion to the games, hence at the default as if two players who met each other alone
-had shared one game more (Jeffreys' prior of a share). Ours; with 0 the ratings are those of maximum likelihood.
+Ratings are by the model of Bradley and Terry: the log odds of a win are the difference of two ratings. The best fit is
+found by Newton's method; the log likelihood is concave, and the covariance is the inverse of its curvature. A prior
+keeps the ratings of players who won or lost every game finite: `virtual` draws for each player, spread over the
+opponents in proportion to the games, hence at the default as if two players who met each other alone had shared one
+game more (Jeffreys' prior of a share). Ours; with 0 the ratings are those of maximum likelihood.
 """
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtr
 
-from gonn_core.rating.elo import ELO_OF_UNIT, NORMAL_95, normal_share
-from gonn_core.rating.graph import components, is_strong
+from gonn_core.play.match.record import SIDES, Match, Side, game_points, player_id
 
 VIRTUAL_DRAWS = 1.0
 _MOST_STEPS = 200
+ELO_OF_UNIT = 400 / math.log(10)
+"""Elo of one unit of log odds."""
+
+NORMAL_95 = 1.959963984540054
+"""Half-width, in standard deviations, of the central 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Players by the order in which matches name them, and (n, n) tables by Black's and White's number: points of
+    Black, games.
+
+    A match of a player against itself (the same identity on both sides) tells nothing of ratings and is left out.
+    """
+
+    ids: tuple[str, ...]
+    identities: Mapping[str, dict]
+    points: np.ndarray
+    games: np.ndarray
+
+    def number(self, player: str) -> int:
+        """Number of the player of that id."""
+        return self.ids.index(player)
+
+    @property
+    def met(self) -> np.ndarray:
+        """(n, n) games of two players, whoever was Black."""
+        return self.games + self.games.T
+
+    @property
+    def taken(self) -> np.ndarray:
+        """(n, n) points of the row's player against the column's, with either colour."""
+        return self.points + (self.games - self.points).T
+
+
+def tally(matches: Sequence[Match], first: Sequence[dict] = ()) -> Tally:
+    """Points and games of all players of these matches. first: identities of players who come before the others, with
+    or without games."""
+    identities = {player_id(each): each for each in first}
+    identities |= {player_id(match.players[side]): match.players[side] for match in matches for side in SIDES}
+    ids = tuple(identities)
+    points, games = np.zeros((len(ids), len(ids))), np.zeros((len(ids), len(ids)))
+    for match in matches:
+        number = {side: ids.index(player_id(match.players[side])) for side in SIDES}
+        if number["A"] == number["B"]:
+            continue
+        for game in match.games:
+            white: Side = "B" if game.black == "A" else "A"
+            points[number[game.black], number[white]] += game_points(game, game.black)
+            games[number[game.black], number[white]] += 1
+    return Tally(ids, identities, points, games)
 
 
 @dataclass(frozen=True)
@@ -54,7 +109,7 @@ class Ratings:
         difference = self.difference(one, other)
         if difference is None or one == other:
             return None
-        return normal_share(difference[0] / difference[1])
+        return float(ndtr(difference[0] / difference[1]))
 
 
 def rate(
@@ -69,7 +124,7 @@ def rate(
     """
     points, games = np.asarray(points, float), np.asarray(games, float)
     _check(points, games, anchor)
-    component = components(games)
+    component = connected_components(games, directed=False)[1]
     anchors = tuple(
         anchor if component[anchor] == label else int(np.argmax(component == label))
         for label in range(component.max() + 1)
@@ -103,11 +158,11 @@ def _check(points: np.ndarray, games: np.ndarray, anchor: int) -> None:
 
 
 def _check_finite(taken: np.ndarray, component: np.ndarray) -> None:
-    """That maximum likelihood has finite ratings. taken: (n, n), points of the row's player against the column's with
-    either colour."""
+    """Raises ValueError unless maximum likelihood has finite ratings: from every player a chain of points taken leads
+    to every other (Ford 1957). taken: (n, n), points of the row's player against the column's, with either colour."""
     for label in range(component.max() + 1):
         members = np.flatnonzero(component == label)
-        if not is_strong(taken[np.ix_(members, members)]):
+        if connected_components(taken[np.ix_(members, members)], connection="strong")[0] > 1:
             raise ValueError(
                 "some players never took a point from the others: without virtual draws their ratings have no bound"
             )
@@ -176,3 +231,13 @@ def _derivatives(values, points, games, prior, free, colour) -> tuple[np.ndarray
     whole[:-1, -1] = whole[-1, :-1] = cross[free]
     whole[-1, -1] = weight.sum()
     return np.append(gradient[free], surprise.sum()), whole
+
+
+def wilson(points: float, games: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of the share points / games. Raises ValueError without games."""
+    if games <= 0 or not 0 <= points <= games:
+        raise ValueError(f"{points} points of {games} games")
+    share, squared = points / games, NORMAL_95**2
+    middle = (share + squared / (2 * games)) / (1 + squared / games)
+    half = NORMAL_95 / (1 + squared / games) * math.sqrt(share * (1 - share) / games + squared / (4 * games**2))
+    return max(0.0, middle - half), min(1.0, middle + half)

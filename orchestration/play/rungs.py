@@ -9,7 +9,7 @@ from ablations.registry import load_registry
 from gonn_core.config import parse_config
 from gonn_core.errors import InputError, SettingError, UserError
 from gonn_core.play.choice import Choice
-from gonn_core.play.match.spec import NetSpec, load_player, parse_player
+from gonn_core.play.match.players import NetSpec, load_player, parse_player
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import Job, read_job, whole_batches
 from orchestration.play.rate import net_names

@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from gonn_core.rating.bradley_terry import rate
-from gonn_core.rating.elo import ELO_OF_UNIT, NORMAL_95, normal_share
-from gonn_core.rating.graph import components, is_strong
-from tests.rating.shares import expected_share
+from reports.play.rating import ELO_OF_UNIT, NORMAL_95, rate
+from tests.reports.play.shares import expected_share
 
 
 def tournament(generator: np.random.Generator, elo, games: int, colour: float = 0.0):
@@ -163,10 +161,3 @@ def test_tables_that_are_none_are_refused(points, games, anchor):
 
 def test_shares_and_elo():
     assert 1 / (1 + np.exp(-400 / ELO_OF_UNIT)) == pytest.approx(expected_share(400)) == pytest.approx(10 / 11)
-    assert normal_share(NORMAL_95) == pytest.approx(0.975) and normal_share(-8) < 1e-14
-
-
-def test_components_and_strong_connection():
-    chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
-    assert components(chain).tolist() == [0, 0, 0] and not is_strong(chain)
-    assert is_strong(chain + np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0]]))

@@ -7,11 +7,9 @@ from scipy.stats import binomtest
 
 from gonn_core.errors import Damaged, InputError
 from gonn_core.files.json_files import read_json
-from gonn_core.play.match.record import MatchRecord, player_id
-from gonn_core.rating.matches import game_points, load_match, load_matches
-from gonn_core.rating.tally import tally
-from gonn_core.rating.wilson import wilson
-from tests.rating.made_matches import ENGINE, game, net, write_match
+from gonn_core.play.match.record import MatchRecord, game_points, load_match, load_matches, player_id
+from reports.play.rating import tally, wilson
+from tests.reports.play.made_matches import ENGINE, game, net, write_match
 
 
 def test_games_points_and_players(tmp_path):

@@ -1,4 +1,0 @@
-"""`gonn elo`: ladders of snapshots, played until their strength is known.
-
-Imports: orchestration, play, study; reports, ablations, gonn_core.
-"""
