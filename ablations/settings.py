@@ -47,8 +47,8 @@ SETTINGS = collections.OrderedDict(
             "data set, or a folder or archive of SGF files",
             "starter",
             "starter",
-            doc="`starter`, `kgs`, `kgs+tom`, `gogod`, `gogod-1800`, `gogod-1995`, or any folder, archive or glob of "
-            "SGF files",
+            doc="`starter`, `kgs`, `kgs+tom`, `gogod`, `gogod-1800`, `gogod-1995`, or a folder, archive or glob of "
+            "SGF files ([games](games.md))",
         ),
         _setting(
             "DATA_DIR",
@@ -65,7 +65,7 @@ SETTINGS = collections.OrderedDict(
             "fp32|bf16",
             "(the budget's)",
             ("fp32", "bf16"),
-            "`fp32`, `bf16`: of all arms; `gonn doctor` says which is faster here ([speed.md](speed.md))",
+            "`fp32`, `bf16`, for all arms ([training](training.md#fp32-or-bf16))",
         ),
         _setting(
             "SAMPLES",
@@ -80,7 +80,8 @@ SETTINGS = collections.OrderedDict(
             "of all arms: a number, or found:SEARCH; search: the rate of each arm is searched first",
             "0.1|search",
             "(the base's)",
-            doc="a number, `found:SEARCH`, or `search`: the rate of each arm is searched first",
+            doc="a number, `found:SEARCH`, or `search`: search the rate of each arm first "
+            "([training](training.md#learning-rates))",
             metavar="RATE",
         ),
         _setting(
@@ -106,14 +107,14 @@ SETTINGS = collections.OrderedDict(
             "how many, or which: 4, or 1,2,7; 4..16: interim analyses",
             "4|4..16",
             "(the budget's)",
-            doc="how many (`4`), which (`1,2,7`; one alone: `7,`), or planned looks at a growing number (`4..16`); "
-            "more seeds after a complete study count as one more look",
+            doc="a number (`4`), a list (`1,2,7`; one seed: `7,`), or planned looks at a growing number (`4..16`); "
+            "seeds added to a complete study count as one more look",
         ),
         _setting(
             "CONTROL_SEEDS",
             "extra seeds for the control only, more than --seeds",
             "8",
-            doc="extra seeds for the control only: 12 with 4 take 11 to 20 % off the standard error",
+            doc="seeds for the control only: 12 instead of 4 shrink the standard error by 11 to 20 %",
             metavar="N",
         ),
         _setting(
@@ -136,7 +137,7 @@ SETTINGS = collections.OrderedDict(
             "yes|no",
             "yes",
             ("yes", "no"),
-            "`no`: a study that takes long begins at once, without a small one of minutes ([speed.md](speed.md))",
+            "`no`: skip the [first look](#the-first-look), a small study before a long one",
         ),
         _setting(
             "DEVICE", "where trials run", "auto", "auto", ("auto", "cpu", "cuda"), "`cpu`, `cuda`: where trials run"
@@ -147,8 +148,8 @@ SETTINGS = collections.OrderedDict(
             "none|body|graphs",
             "none",
             ("none", "body", "graphs"),
-            "`body`: nets in training are compiled by PyTorch; `graphs`: with CUDA graphs, on a GPU "
-            "([speed.md](speed.md#compiled-nets))",
+            "`body`: compile nets for training with PyTorch; `graphs`: with CUDA graphs, on a GPU "
+            "([training](training.md#compiled-nets))",
         ),
         _setting(
             "RUNNER",

@@ -29,7 +29,7 @@ OLDEST, NEWEST = (3, 11), (3, 14)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 OWN = {"queue": ["scripts.gpu_queue"], "remake": ["orchestration.catalogue.generated"]}
 """Targets that run a module of this checkout."""
-LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"])
+LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["scripts.wording"])
 
 
 def stop(line):

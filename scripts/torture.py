@@ -4,7 +4,7 @@ whether the same command then ends with the weights and the evaluations of an un
     python -m scripts.torture FOLDER --minutes 60 [--faults raylet,gcs] [--seed 1]
 
 Every round has a workspace of its own below FOLDER, which is kept when something did not survive. The table at the end
-goes into docs/reliability.md, with the commit. Linux alone: processes are looked for under /proc.
+goes into docs/troubleshooting.md, with the commit. Linux alone: processes are looked for under /proc.
 """
 
 import argparse

@@ -191,7 +191,9 @@ def test_lint_runs_all_checks_and_says_which_failed(installed):
     script(installed / ".venv/bin/python", 'echo "$@" >> checks; case "$*" in *mypy*|*format*) exit 1;; esac')
     failed = make(installed, "lint")
     assert failed.returncode == 2 and failed.stdout == "lint: ruff format --check .; mypy failed\n"
-    assert (installed / "checks").read_text() == "-m ruff check .\n-m ruff format --check .\n-m mypy\n"
+    assert (
+        installed / "checks"
+    ).read_text() == "-m ruff check .\n-m ruff format --check .\n-m mypy\n-m scripts.wording\n"
 
 
 def test_torch_is_pinned_in_one_place(tree):

@@ -1,4 +1,4 @@
-"""Commands in the pages, as they are typed: make takes their settings, gonn their words; those of docs/choosing.md are
+"""Commands in the pages, as they are typed: make takes their settings, gonn their words; those of docs/settings.md are
 run."""
 
 import re
@@ -70,13 +70,13 @@ def test_commands_in_a_page_can_be_typed(page):
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     """With the store of the bundled games."""
-    home = tmp_path_factory.mktemp("choosing")
+    home = tmp_path_factory.mktemp("settings")
     shutil.copytree(starter_data().store.folder.parent, home / "stores")
     return home
 
 
-@pytest.mark.parametrize("line", [line for line in typed(ROOT / "docs/choosing.md") if "new-card" not in line])
-def test_commands_of_choosing_are_run(line, workspace, monkeypatch, capsys):
+@pytest.mark.parametrize("line", [line for line in typed(ROOT / "docs/settings.md") if "new-card" not in line])
+def test_commands_of_the_settings_page_are_run(line, workspace, monkeypatch, capsys):
     monkeypatch.setenv("GONN_HOME", str(workspace))
     if problem := line.startswith("make") and make_problem(line):
         assert line in REFUSED and problem.startswith("BUGET")
@@ -86,8 +86,8 @@ def test_commands_of_choosing_are_run(line, workspace, monkeypatch, capsys):
     assert (code == 2) == (line in REFUSED) and (out if code == 0 else err.startswith("NAME=chain_pooling,smolgen: "))
 
 
-def test_what_choosing_shows_as_an_answer_is_said():
-    text = (ROOT / "docs/choosing.md").read_text(encoding="utf-8")
+def test_the_answer_that_the_settings_page_shows_is_printed():
+    text = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     shown = re.search(r"(?m)^    (BUGET=.*?)DATA, …$", text)
     plan = "make plan reads " + ", ".join(reads(TARGETS["plan"]))
     assert shown is not None and f"BUGET=smoke: no such setting, nearest: BUDGET; {plan}".startswith(shown[1])

@@ -25,10 +25,6 @@ COMMENT = "# Measured: "
 _BEGIN, _END = "<!-- settings -->\n", "<!-- end of settings -->\n"
 
 MADE_BY_TESTS = {
-    "docs/notebooks.md": (
-        "tests.reports.frames.test_notebooks",
-        "tests/reports/frames/test_notebooks.py::test_the_tables_are_the_declared_columns",
-    ),
     "tests/reports/golden": (
         "tests.reports.study.test_render",
         "tests/reports/study/test_render.py::test_golden_report",

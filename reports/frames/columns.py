@@ -1,5 +1,4 @@
-"""The columns of every frame: name, dtype, unit, meaning. Frames are made from these tables and docs/notebooks.md holds
-them."""
+"""The columns of every frame: name, dtype, unit, meaning. `frames.describe` prints them."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The table of docs/integrity.md: it knows every file that a study leaves in a workspace."""
+"""The table of files in docs/troubleshooting.md lists every file that a study leaves in a workspace."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -7,7 +7,7 @@ import pytest
 
 from tests.paths import ROOT
 
-PAGE = ROOT / "docs" / "integrity.md"
+PAGE = ROOT / "docs" / "troubleshooting.md"
 OF_NO_ACCOUNT = (
     r"(.*/)?\.?[^/]*\.lock",
     r"(.*/)?\.verified",
@@ -20,8 +20,8 @@ OF_NO_ACCOUNT = (
 
 
 def kinds() -> list[str]:
-    """The patterns in the first column of the page's second table."""
-    table = PAGE.read_text(encoding="utf-8").split("## What happens")[1].split("##")[0]
+    """The patterns in the first column of the page's table of files."""
+    table = PAGE.read_text(encoding="utf-8").split("## Files of a workspace")[1].split("##")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     return [pattern for row in rows for pattern in re.findall(r"`([^`]+)`", row)]
 

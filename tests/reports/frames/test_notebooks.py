@@ -1,9 +1,4 @@
-"""docs/notebooks.md: its snippets run, its tables are the declared columns.
-
-    python -m tests.reports.frames.test_notebooks
-
-writes the tables anew after a change of reports/frames/columns.py.
-"""
+"""The Python snippets of docs/reports.md run."""
 
 import re
 
@@ -11,33 +6,17 @@ import matplotlib
 
 from ablations.registry import load_registry
 from reports.book.book import write_book
-from reports.frames.columns import COLUMNS
 from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.paths import ROOT
 from tests.reports.made_studies import plan_study, train
 
-PAGE = ROOT / "docs" / "notebooks.md"
-FIRST = "## trials()"
-
-
-def tables() -> str:
-    """The columns of every frame in markdown."""
-    parts = []
-    for name, fields in COLUMNS.items():
-        rows = [f"| `{field.name}` | {field.dtype} | {field.unit} | {field.meaning} |" for field in fields]
-        parts.append("\n".join([f"## {name}()", "", "| column | dtype | unit | meaning |", "|---|---|---|---|", *rows]))
-    return "\n\n".join(parts) + "\n"
+PAGE = ROOT / "docs" / "reports.md"
 
 
 def snippets(text: str) -> list[str]:
     """Python code of a markdown page."""
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-
-
-def test_the_tables_are_the_declared_columns():
-    text = PAGE.read_text(encoding="utf-8")
-    assert text[text.index(FIRST) :] == tables()
 
 
 def test_the_snippets_run_and_draw_the_effects(tmp_path, monkeypatch):
@@ -54,8 +33,3 @@ def test_the_snippets_run_and_draw_the_effects(tmp_path, monkeypatch):
     assert (tmp_path / "effects.png").read_bytes().startswith(b"\x89PNG")
     assert names["nats"].card.tolist() == ["parametric_relu", "last_move_input"]
     assert len(names["trials"]) == 12 and set(names["effects"].card) == {"parametric_relu", "last_move_input"}
-
-
-if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(page[: page.find(FIRST) if FIRST in page else None] + tables(), encoding="utf-8")
