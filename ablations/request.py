@@ -10,9 +10,9 @@ from typing import Literal
 from ablations.designs import COMPRESSIBLE
 from ablations.schema import Base, Budget, Enhancement
 from ablations.strict_yaml import parse_yaml
-from gonn_core.compiling.body import Compile
 from gonn_core.errors import InputError, SettingError
 from gonn_core.settings.training import Precision
+from gonn_core.training.compiling import Compile
 
 Device = Literal["auto", "cpu", "cuda"]
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kM]?)")

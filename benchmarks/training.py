@@ -24,13 +24,13 @@ from unittest import mock
 import torch
 
 from ablations.data.datasets import load_dataset, prepare
-from gonn_core.compiling.body import Compile, check_compile, describe_compiler
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.errors import SettingError
 from gonn_core.evaluation.evaluate import evaluate
 from gonn_core.nets.parts import activations
 from gonn_core.records.sampler import Sampler
 from gonn_core.training.batches import PlaneMaker
+from gonn_core.training.compiling import Compile, check_compile, describe_compiler
 from gonn_core.training.environment import describe_processor, reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import random_batches, timed_steps

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gonn_core.trial.lease import live_holder
-from orchestration.runners.ray_scratch import LEADER, NAME
-from orchestration.runners.ray_session import members
+from orchestration.runners.ray_runner import NAME
+from tests.orchestration.runners.ray_processes import Member, ray_processes
 
 STUDY = ("ablate", "last_move_input", "--budget", "smoke", "--seeds", "1", "--no-track")
 TRIALS = 2
@@ -83,15 +83,9 @@ class Round:
         holders = [live_holder(path.parent) for path in self.home.glob("runs/*/lease.json")]
         return next((holder.process.pid for holder in holders if holder), None)
 
-    def ray(self) -> list:
+    def ray(self) -> list[Member]:
         """Processes of the command's Ray, its driver among them."""
-        found = []
-        for path in Path("/tmp").glob(f"{NAME}{self.command.pid}-*/{LEADER}"):
-            try:
-                found += members(int(path.read_text()))
-            except (OSError, ValueError):
-                continue
-        return found
+        return ray_processes(self.command.pid)
 
     def role(self, name: str) -> int | None:
         """The process of Ray's that has this part."""

@@ -109,7 +109,7 @@ RUN = ", ".join(reads(TARGETS["ablation"]))
     (["ablation", "NAME=elu", "SEED=3"], f"SEED=3: make ablation does not read it; it reads {RUN}"),
     (["status", "GAMES=4"], "GAMES=4: make status does not read it; it takes no settings"),
     (["status", "x=\x1b[2J"], "x=\\x1b[2J: no such setting; make status takes no settings"),
-    (["rate", "GONN_HOM=/tmp"], "GONN_HOM=/tmp: no such setting, nearest: GONN_HOME or GONN_MPS; make rate takes no "
+    (["rate", "GONN_HOM=/tmp"], "GONN_HOM=/tmp: no such setting, nearest: GONN_HOME or GONN_CACHE; make rate takes no "
                                 "settings"),
     (["rate", "MLFLOW_TRAKING_URI=x"], "MLFLOW_TRAKING_URI=x: no such setting, nearest: MLFLOW_TRACKING_URI; make rate "
                                        "takes no settings"),

@@ -4,8 +4,8 @@
 
 Measured: matrix products and copies (what shares are of); training steps of five bases at the batch sizes of the budget
 `gpu`: samples/s, host time, kernels, time by kind of kernel, peak memory; the loader with one thread and with all;
-evaluation in two memory formats; whether the same steps give the same bits, resumed ones too; trials side by side, with
-NVIDIA's MPS where it is. Steps run on random planes; loader and evaluation take the bundled games unless others are
+evaluation in two memory formats; whether the same steps give the same bits, resumed ones too; trials side by side.
+Steps run on random planes; loader and evaluation take the bundled games unless others are
 named. FOLDER gets benchmark.json and benchmark.md, also while it runs. What fails is named there and ends the command
 with exit code 1, after everything else was measured.
 """

@@ -1,36 +1,33 @@
-"""Trials side by side on one device: processes that train the same net at the same time, with NVIDIA's MPS and without.
+"""Trials side by side on one device: processes that train the same net at the same time.
 
 `python -m benchmarks.gpu.beside CONFIG.json DEVICE SECONDS` is one of them: it says when it is warm, waits for a line,
 and prints the samples/s of the seconds that follow.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import PIPE
 
 from gonn_core.config import TrialConfig, parse_model
 from gonn_core.files.json_files import read_json, write_json
 
-CONTROL = "nvidia-cuda-mps-control"
 ROOT = Path(__file__).resolve().parents[2]
 READY, RATE = "trial is ready", "trial's samples/s:"
 """What a process says."""
 
 
-def beside(config: TrialConfig, device: str, trials: int, seconds: float, extra: Mapping[str, str]) -> dict:
-    """samples_per_s of all of `trials` processes together, and of the slowest. extra: of their environment. Raises
+def beside(config: TrialConfig, device: str, trials: int, seconds: float) -> dict:
+    """samples_per_s of all of `trials` processes together, and of the slowest. Raises
     RuntimeError with the words of a process that failed."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as ending:
         path = Path(folder) / "config.json"
         write_json(path, config.model_dump(mode="json"))
         command = [sys.executable, "-m", "benchmarks.gpu.beside", str(path), device, str(seconds)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", **extra}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         processes = []
         for _ in range(trials):
             process = subprocess.Popen(
@@ -56,26 +53,6 @@ def _line(process: subprocess.Popen, word: str) -> str:
             return line.removeprefix(word).strip()
         last = line.strip() or last
     raise RuntimeError(f"a trial ended before it was measured: {last}")
-
-
-@contextmanager
-def mps() -> Iterator[dict[str, str]]:
-    """NVIDIA's Multi-Process Service for the processes that get this environment, ended afterwards. Raises
-    RuntimeError where it is not to be had."""
-    if shutil.which(CONTROL) is None:
-        raise RuntimeError(f"no {CONTROL} here")
-    with tempfile.TemporaryDirectory(prefix="mps") as folder:
-        environment = {"CUDA_MPS_PIPE_DIRECTORY": f"{folder}/pipe", "CUDA_MPS_LOG_DIRECTORY": f"{folder}/log"}
-        for path in environment.values():
-            Path(path).mkdir()
-        everything = {**os.environ, **environment}
-        begun = subprocess.run([CONTROL, "-d"], env=everything, capture_output=True, text=True, timeout=30)
-        if begun.returncode:
-            raise RuntimeError(f"{CONTROL} -d: {(begun.stderr or begun.stdout).strip()[:200]}")
-        try:
-            yield environment
-        finally:
-            subprocess.run([CONTROL], env=everything, input="quit\n", capture_output=True, text=True, timeout=60)
 
 
 def one_trial(config: TrialConfig, device_name: str, seconds: float) -> float:

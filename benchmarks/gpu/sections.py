@@ -9,14 +9,14 @@ from pathlib import Path
 import torch
 
 from benchmarks.gpu.bases import configuration, smallest
-from benchmarks.gpu.beside import beside, mps
+from benchmarks.gpu.beside import beside
 from benchmarks.gpu.evaluating import from_games, of_the_net
 from benchmarks.gpu.games import Games, find_games
 from benchmarks.gpu.loading import loaded
 from benchmarks.gpu.machine import peaks
 from benchmarks.gpu.steps import measured_steps, repeated_bits
-from gonn_core.compiling.body import Compile
 from gonn_core.config import with_values
+from gonn_core.training.compiling import Compile
 
 SECTIONS = ("steps", "loader", "evaluation", "repeats", "beside")
 BESIDE = {"gpu": (1, 2, 4, 8), "small": (1, 2)}
@@ -148,21 +148,7 @@ def _beside(plan: Plan, say: Say, found: Found) -> None:
     for trials in BESIDE[plan.size]:
         if trials <= max(2, os.cpu_count() or 1):
             name = f"{trials} at a time"
-            _into(found, "beside", name, say, lambda n=trials: _side_by_side(plan, config, n, {}))
-    if plan.device.type != "cuda":
-        found.skipped["beside with MPS"] = "of NVIDIA GPUs alone"
-        return
-    try:
-        with mps() as environment:
-            for trials in BESIDE[plan.size]:
-                name = f"{trials} at a time, MPS"
-                _into(found, "beside", name, say, lambda n=trials: _side_by_side(plan, config, n, environment))
-    except RuntimeError as error:
-        found.skipped["beside with MPS"] = str(error)
-
-
-def _side_by_side(plan: Plan, config, trials: int, environment: Mapping[str, str]) -> dict:
-    return beside(config, str(plan.device), trials, plan.seconds, environment)
+            _into(found, "beside", name, say, lambda n=trials: beside(config, str(plan.device), n, plan.seconds))
 
 
 def _into(found: Found, section: str, name: str, say: Say, work: Callable[[], dict]) -> None:

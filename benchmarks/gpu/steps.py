@@ -6,10 +6,10 @@ import torch
 
 from benchmarks.gpu.profiled import profiled
 from benchmarks.gpu.timing import host_seconds, seconds_each
-from gonn_core.compiling.body import Compile, check_compile
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
 from gonn_core.nets.cost import training_flops_per_sample
+from gonn_core.training.compiling import Compile, check_compile
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import random_batches

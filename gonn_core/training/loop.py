@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from gonn_core.compiling.body import Compile, compiled_body
-from gonn_core.compiling.graphs import check_graphs
 from gonn_core.config import ScheduleConfig, TrialConfig
 from gonn_core.nets import PolicyNet, decayed, gradient_factors, trial_net
 from gonn_core.settings.training import AveragingConfig
 from gonn_core.training.batches import Batch
+from gonn_core.training.compiling import Compile, check_graphs, compiled_body
 from gonn_core.training.objective import Objective, Tally
 from gonn_core.training.optimiser import AdamW, Optimiser, Sgd, decay_coefficient
 from gonn_core.training.schedule import learning_rate

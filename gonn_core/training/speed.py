@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import torch
 
-from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.features.sets import plane_names
 from gonn_core.features.targets.make import REMOVAL_BINS, SCORE_CLASSES
 from gonn_core.go.points import POINTS, SIZE
 from gonn_core.training.batches import Batch, extras_of
+from gonn_core.training.compiling import Compile
 from gonn_core.training.environment import describe_device, reset_torch
 from gonn_core.training.loop import MEMORY_FORMATS, Trainer
 

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gonn_core.compiling.body import Compile
 from gonn_core.config import Digest, Strict, TrialConfig, parse_model, trial_id
 from gonn_core.errors import InputError
 from gonn_core.files.json_files import read_json
 from gonn_core.settings.evaluation import HistoryMode
+from gonn_core.training.compiling import Compile
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
 
@@ -50,7 +50,7 @@ class RunSettings(Strict):
     memory_format: Literal["channels_last", "contiguous"] = "channels_last"
     """Like `threads`, kept on resuming."""
     compile: Compile = "none"
-    """What PyTorch's compiler makes of the net while it trains (`gonn_core.compiling.body`); kept on resuming."""
+    """What PyTorch's compiler makes of the net while it trains (`gonn_core.training.compiling`); kept on resuming."""
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 20.0
     progress_points: Annotated[int, Field(ge=1, le=10_000)] = 12
     """Lines of metrics, evenly spaced over the samples."""

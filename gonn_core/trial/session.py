@@ -10,7 +10,6 @@ import numba
 import numpy as np
 import torch
 
-from gonn_core.compiling.body import check_compile, compiling_alone, describe_compiler, forget_compiled, told_device
 from gonn_core.config import canonical, numerics_of
 from gonn_core.errors import Damaged, SettingError
 from gonn_core.evaluation.derived import watched_means
@@ -22,6 +21,13 @@ from gonn_core.metrics import SUMMARISED
 from gonn_core.nets import trainable_parameters
 from gonn_core.settings.data import GamesConfig
 from gonn_core.training.batches import Batch, PlaneMaker, extras_of, training_batches
+from gonn_core.training.compiling import (
+    check_compile,
+    compiling_alone,
+    describe_compiler,
+    device_label,
+    forget_compiled,
+)
 from gonn_core.training.cores import loader_threads
 from gonn_core.training.environment import (
     choose_device,
@@ -165,7 +171,7 @@ class Session:
         trainer, training = self.trainer, self.job.config.training
         self._emit(
             Started,
-            device=told_device(describe_device(self.device), self.settings.compile),
+            device=device_label(describe_device(self.device), self.settings.compile),
             resumed=trainer.samples,
             training_seconds=self.clock.training_seconds,
             free_bytes=self._free,

@@ -1,6 +1,6 @@
 """The `gonn` command: its verbs and their options. What a verb does lies in the other rooms, imported when it runs.
 
-Imports: catalogue, data, doctor, experiment, orchestration, play, reporting, search, study, upkeep; ablations,
+Imports: catalogue, data, experiment, orchestration, play, reporting, search, speeds, study, upkeep; ablations,
 gonn_core.
 """
 

@@ -53,12 +53,19 @@ study_options = options(
     click.option("--no-first-look", is_flag=True, help="the same as --first-look no"),
 )
 track_option = click.option("--track/--no-track", default=True, show_default=True, help="log to MLflow")
-_slots = click.option("--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or by GPU]")
+_slots = click.option(
+    "--slots", type=WholeNumber(1), help="trials at once  [default: one per core, or --per-gpu on each GPU]"
+)
+_per_gpu = click.option(
+    "--per-gpu",
+    type=WholeNumber(1),
+    help="trials on each GPU, one fewer after one ran out of memory  [default: 1, or what --slots asks for]",
+)
 _address = click.option(
     "--address",
     metavar="HOST:PORT",
     help="an existing Ray cluster, or auto  [default: $RAY_ADDRESS, else a private one]",
 )
-runner_options = options(setting("RUNNER"), _slots, track_option, _address)
-rerun_options = options(setting("RUNNER", default="local"), _slots, _address)
+runner_options = options(setting("RUNNER"), _slots, _per_gpu, track_option, _address)
+rerun_options = options(setting("RUNNER", default="local"), _slots, _per_gpu, _address)
 """For verbs that run short work on trained trials: Ray would take longer to start."""

@@ -14,7 +14,7 @@ def report(studies):
     A page for a browser each, out/STUDY/report.html; of several also a summary, of all also out/report/index.html.
     """
     with moving(LOADING):
-        from orchestration.reporting.report import write_reports
+        from orchestration.reporting.reports import write_reports
 
     write_reports(studies)
 
@@ -24,7 +24,7 @@ def report(studies):
 @click.option("--study", help="open at that study or search  [default: the latest]")
 def ui(port, study):
     """The MLflow UI on 127.0.0.1, opened at a study."""
-    from orchestration.reporting.ui import open_ui
+    from orchestration.reporting.reports import open_ui
 
     return open_ui(port, study)
 
@@ -32,9 +32,9 @@ def ui(port, study):
 @click.command()
 def sync():
     """Rebuild MLflow's records from the trial directories."""
-    from orchestration.reporting import sync
+    from orchestration.reporting import reports
 
-    return sync.sync()
+    return reports.sync()
 
 
 VERBS = (report, ui, sync)

@@ -26,13 +26,13 @@ def search():
     help="of all trials; comparisons use smaller ones",
 )
 @runner_options
-def search_run(runner, slots, track, address, **settings):
+def search_run(runner, slots, per_gpu, track, address, **settings):
     """Find the learning rate of NAME, a base or an enhancement."""
     with moving(LOADING):
         from orchestration.search import command as verbs
         from orchestration.search import planning
 
-    return verbs.run_search(planning.SearchRequest(**settings), runner, slots, track, address)
+    return verbs.run_search(planning.SearchRequest(**settings), runner, slots, track, address, per_gpu)
 
 
 @search.command("show")

@@ -92,12 +92,12 @@ def plan(**settings):
 @name_argument
 @study_options
 @runner_options
-def ablate(runner, slots, track, address, **settings):
+def ablate(runner, slots, per_gpu, track, address, **settings):
     """Run a study: train what is missing, show what it found."""
     with moving(LOADING):
         from orchestration.study import run
 
-    return run.run_command(_request(**settings), runner, slots, track, address)
+    return run.run_command(_request(**settings), runner, slots, track, address, per_gpu)
 
 
 def _request(no_first_look=False, **settings):
@@ -112,13 +112,13 @@ def _request(no_first_look=False, **settings):
 @settings("DATA", "DATA_DIR", "BUDGET", "PRECISION", "SAMPLES", "SEEDS", "DEVICE", "COMPILE", "LR")
 @click.option("--plan", is_flag=True, help="only print what would be trained and how long it takes")
 @runner_options
-def scale(runner, slots, track, address, plan, **settings):
+def scale(runner, slots, per_gpu, track, address, plan, **settings):
     """Train BASE alone, at several numbers of samples: its curve."""
     with moving(LOADING):
         from orchestration.study import plan_view, run
 
     request = _request(**settings)
-    return plan_view.print_plan(request) if plan else run.run_command(request, runner, slots, track, address)
+    return plan_view.print_plan(request) if plan else run.run_command(request, runner, slots, track, address, per_gpu)
 
 
 @click.command()

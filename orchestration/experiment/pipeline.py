@@ -48,13 +48,19 @@ class Execution:
 
 
 def execution(
-    runner: str, slots: int | None, track: bool, address: str | None = None, function: str = RUN_TRIAL
+    runner: str,
+    slots: int | None,
+    track: bool,
+    address: str | None = None,
+    function: str = RUN_TRIAL,
+    per_gpu: int | None = None,
 ) -> Execution:
-    """What the options --runner, --slots, --track and --address ask for; function: what is called with each job.
+    """What the options --runner, --slots, --track, --address and --per-gpu ask for; function: what is called with each
+    job.
 
     Raises SettingError (RUNNER, RAY_ADDRESS, MLFLOW_TRACKING_URI).
     """
-    workspace, chosen, tracker = Workspace.here(), make_runner(runner, address, function), None
+    workspace, chosen, tracker = Workspace.here(), make_runner(runner, address, function, per_gpu), None
     if track:
         from orchestration.tracking.tracker import Tracker
 

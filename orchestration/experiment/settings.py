@@ -6,8 +6,8 @@ from typing import Literal
 from ablations.data.datasets import PreparedData
 from ablations.request import Device
 from ablations.schema import Budget
-from gonn_core.compiling.body import Compile, check_compile
 from gonn_core.records.views import View
+from gonn_core.training.compiling import Compile, check_compile
 from gonn_core.trial.job import EvaluationRequest, RunSettings
 from orchestration.gitinfo import commit_and_dirty
 from orchestration.runners.gpus import device_title

@@ -1,4 +1,4 @@
-"""Reports made, shown and recorded: `gonn report`, `gonn ui`, `gonn sync`.
+"""Reports written, shown and recorded: `gonn report`, `gonn sync`, `gonn ui`.
 
 Imports: experiment, orchestration, search, study, tracking; reports, ablations, gonn_core.
 """

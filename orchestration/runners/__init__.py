@@ -1,6 +1,6 @@
-"""Who runs trials: worker processes of this machine, or Ray Tune here or on a cluster. A runner only decides where.
+"""Runners of trials: worker processes on this machine, or Ray Tune on this machine or a cluster.
 
-Ray has its only door here, `ray_tune`. This folder travels to the nodes of a cluster, with gonn_core alone.
+`ray_tune` is the only module that imports Ray. This folder is sent to the nodes of a cluster, with gonn_core alone.
 
 Imports: orchestration; gonn_core.
 """

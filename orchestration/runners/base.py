@@ -1,11 +1,11 @@
-"""What every runner offers: jobs in, events while they run, outcomes out.
+"""The contract of runners: jobs in, events while they run, outcomes out.
 
-A runner only decides *where* trials run. What a trial computes is in its config, and where it stands is in its
-directory, so a runner keeps no state of its own: the same call after any interruption carries on, and two runners give
-equal weights.
+A runner only decides *where* trials run. What a trial computes is in its configuration, and its progress is in its
+directory, so a runner keeps no state: the same call after any interruption resumes, and two runners give equal weights.
 """
 
 import importlib
+import math
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -20,20 +20,19 @@ from gonn_core.trial.memory import OutOfMemory, shortage
 from orchestration.runners.gpus import visible_gpus
 
 RUN_TRIAL = "gonn_core.trial.run:run_trial"
-"""What a worker calls with `(job, on_progress)`: an importable path, so that it can be named to another process."""
+"""Importable path of the function that a worker calls with `(job, on_progress)`."""
 
 ATTEMPTS = 2
-"""A trial whose process dies (killed, out of memory) is taken up once more from its directory."""
+"""How often a trial is started whose process dies; the second start resumes from the trial's directory."""
 
 WORKER_ENVIRONMENT = {
     name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 } | ENVIRONMENT
-"""Environment of a worker, set before it imports torch: trials run side by side with one thread each, and a GPU's sums
-have one order."""
+"""Environment of a worker, set before it imports torch: one thread per trial, and deterministic sums on a GPU."""
 
 OnEvent = Callable[[Event], bool | None]
-"""Told the events of `gonn_core.trial.events`. Returning False, except to Begun and when it is over, pauses the trial
-as it does in `run_trial`."""
+"""Callback for the events of `gonn_core.trial.events`. Returning False, except for Begun and for the last event, pauses
+the trial as it does in `run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +44,25 @@ class Outcome:
     error: str = ""
     """One line; empty unless failed."""
     traceback: str = ""
-    """Full text; empty unless failed, for an error the user can cause, and when the process died without a word."""
+    """Full text of an unexpected exception, else empty."""
     out_of_memory: bool = False
-    """Failed for lack of memory; on a GPU it may be tried again with fewer beside it."""
+    """Failed for lack of memory; on a shared GPU it may be tried again with fewer trials per GPU."""
 
 
 JobSource = Iterable[Job | None]
-"""What a runner is given: see `Runner.run`."""
+"""See `Runner.run`."""
 
 
 class Runner(Protocol):
     """Runs jobs side by side."""
 
     def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """Run `jobs`, at most `slots` at a time (None: as many as the machine is good for).
+        """Run `jobs`, at most `slots` at a time (None: see `places`).
 
-        The next job is asked for when a slot is free, so `jobs` may be a generator that decides on what it was told so
-        far; None in place of a job: not yet, not before one that is at work has ended. Each trial id runs once, however
-        many jobs name it; outcomes come in the order of the jobs, one per trial id. A trial that fails is an outcome,
-        not an exception. `on_event` is called from the calling thread alone.
+        The next job is requested when a slot is free, so `jobs` may be a generator that decides from the events so far.
+        It yields None when it has no job until a running one ends. Each trial id runs once; outcomes are in the order
+        of the jobs, one per trial id. A trial that fails is an outcome, not an exception. `on_event` is called from the
+        calling thread only.
         """
         ...
 
@@ -88,18 +87,18 @@ def load_function(path: str) -> Callable:
 
 
 def begun(job: Job) -> Begun:
-    """The event that a slot takes a trial up."""
+    """The event that a slot starts a trial."""
     return Begun(job.id, 0, job.config.training.samples)
 
 
 def retried(job: Job, why: str) -> Retried:
-    """The event that a trial's process died and another one carries on."""
+    """The event that a trial was interrupted and is queued again."""
     return Retried(job.id, 0, job.config.training.samples, message=why)
 
 
 def failure(job: Job, error: Exception) -> Outcome:
-    """The outcome of a trial that raised, with the traceback unless a user can put the error right; called while it is
-    being handled."""
+    """The outcome of a trial that raised `error`, with the traceback unless it is a UserError. Call it in the `except`
+    block."""
     if (problem := shortage(error)) is not None:
         error = OutOfMemory(problem)
     if isinstance(error, UserError):
@@ -118,7 +117,7 @@ def ended(job: Job, outcome: Outcome) -> Finished | Failed | Paused:
 
 
 def describe(error: BaseException) -> str:
-    """One line for an exception: a user's error as it is, any other with its type."""
+    """One line for an exception: the text of a UserError, any other with its type."""
     text = str(error).strip().split("\n")[0]
     return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
@@ -128,27 +127,33 @@ class Places:
     """How many trials run at a time, and on which GPUs."""
 
     slots: int
-    """On GPUs: to begin with."""
-    gpus: tuple[str, ...]
-    most: int
-    """How many it may become."""
+    gpus: tuple[str, ...] = ()
+    """As `CUDA_VISIBLE_DEVICES` names them; empty: trials run on CPU cores."""
+    per_gpu: int = 1
+    """Trials on each GPU."""
 
     def gpu(self, slot: int) -> str | None:
-        """The GPU of a slot: GPUs are dealt in turn."""
+        """The GPU of a slot, None on a CPU. Slots are dealt to the GPUs in turn."""
         return self.gpus[slot % len(self.gpus)] if self.gpus else None
 
 
-def places(jobs: Iterable, slots: int | None, device: str = "auto") -> Places:
+def places(jobs: Iterable, slots: int | None, device: str = "auto", per_gpu: int | None = None) -> Places:
     """Slots and GPUs for `jobs` on `device`.
 
-    `slots` as asked for; else one per CPU core where no GPU is wanted or there is none, and one per GPU to begin with
-    where there are some, up to one per core.
+    On a CPU there are `slots` slots, by default one per core. On GPUs there are `per_gpu` per GPU, by default as many
+    as `slots` asks for, else 1, and at most `slots` in all. Raises SettingError (SLOTS).
     """
     if slots is not None and slots < 1:
         raise SettingError("SLOTS", slots, "not a number of trials to run at a time", "1 or more")
     gpus = visible_gpus().names if device != "cpu" else ()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    most = slots or max(cores, len(gpus))
-    first = slots or len(gpus) or cores
-    useful = max(1, len(jobs)) if isinstance(jobs, Sized) else most
-    return Places(min(first, useful), gpus, min(most, useful))
+    if gpus:
+        per_gpu = per_gpu or math.ceil((slots or 1) / len(gpus))
+        most = min(slots or len(gpus) * per_gpu, len(gpus) * per_gpu)
+    else:
+        most = slots or usable_cores()
+    return Places(min(most, max(1, len(jobs))) if isinstance(jobs, Sized) else most, gpus, per_gpu or 1)
+
+
+def usable_cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,8 +1,7 @@
-"""Which GPUs there are: torch's own count decides, asked in a process of its own.
+"""Which GPUs there are, as torch counts them in a child process.
 
-The process that gives out trials never starts CUDA: a context takes memory of the GPU that the trials need. torch does
-not count the instances of a partitioned GPU (MIG) beyond the first, for one process can use no more; nvidia-smi names
-the others.
+The process that hands out trials never starts CUDA: a context takes memory of the GPU. torch counts one instance of a
+partitioned GPU (MIG), because a process can use no more; nvidia-smi lists the others.
 """
 
 import importlib.util
@@ -22,7 +21,7 @@ from gonn_core.errors import SettingError, UserError, printable
 CHOICES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 """Variables by which a user chooses among GPUs."""
 PATIENCE_SECONDS = 300.0
-"""With a process that imports torch; a busy machine takes its time."""
+"""With a process that imports torch: a busy machine takes its time."""
 
 _QUESTION = """
 import json, torch
@@ -37,7 +36,7 @@ class Gpus(NamedTuple):
     names: tuple[str, ...]
     """As CUDA_VISIBLE_DEVICES takes them: numbers or identifiers."""
     titles: tuple[str, ...] = ()
-    """What torch calls those that one process sees."""
+    """Torch's names of those that one process sees."""
 
     @property
     def are_instances(self) -> bool:
@@ -46,13 +45,13 @@ class Gpus(NamedTuple):
 
 
 def visible_gpus() -> Gpus:
-    """The GPUs that torch would use here. Raises UserError when it cannot be asked."""
+    """The GPUs that torch would use here. Raises UserError when torch does not answer."""
     return _found(tuple((name, os.environ.get(name)) for name in CHOICES))
 
 
 def device_title(device: str) -> str:
-    """What `auto`, `cpu` or `cuda` stands for here: a GPU's name, or `cpu`. Raises SettingError (DEVICE) for cuda where
-    there is none."""
+    """The device that `auto`, `cpu` or `cuda` means here: a GPU's name, or `cpu`. Raises SettingError (DEVICE) for cuda
+    without a GPU."""
     gpus = visible_gpus() if device != "cpu" else Gpus(())
     if device == "cuda" and not gpus.names:
         raise SettingError("DEVICE", device, "PyTorch finds no CUDA device here", ("auto", "cpu"))
@@ -60,9 +59,9 @@ def device_title(device: str) -> str:
 
 
 def seeing(names: Iterable[str]) -> dict[str, str]:
-    """Environment of a process that is to see these GPUs alone."""
-    listed = ",".join(names)
-    return {name: listed for name in (CHOICES[:2] if torch_builds()["hip"] else CHOICES[:1])}
+    """Environment variables that let a process see only these GPUs."""
+    value = ",".join(names)
+    return {name: value for name in (CHOICES[:2] if torch_builds()["hip"] else CHOICES[:1])}
 
 
 @cache
@@ -98,7 +97,7 @@ def _found(choices: tuple[tuple[str, str | None], ...]) -> Gpus:
 
 
 def _titles() -> tuple[str, ...]:
-    """What torch calls the GPUs that it sees."""
+    """Torch's names of the GPUs that it sees."""
     asking = [sys.executable, "-c", _QUESTION]
     try:
         asked = subprocess.run(asking, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
@@ -108,12 +107,12 @@ def _titles() -> tuple[str, ...]:
     except (ValueError, IndexError):
         lines = asked.stderr.strip().splitlines() or [f"it ended with code {asked.returncode}"]
         why = printable(lines[-1], 300)
-    raise UserError(f"torch cannot tell which GPUs there are ({why}); DEVICE=cpu trains without them")
+    raise UserError(f"torch cannot list the GPUs ({why}); DEVICE=cpu trains without them")
 
 
 def _instances(named: list[str] | None) -> tuple[str, ...]:
-    """Instances of the partitioned GPUs of these numbers or identifiers (None: of all), as nvidia-smi lists them; none
-    where it is not there."""
+    """Instances of the partitioned GPUs with these numbers or identifiers (None: of all), as nvidia-smi lists them;
+    empty without nvidia-smi."""
     if shutil.which("nvidia-smi") is None:
         return ()
     try:

@@ -1,8 +1,7 @@
-"""Trials in worker processes of this machine, without Ray: one process per slot, used for trial after trial.
+"""Trials in worker processes of this machine, without Ray: one process per slot, reused for trial after trial.
 
-A worker is a fresh interpreter (spawn) that a pipe connects to the driver. It ends when the driver ends, however that
-happens. A worker that dies takes down only the attempt it was at: another process carries on from the trial's
-directory.
+A worker is a fresh interpreter (spawn), connected to the driver by a pipe. It ends when the driver ends, however that
+happens. When a worker dies, another process resumes its trial from the trial's directory.
 """
 
 import os
@@ -14,128 +13,82 @@ from itertools import chain
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from typing import NamedTuple, cast
 
 from gonn_core.trial.events import Event, Finished
 from gonn_core.trial.job import Job
 from orchestration.runners.base import (
-    ATTEMPTS,
     RUN_TRIAL,
     WORKER_ENVIRONMENT,
     JobSource,
     OnEvent,
     Outcome,
-    begun,
     distinct,
-    ended,
     failure,
     load_function,
     places,
-    retried,
 )
-from orchestration.runners.gpu_slots import shared_gpus
-from orchestration.runners.mps import Sharing, sharing
-from orchestration.runners.queue import JobQueue
-from orchestration.runners.ray_scratch import sweep
+from orchestration.runners.gpus import seeing
+from orchestration.runners.queue import GpuShare, JobQueue
 
 
 class LocalRunner:
-    """Runner on this machine's cores and GPUs."""
+    """Runner on this machine's cores, or on its GPUs with `per_gpu` trials on each (None: see `places`)."""
 
-    def __init__(self, function: str = RUN_TRIAL):
-        self._function = function
+    def __init__(self, function: str = RUN_TRIAL, per_gpu: int | None = None):
+        self._function, self._per_gpu = function, per_gpu
 
     def run(self, jobs: JobSource, slots: int | None, on_event: OnEvent) -> list[Outcome]:
-        """See `Runner.run`. An interrupt stops the workers and is raised again; every trial carries on at the next
-        call."""
+        """See `Runner.run`. An interrupt stops the workers and is raised again; trials resume at the next call."""
         source = distinct(jobs)
         first = next(source, None)
         if first is None:
             return []
-        sweep(Path(first.run.runs))
-        where = places(jobs, slots, first.run.device)
-        study = _Study(JobQueue(chain([first], source), on_event, shared_gpus(where, slots)))
-        with sharing(where) as shared:
-            return _run_on(study, [_Worker(self._function, where.gpu(slot), shared) for slot in range(where.most)])
+        where = places(jobs, slots, first.run.device, self._per_gpu)
+        share = GpuShare(len(where.gpus), where.per_gpu) if where.gpus else None
+        queue = JobQueue(chain([first], source), on_event, share)
+        workers = [_Worker(self._function, where.gpu(slot)) for slot in range(where.slots)]
+        try:
+            while True:
+                _hand_out(queue, workers)
+                busy = {worker.pipe: worker for worker in workers if worker.job is not None}
+                if not busy:
+                    return queue.outcomes
+                for pipe in connection.wait(busy):
+                    _listen(queue, busy[cast(Connection, pipe)])
+        finally:
+            for worker in workers:
+                worker.stop()
 
 
-def _run_on(study: "_Study", workers: list["_Worker"]) -> list[Outcome]:
-    """Have the workers run a study's jobs; none of them is left afterwards."""
-    try:
-        while True:
-            _hand_out(study, workers)
-            busy = {worker.pipe: worker for worker in workers if worker.job is not None}
-            if not busy:
-                return study.ended()
-            for pipe in connection.wait(busy):
-                worker = busy[cast(Connection, pipe)]
-                study.hear(worker, worker.listen())
-    finally:
-        for worker in workers:
-            worker.stop()
-
-
-def _hand_out(study: "_Study", workers: list["_Worker"]) -> None:
-    """Give jobs to idle workers while there is room, on the GPU that has the fewest."""
+def _hand_out(queue: JobQueue, workers: list["_Worker"]) -> None:
+    """Give jobs to idle workers while there are any, on the GPU with the fewest trials."""
     while idle := [worker for worker in workers if worker.job is None]:
-        job = study.next_job()
+        job = queue.take()
         if job is None:
             for worker in idle:
                 worker.release()
             return
+        queue.begin(job)
         load = Counter(worker.gpu for worker in workers if worker.job)
-        min(idle, key=lambda worker: load[worker.gpu]).give(job, study.handed_out(job))
+        min(idle, key=lambda worker: load[worker.gpu]).give(job)
 
 
-class _Study:
-    """Jobs and their outcomes; what workers say of them."""
-
-    def __init__(self, queue: JobQueue):
-        self._queue = queue
-        self._deaths: Counter[str] = Counter()
-        self.outcomes: dict[str, Outcome | None] = {}
-        """By trial id, in the order of the jobs; None while it runs."""
-
-    def ended(self) -> list[Outcome]:
-        """How all jobs ended, in their order."""
-        return [outcome for outcome in self.outcomes.values() if outcome is not None]
-
-    def next_job(self) -> Job | None:
-        """The next job for which there is room."""
-        job = self._queue.take()
-        if job is not None:
-            self.outcomes.setdefault(job.id, None)
-            self._queue.publish(begun(job))
-        return job
-
-    def handed_out(self, job: Job) -> Job:
-        """The job as a worker gets it."""
-        return self._queue.handed_out(job)
-
-    def hear(self, worker: "_Worker", message: "Event | Outcome | Death") -> None:
-        """Take in what a worker said."""
-        job = worker.job
-        assert job is not None, "an idle worker says nothing"
-        if isinstance(message, Event):
-            if self._queue.publish(message) is False:
-                worker.ask_to_pause()
-            return
-        worker.job = None
-        if isinstance(message, Death):
-            self._deaths[job.id] += 1
-            if self._deaths[job.id] < ATTEMPTS:
-                self._queue.again(job)
-                self._queue.publish(retried(job, message.why))
-                return
-            message = Outcome(job.id, "failed", f"{message.why}, {ATTEMPTS} times")
-        elif message.state == "failed":
-            worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
-        if again := self._queue.again_with_fewer(job, message):
-            self._queue.publish(retried(job, again))
-            return
-        self.outcomes[job.id] = outcome = self._queue.over(job, message)
-        self._queue.publish(ended(job, outcome))
+def _listen(queue: JobQueue, worker: "_Worker") -> None:
+    """Pass on what a worker sent."""
+    job, message = worker.job, worker.listen()
+    assert job is not None, "an idle worker sends nothing"
+    if isinstance(message, Event):
+        if queue.publish(message) is False:
+            worker.ask_to_pause()
+        return
+    worker.job = None
+    if isinstance(message, Death):
+        queue.died(job, message.why)
+        return
+    if message.state == "failed":
+        worker.stop()  # a CUDA error or an exhausted heap outlives the trial that met it
+    queue.end(job, message)
 
 
 class Death(NamedTuple):
@@ -145,17 +98,17 @@ class Death(NamedTuple):
 
 
 class _Worker:
-    """The driver's side of a worker process; `job` is what it is at, None when idle."""
+    """The driver's side of a worker process. `job` is the one that it runs, None when idle."""
 
-    def __init__(self, function: str, gpu: str | None, shared: Sharing):
+    def __init__(self, function: str, gpu: str | None):
         self._function, self.gpu = function, gpu
-        self._environment = WORKER_ENVIRONMENT | (shared.environment(gpu) if gpu is not None else {})
+        self._environment = WORKER_ENVIRONMENT | (seeing([gpu]) if gpu is not None else {})
         self.job: Job | None = None
         self._process: SpawnProcess | None = None
         self.pipe: Connection
 
-    def give(self, job: Job, handed_out: Job) -> None:
-        """Hand over a job, as its worker gets it; the process is started with the first."""
+    def give(self, job: Job) -> None:
+        """Hand over a job; the process is started with the first."""
         if self._process is None:
             context = get_context("spawn")
             self.pipe, theirs = context.Pipe()
@@ -164,14 +117,14 @@ class _Worker:
                 process.start()
             theirs.close()  # now the worker holds the only copy: its death is the end of this pipe
         self.job = job
-        self._send(handed_out)
+        self._send(job)
 
     def ask_to_pause(self) -> None:
         """Have the trial stop at its next checkpoint."""
         self._send("pause")
 
     def listen(self) -> Event | Outcome | Death:
-        """The next message; Death, with the process cleared away, when there is none any more."""
+        """The next message; Death when the process has ended."""
         try:
             return self.pipe.recv()
         except (EOFError, OSError):  # also in the middle of a message
@@ -188,8 +141,7 @@ class _Worker:
             )
 
     def stop(self) -> None:
-        """End the process, if there is one, at once: whatever it wrote is complete or invisible. The next job starts
-        another."""
+        """Kill the process, if there is one: files are written atomically. The next job starts another."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -198,7 +150,7 @@ class _Worker:
             self._process = None
 
     def release(self) -> None:
-        """Idle for now: what its process holds of a GPU's memory is for the others."""
+        """Idle for now: free the memory of the GPU that its process holds."""
         if self.gpu is not None:
             self.stop()
 
@@ -211,7 +163,7 @@ class _Worker:
 
 @contextmanager
 def _environment(values: dict[str, str]):
-    """Environment that children started within inherit."""
+    """Environment variables that processes started in this context inherit."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -225,7 +177,7 @@ def _environment(values: dict[str, str]):
 
 
 def _work(pipe, function: str):
-    """A worker's life: trial after trial until the driver closes the pipe."""
+    """Main function of a worker: trial after trial until the driver closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches the whole group; the driver decides
     threading.Thread(target=_end_with_driver, daemon=True).start()
     while True:
@@ -233,27 +185,27 @@ def _work(pipe, function: str):
             job = pipe.recv()
         except EOFError:
             return
-        if isinstance(job, Job):  # else a wish to pause that came too late
+        if isinstance(job, Job):  # else a request to pause that came too late
             pipe.send(_run(function, job, pipe))
 
 
 def _run(function: str, job: Job, pipe) -> Outcome:
-    """One trial to its end, telling the driver on the way."""
+    """Run one trial, sending its events to the driver."""
 
     def report(event: Event) -> bool:
-        if not isinstance(event, Finished):  # the driver says that itself, once it has the outcome
+        if not isinstance(event, Finished):  # the driver publishes it with the outcome
             pipe.send(event)
-        return not pipe.poll()  # all that the driver ever sends meanwhile is the wish to pause
+        return not pipe.poll()  # meanwhile the driver sends nothing but a request to pause
 
     try:
         result = load_function(function)(job, report)
-    except Exception as error:  # whatever a trial raises is its outcome: the study goes on
+    except Exception as error:  # any exception is the trial's outcome: the study continues
         return failure(job, error)
     return Outcome(job.id, result["state"])
 
 
 def _end_with_driver():
-    """Leave when the driver is gone, killed or not: a worker must never train beside its successor."""
+    """Exit when the driver has ended, killed or not: a worker must not train next to its successor."""
     driver = parent_process()
     assert driver is not None, "a worker has a driver"
     connection.wait([driver.sentinel])

@@ -1,4 +1,4 @@
-"""Kernels compiled once, before workers start who would each compile them anew."""
+"""Kernels are compiled once, before each worker would compile them."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,8 +9,8 @@ from orchestration.runners.gpus import device_title
 
 
 def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: Callable[[str], object]) -> None:
-    """Compile the kernels of all planes and targets that trials of these configurations make of the view's rows, and
-    those that train in bfloat16 on a CPU."""
+    """Compile the kernels that make planes and targets for trials of these configurations, and those that train in
+    bfloat16 on a CPU."""
     import torch
 
     from gonn_core.go.jit import is_compiled
@@ -18,7 +18,7 @@ def warm_kernels(configs: Sequence[TrialConfig], view: View, device: str, say: C
     from gonn_core.records.sampler import Sampler
     from gonn_core.training.batches import PlaneMaker, extras_of
 
-    # for a GPU other kernels, of packed planes; made for a device without memory, so that nothing is asked of the GPU
+    # a GPU has other kernels, for packed planes; the meta device stands in for it, so that no GPU is used
     kind = torch.device("cpu" if device_title(device) == "cpu" else "meta")
     rows, symmetries, keep = Sampler(view, 2, 0).batch(0)
     inputs = dict.fromkeys((config.features, extras_of(config)) for config in configs)

@@ -2,5 +2,5 @@
 
 Optuna has its only door here, `optuna_rates`.
 
-Imports: data, experiment, orchestration, runners, speeds, tracking; reports, ablations, gonn_core.
+Imports: data, experiment, orchestration, runners, tracking; reports, ablations, gonn_core.
 """

@@ -1,24 +1,28 @@
 """`gonn search`: find the learning rate of a net, show what was found. Whatever is there already is not done again."""
 
-from orchestration.console import notes, output
+from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import carry_out, execution
 from orchestration.search.folder import all_searches, find_search, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
 from orchestration.search.report import report_search
-from orchestration.speeds.warning import warning
 from orchestration.tracking.records import StudyInfo, StudyReport
 from orchestration.tracking.search_records import search_info
 from reports.search.report import search_report
 from reports.workspace import Workspace
 
 
-def run_search(request: SearchRequest, runner: str, slots: int | None, track: bool, address: str | None = None) -> int:
+def run_search(
+    request: SearchRequest,
+    runner: str,
+    slots: int | None,
+    track: bool,
+    address: str | None = None,
+    per_gpu: int | None = None,
+) -> int:
     """Run a search and show what it found; 0 when it is complete, 1 otherwise. Raises UserError before any work."""
     target, dataset = check_search(request)
-    how = execution(runner, slots, track, address)
-    if line := warning([target.config], request.device, how.workspace):
-        notes().print(line)
+    how = execution(runner, slots, track, address, per_gpu=per_gpu)
     search = lay_out_search(request, target, prepare_shown(dataset, how.workspace), how.workspace)
     result = carry_out(search, how)
     return 1 if result.report.files.report.unfinished else 0

@@ -15,11 +15,11 @@ from ablations.request import Device
 from ablations.schema import YAML, Base, Budget
 from ablations.search import FIRST_SEED, PRUNING, Search, check_seed, rate_range, search_id
 from ablations.study import seeded
-from gonn_core.compiling.body import Compile
 from gonn_core.config import TrialConfig
 from gonn_core.effective.whole import effective
 from gonn_core.errors import SettingError, UserError
 from gonn_core.settings.training import Precision
+from gonn_core.training.compiling import Compile
 from gonn_core.trial.job import EvaluationRequest
 from orchestration.experiment.settings import check_compiled, check_device, evaluated_positions, run_settings
 from orchestration.search.experiment import SearchExperiment

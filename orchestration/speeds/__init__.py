@@ -1,5 +1,5 @@
-"""How fast nets train here, measured once a day and kept; how long a study takes and what it shows, from these and from
-the table that ships; on a GPU that is not here, by the model of a step.
+"""How fast nets train here, measured and cached for the day; how long a study takes, and the smallest effect it
+shows; `gonn doctor`.
 
 Imports: orchestration, runners; reports, ablations, gonn_core.
 """

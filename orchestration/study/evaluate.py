@@ -38,6 +38,7 @@ def evaluate_study(
     device: Device,
     runner: str,
     slots: int | None,
+    per_gpu: int | None,
     address: str | None,
 ) -> int:
     """Evaluate the finished trials of a study on a split of the very games that it was planned on; prints a line for
@@ -48,7 +49,7 @@ def evaluate_study(
     workspace = Workspace.here()
     chosen = find_study(workspace, study)
     check_device(device)
-    how = execution(runner, slots, track=False, address=address)
+    how = execution(runner, slots, track=False, address=address, per_gpu=per_gpu)
     done = [trial.trial for trial in chosen.trials if TrialDirectory(workspace.runs / trial.trial).state() == "done"]
     if not done:
         of_them = f"none of its {len(chosen.trials)} trials is done yet"

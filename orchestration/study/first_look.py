@@ -81,9 +81,8 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
         return None  # it is under way
     plan = plan_of(design, full.prepared, workspace)
     left = unfinished(plan.study, states_of(plan.study.trials, workspace))
-    registry = design.registry
     full_time = _full_time(full, workspace, say)
-    time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, registry, workspace, say)
+    time = estimate(plan.study, left or plan.study.trials, plan.jobs[0].run, workspace, say)
     if left and (full_time.seconds < LEAST_SECONDS or time.seconds > MOST_SHARE * full_time.seconds):
         return None
     return FirstLook(plan, time, full, full_time, not left)
@@ -91,7 +90,7 @@ def first_look(full: Plan, workspace: Workspace, say: Say) -> FirstLook | None:
 
 def _full_time(full: Plan, workspace: Workspace, say: Say) -> Estimate:
     left = unfinished(full.study, states_of(full.study.trials, workspace))
-    return estimate(full.study, left or full.study.trials, full.jobs[0].run, full.design.registry, workspace, say)
+    return estimate(full.study, left or full.study.trials, full.jobs[0].run, workspace, say)
 
 
 def look_first(look: FirstLook, run: Callable[[Plan], Result[ReportedStudy]]) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ablations.study import Study
-from gonn_core.compiling.body import Compile
 from gonn_core.errors import SettingError
 from gonn_core.files.json_files import read_mapping, write_json
 from gonn_core.files.locks import locked
+from gonn_core.training.compiling import Compile
 from orchestration.experiment.folder import STUDIES
 from orchestration.speeds.measure import speeds_of
 from reports.results.speed_and_looks import LOOKS_FILE, SPEED_FILE, known_speeds, read_look_counts
@@ -60,17 +60,16 @@ def measure_speeds(
     study: Study,
     device: str,
     say: Callable[[str], object],
-    to_train: bool = True,
     compile: Compile = "none",
 ) -> dict:
-    """Samples/s of each arm alone on the device, as kept in speed.json: from what this machine is known to do, measured
-    now where it is not (`orchestration.speeds.measure`). to_train: whether any trial is to be trained."""
+    """Samples/s of each arm alone on the device, as kept in speed.json; measured where it is not known today
+    (`orchestration.speeds.measure`)."""
     path = study_folder(workspace, study.id) / SPEED_FILE
     with _changing(path):
         known = known_speeds(path)
         if any(arm.id not in known for arm in study.arms):
             configs = {arm.id: arm.config for arm in study.arms}
-            known = speeds_of(workspace, configs, device, say, any_day=not to_train, compile=compile)
+            known = speeds_of(workspace, configs, device, say, compile)
             write_json(path, known)
     return known
 

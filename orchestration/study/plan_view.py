@@ -15,7 +15,6 @@ from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.runners.gpus import visible_gpus
 from orchestration.speeds.estimate import estimate, smallest_line
-from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import rates_so_far
 from orchestration.study.first_look import first_look
 from orchestration.study.looks import looks_lines
@@ -43,9 +42,6 @@ def print_plan(request: Request) -> None:
         raise
     if request.device != "cuda":  # a plan for a GPU needs none here
         check_machine(request)
-    arms = [arm.config for design in designs for arm in design.arms]
-    if _is_here(request.device) and (line := warning(arms, request.device, workspace)):
-        notes().print(line)
     for design in designs:
         _print(make_plan(design, workspace), workspace)
 
@@ -159,7 +155,7 @@ def _time(plan: Plan, left: Sequence[TrialRef], workspace: Workspace) -> str:
         return "time: none"
     if not _is_here(plan.design.request.device):
         return "time: unknown, no GPU is here to measure it"
-    found = estimate(plan.study, left, plan.jobs[0].run, plan.design.registry, workspace, notes().print)
+    found = estimate(plan.study, left, plan.jobs[0].run, workspace, notes().print)
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load > cores:  # a note: it holds for this moment alone
         longer = (load + found.slots) / cores

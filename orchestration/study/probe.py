@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 
 def probe(
-    target: str, data: str, data_dir: Path | None, boards: bool, runner: str, slots: int | None, address: str | None
+    target: str,
+    data: str,
+    data_dir: Path | None,
+    boards: bool,
+    runner: str,
+    slots: int | None,
+    per_gpu: int | None,
+    address: str | None,
 ) -> int:
     """Probe a trial, or all finished trials of a study; ladders are cut from the validation and test games of a data
     set. 1 when some could not be probed."""
@@ -32,7 +39,7 @@ def probe(
     workspace = Workspace.here()
     study, trial = _find(workspace, target)
     dataset = load_dataset(data, data_dir)
-    how = execution(runner, slots, track=False, address=address, function=RUN_PROBES)
+    how = execution(runner, slots, track=False, address=address, function=RUN_PROBES, per_gpu=per_gpu)
     names = [trial] if study is None else _finished(workspace, study)
     for name in names:
         if TrialDirectory(workspace.runs / name).result() is None:

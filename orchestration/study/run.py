@@ -15,7 +15,6 @@ from orchestration.experiment.pipeline import Execution, Result, Say, carry_out,
 from orchestration.experiment.progress import StudyDisplay, show
 from orchestration.runners.base import JobSource, OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
-from orchestration.speeds.warning import warning
 from orchestration.study.arm_rates import search_arms
 from orchestration.study.first_look import first_look, look_first
 from orchestration.study.folder import keep_study, measure_speeds, study_folder
@@ -34,17 +33,18 @@ def run_study(request: Request, how: Execution, more: str = "") -> list[Result[R
     workspace = how.workspace
     designs = [resolve(one, workspace) for one in at_each_number(request)]
     check_machine(request)
-    if line := warning([arm.config for design in designs for arm in design.arms], request.device, workspace):
-        notes().print(line)
     results = [run(make_plan(design, workspace, more), how) for design in designs]
     if len(results) > 1:
         report_samples(workspace, [result.report.files.report.study for result in results], output())
     return results
 
 
-def run_command(request: Request, runner: str, slots: int | None, track: bool, address: str | None) -> int:
+def run_command(
+    request: Request, runner: str, slots: int | None, track: bool, address: str | None, per_gpu: int | None
+) -> int:
     """`gonn ablate` and `gonn scale`: 0 when every trial is done, 1 otherwise."""
-    results = run_study(request, execution(runner, slots, track, address), f"RUNNER={runner}")
+    how = execution(runner, slots, track, address, per_gpu=per_gpu)
+    results = run_study(request, how, f"RUNNER={runner}")
     return 1 if any(result.failed for result in results) else 0
 
 
@@ -104,7 +104,7 @@ class StudyExperiment:
             self._jobs = self._looks.missing()
         else:
             self._jobs = plainest_first(job for job in self._plan.jobs if not is_complete(job))
-        measure_speeds(self._workspace, self.study, self._device, say, bool(self._jobs), self._compile)
+        measure_speeds(self._workspace, self.study, self._device, say, self._compile)
         if self._jobs:
             configs = [arm.config for arm in self._plan.study.arms]
             warm_kernels(configs, self._plan.prepared.views["train"], self._device, say)

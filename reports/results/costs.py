@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gonn_core.compiling.body import told_device
 from gonn_core.config import TrialConfig
+from gonn_core.training.compiling import device_label
 from reports.cache import cached, code, digest
 from reports.results.speed_and_looks import speed_range
 from reports.results.study_results import StudyResults
@@ -97,7 +97,7 @@ def speed_note(results: StudyResults) -> str:
     missing = [arm.id for arm in results.study.arms if arm.id not in results.speeds]
     if len(missing) == len(results.study.arms):
         return "Samples/s alone: not measured."
-    devices = sorted({told_device(speed.device, speed.compile) for speed in results.speeds.values()})
+    devices = sorted({device_label(speed.device, speed.compile) for speed in results.speeds.values()})
     of_cpu_time = all(speed.of_cpu_time for speed in results.speeds.values())
     text = (
         "Samples/s alone: training steps of one arm at a time, median of several "

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from gonn_core.compiling.body import told_device
 from gonn_core.errors import printable
+from gonn_core.training.compiling import device_label
 from reports.results.study_results import UNRECORDED, StudyResults
 
 APART = "0.005 to 0.026"
@@ -39,4 +39,4 @@ def trained_on(results: StudyResults) -> str:
 
 
 def _device(session: Mapping) -> str:
-    return told_device(session["device"], str(session.get("compile", "none")))
+    return device_label(session["device"], str(session.get("compile", "none")))

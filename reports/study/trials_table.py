@@ -1,8 +1,8 @@
 """Every trial of a study: state, what it ran on and took, and its scores on each evaluation."""
 
 from ablations.study import EvaluationRef
-from gonn_core.compiling.body import told_device
 from gonn_core.metrics import METRICS, SUMMARISED
+from gonn_core.training.compiling import device_label
 from reports.results.study_results import StudyResults
 from reports.study.tables import describe
 from reports.tables import formats
@@ -60,7 +60,7 @@ def trials_table(results: StudyResults) -> Table:
             **{
                 name: Cell(formats.NONE if value is None else f"{value:,.0f}", value) for name, value in numbers.items()
             },
-            "device": text_cell(told_device(trial.session.get("device", formats.NONE), compiled)),
+            "device": text_cell(device_label(trial.session.get("device", formats.NONE), compiled)),
             "machine": text_cell(" and ".join(trial.machines) or formats.NONE),
             "torch": text_cell(trial.session.get("versions", {}).get("torch", formats.NONE)),
         }

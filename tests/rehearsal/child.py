@@ -13,10 +13,10 @@ import torch.nn.functional as F
 
 from ablations.designs import budget_config
 from ablations.registry import load_registry
-from benchmarks.rehearsal.arms import FAMILIES, Named, cards_by_family, of_cards
 from gonn_core.nets.gonn import blocks
 from gonn_core.nets.parts import norm
 from gonn_core.training import loop
+from tests.rehearsal.arms import FAMILIES, Named, cards_by_family, of_cards
 from tests.rehearsal.process import Part
 from tests.rehearsal.rehearse import rehearse
 from tests.rehearsal.waits import surprises

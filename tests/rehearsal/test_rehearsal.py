@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from ablations.registry import load_registry
-from benchmarks.rehearsal.arms import FAMILIES, cards_by_family, of_bases, of_cards
 from tests.paths import ROOT
 from tests.rehearsal import autocast
+from tests.rehearsal.arms import FAMILIES, cards_by_family, of_bases, of_cards
 from tests.rehearsal.child import DEFECTS, NETS, QUICK
 from tests.rehearsal.found import Rehearsal
 from tests.rehearsal.process import Cannot, Part, rehearse_apart

@@ -22,7 +22,7 @@ import pytest
 
 from ablations.study import Study
 from gonn_core.files.seals import checked_json, sealed_json
-from orchestration.reporting.report import write_reports
+from orchestration.reporting.reports import write_reports
 from orchestration.study.folder import find_study
 from reports.workspace import Workspace
 from tests.paths import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.cli import command, signals
-from orchestration.runners.ray_scratch import NAME
+from orchestration.runners.ray_runner import NAME
 from tests.orchestration.commands import STUDY, signals_kept, start, workspace
 from tests.trial.helpers import assert_same_trial
 from tests.waiting import PATIENCE, wait_until

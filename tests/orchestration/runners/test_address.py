@@ -3,6 +3,7 @@ during a study."""
 
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,8 @@ from gonn_core.errors import SettingError
 from gonn_core.trial.job import Job
 from gonn_core.trial.run import run_trial
 from orchestration.cli import command as cli
-from orchestration.runners.ray_cluster import address_of, check_nodes, node_problem, shipped, token_in
+from orchestration.runners.choose import address_of
+from orchestration.runners.ray_tune import node_problem, shipped
 from tests.paths import ROOT
 from tests.trial.helpers import assert_same_trial, starter_data, tiny_config, tiny_job
 from tests.waiting import PATIENCE
@@ -53,32 +55,20 @@ def test_code_travels_without_data():
 
 
 def test_a_node_must_see_the_folder_and_have_the_store(tmp_path):
-    store = starter_data().store
-
-    def ask(token, folder=store.folder, digest=store.digest):
-        return node_problem(str(tmp_path), token, str(folder), digest)
-
-    with token_in(tmp_path) as token:
-        assert ask(token) is None
-        assert "does not see" in ask("another")
-        assert "has store" in ask(token, digest="0" * 20)
-        assert "no position store" in ask(token, folder=tmp_path)
-    assert list(tmp_path.iterdir()) == [] and "does not see" in ask(token)
-    check_nodes({"one": None}, tmp_path / "runs")
-    with pytest.raises(SettingError, match="node two does not see it; valid: a folder that all nodes share"):
-        check_nodes({"one": None, "two": "does not see it"}, tmp_path / "runs")
+    store, token = starter_data().store, tmp_path / "token"
+    token.touch()
+    assert node_problem(str(tmp_path), str(token), str(store.folder)) is None
+    assert "does not see" in node_problem(str(tmp_path), str(tmp_path / "another"), str(store.folder))
+    assert "no position store" in node_problem(str(tmp_path), str(token), str(tmp_path))
 
 
 def test_a_store_that_differs_on_a_node_is_found(tmp_path):
-    import shutil
-
     store = starter_data().store
     copy = Path(shutil.copytree(store.folder, tmp_path / "stores" / store.digest))
     data = bytearray((copy / "moves.npy").read_bytes())
     data[-1] ^= 1
     (copy / "moves.npy").write_bytes(data)
-    with token_in(tmp_path) as token:
-        assert "contents differ from the digest" in node_problem(str(tmp_path), token, str(copy), store.digest)
+    assert "contents differ from the digest" in node_problem(str(tmp_path), str(copy), str(copy))
 
 
 def run_and_tell(job: Job, on_progress) -> dict:

@@ -101,7 +101,7 @@ def test_what_device_means(machine):
 def test_a_trial_for_each_gpu_to_begin_with_without_nvidia_smi(machine):
     machine([H100, H100])
     where = places(range(40), None)
-    assert (where.slots, where.gpus) == (2, ("0", "1")) and where.most >= 2
+    assert (where.slots, where.gpus) == (2, ("0", "1")) and where.per_gpu == 1
     assert places(range(40), 3).gpus == ("0", "1") and places(range(40), None, "cpu").gpus == ()
 
 
@@ -137,7 +137,7 @@ def test_torch_is_asked_in_a_process_of_its_own(tmp_path, monkeypatch, text, fou
         return
     with pytest.raises(UserError) as error:
         gpus._titles()
-    assert str(error.value) == f"torch cannot tell which GPUs there are ({found}); DEVICE=cpu trains without them"
+    assert found in str(error.value) and "DEVICE=cpu" in str(error.value)
 
 
 def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
@@ -159,7 +159,7 @@ def test_speeds_of_a_gpu_are_measured_in_another_process(monkeypatch):
             return type("Future", (), {"result": lambda self: (5.0, 4.0)})()
 
     monkeypatch.setattr(measure, "ProcessPoolExecutor", Pool)
-    found = measure.measure(["net"], {"net": TrialConfig()}, H100, lambda line: None)
+    found = measure.measure({"net": TrialConfig()}, H100, lambda line: None)
     assert found["net"]["samples_per_s"] == 5.0 and found["net"]["device"] == H100
     assert asked[-1] == "ended" and {(function, given[1]) for function, given in asked[:-1]} == {
         (measure.one_speed, "cuda")

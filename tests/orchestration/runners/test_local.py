@@ -1,6 +1,5 @@
 """Workers of this machine: reuse, failures, deaths of workers and of the driver."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from gonn_core.errors import SettingError
-from gonn_core.trial.process import this_process
 from orchestration.runners import base
 from orchestration.runners.base import Places, places
 from orchestration.runners.gpus import Gpus
@@ -46,11 +44,7 @@ def test_trials_reuse_one_process_per_slot_with_one_thread_each(tmp_path):
 
 
 def test_a_trial_named_twice_runs_once(tmp_path):
-    left = tmp_path / ".gonn-ray-1-of-a-killed-command"
-    left.mkdir()
-    (left / "owner.json").write_text(json.dumps(this_process()._replace(started="1")._asdict()))
     outcomes, _ = run([fake_job(tmp_path, 1), fake_job(tmp_path, 1)])
-    assert not left.exists()
     assert len(outcomes) == 1 and len(attempts(tmp_path, fake_job(tmp_path, 1))) == 1
 
 
@@ -144,20 +138,23 @@ def test_a_trial_is_paused_when_told_so_and_jobs_are_asked_for_one_by_one(tmp_pa
 def test_places(tmp_path, monkeypatch):
     jobs = [fake_job(tmp_path, seed) for seed in range(8)]
     cores = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
-    assert places(jobs, 3) == Places(3, (), 3)
-    assert places(jobs[:2], 5) == Places(2, (), 2)
-    assert places(jobs, None) == Places(cores, (), cores), "a trial per core"
-    with pytest.raises(SettingError, match="SLOTS=0: not a number of trials to run at a time; valid: 1 or more"):
+    assert places(jobs, 3) == Places(3)
+    assert places(jobs[:2], 5) == Places(2)
+    assert places(jobs, None) == Places(cores), "a trial per core"
+    with pytest.raises(SettingError) as error:
         places(jobs, 0)
+    assert error.value.setting == "SLOTS"
     monkeypatch.setattr(base, "visible_gpus", lambda: Gpus(("2",)))
-    assert places(jobs, None) == Places(1, ("2",), cores) and places(jobs, 3) == Places(3, ("2",), 3)
-    assert places(jobs, None, "cpu") == Places(cores, (), cores)
+    assert places(jobs, None) == Places(1, ("2",), 1) and places(jobs, 3) == Places(3, ("2",), 3)
+    assert places(jobs, None, per_gpu=2) == Places(2, ("2",), 2) and places(jobs, 1, per_gpu=2).slots == 1
+    assert places(jobs, 9, per_gpu=2).slots == 2
+    assert places(jobs, None, "cpu") == Places(cores)
 
 
 def test_gpus_are_dealt_in_turn():
-    two = Places(4, ("0", "3"), 4)
+    two = Places(4, ("0", "3"), 2)
     assert [two.gpu(slot) for slot in range(4)] == ["0", "3", "0", "3"]
-    assert Places(2, (), 2).gpu(1) is None
+    assert Places(2).gpu(1) is None
 
 
 def test_jobs_that_wait_for_others_are_asked_for_again(tmp_path):

@@ -1,7 +1,7 @@
 """The Ray runner: deaths and failures as the local one, nothing printed, nothing left behind, equal weights."""
 
-import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from gonn_core.trial.directory import TrialDirectory
-from gonn_core.trial.process import Process, this_process
-from orchestration.runners import ray_scratch
+from orchestration.runners import ray_runner
 from orchestration.runners.local import LocalRunner
 from orchestration.runners.ray_runner import RayRunner
 from tests.orchestration.fakes import fake_job
@@ -140,40 +139,19 @@ def holder(folder: TrialDirectory) -> int:
     return live_holder(folder.path).process.pid
 
 
-@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes under /proc")
 def test_what_killed_commands_left_is_removed(tmp_path, monkeypatch):
-    """Folders, private and on a cluster, and processes that show that they belong to one; nothing of anybody who
-    lives, or is elsewhere."""
-    monkeypatch.setattr(ray_scratch, "_private", lambda: tmp_path)
+    """Folders in /tmp and on a cluster, of this machine's commands that have ended."""
+    monkeypatch.setattr(ray_runner, "TMP", tmp_path)
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    here = this_process()
-
-    def folder(name: str, owner: Process | None = None) -> Path:
-        path = tmp_path / name
-        path.mkdir(parents=True)
-        if owner is not None:
-            (path / "owner.json").write_text(json.dumps(owner._asdict()))
-        return path
-
-    dead = here._replace(pid=gone.pid)
-    left = [
-        folder(f"gonn-ray-{gone.pid}-a"),
-        folder(f"gonn-ray-{gone.pid}-b", dead),
-        folder("runs/.gonn-ray-1-c", dead),
+    here, runs = platform.node(), tmp_path / "runs"
+    left = [tmp_path / f"gonn-ray-{gone.pid}-a", runs / f".gonn-ray-{gone.pid}-{here}-b"]
+    kept = [
+        tmp_path / f"gonn-ray-{os.getpid()}-c",
+        runs / f".gonn-ray-{os.getpid()}-{here}-d",
+        runs / f".gonn-ray-{gone.pid}-another-e",
     ]
-    kept = [folder(f"gonn-ray-{os.getpid()}-d"), folder("gonn-ray-1-e", here)]
-    kept += [folder("runs/.gonn-ray-1-f", here._replace(machine="another")), folder("runs/.gonn-ray-1-g")]
-    sleeper = [sys.executable, "-c", "import time; time.sleep(1000)"]
-    shows = subprocess.Popen([*sleeper, str(left[1] / "ray" / "session")], start_new_session=True)
-    stranger = subprocess.Popen(sleeper, start_new_session=True)
-    try:
-        ray_scratch.note_leader(left[1], shows.pid)
-        ray_scratch.note_leader(left[2], stranger.pid)
-        ray_scratch.sweep(tmp_path / "runs")
-        assert [path.exists() for path in left] == [False] * 3 and all(path.exists() for path in kept)
-        assert shows.wait(PATIENCE) == -signal.SIGKILL and stranger.poll() is None
-    finally:
-        shows.kill()
-        stranger.kill()
-        stranger.wait()
+    for folder in (*left, *kept):
+        folder.mkdir(parents=True)
+    ray_runner._remove_leftovers(runs)
+    assert not any(folder.exists() for folder in left) and all(folder.exists() for folder in kept)

@@ -7,7 +7,7 @@ import pytest
 
 from ablations.search import Pruning
 from orchestration.runners.queue import JobQueue
-from orchestration.runners.ray_jobs import RayStudy
+from orchestration.runners.ray_runner import _hear
 from orchestration.search.optuna_rates import RateOptimiser
 from orchestration.search.pruning import is_hopeless
 from orchestration.search.run import FAILURES, SearchRun
@@ -138,14 +138,15 @@ def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):
     run(tmp_path, search, FakeRunner(slots=1, kill_after=4 * 12))
     optimiser = RateOptimiser(tmp_path / "journal.log", search)
     part = SearchRun(search, settings(tmp_path / "runs"), optimiser, lambda event: None)
-    study = RayStudy(JobQueue(part.jobs(lambda tried: None), part))
-    bad = study.next_job("tune-1").job
-    assert not study.hear("tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
-    assert not study.hear("tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"
-    assert study.hear("tune-1", [event("point", bad.id, 900, 1200, 9.0, 50.0)])
-    assert study.outcomes[bad.id].state == "paused"
+    queue = JobQueue(part.jobs(lambda tried: None), part)
+    bad = queue.take()
+    jobs = {"tune-1": bad}
+    assert not _hear(queue, jobs, "tune-1", [event("point", bad.id, 400, 1200, 9.0, 50.0)]), "too early to tell"
+    assert not _hear(queue, jobs, "tune-1", [event("point", bad.id, 800, 1200, 9.0, 50.0)]), "it may come back"
+    assert _hear(queue, jobs, "tune-1", [event("point", bad.id, 900, 1200, 9.0, 50.0)])
+    assert [(outcome.trial, outcome.state) for outcome in queue.outcomes] == [(bad.id, "paused")]
     assert next(each for each in optimiser.tried() if each.trial == bad.id).state == "pruned"
-    other = study.next_job("tune-2").job
+    other = queue.take()
     assert other.id != bad.id, "its slot goes to the next"
 
 

@@ -1,7 +1,8 @@
-"""Speeds of nets: measured once a machine and day, one factor for a pair of nets in every study."""
+"""Speeds of nets: measured in turns, and cached for a machine and day."""
 
 import json
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,9 +10,10 @@ from ablations.designs import budget_config
 from ablations.registry import load_registry
 from gonn_core.config import with_values
 from gonn_core.errors import InputError
-from orchestration.speeds import kept, measure
-from orchestration.speeds.kept import net_key, today_file
-from orchestration.speeds.measure import TURNS, speeds_of
+from gonn_core.trial.job import RunSettings
+from orchestration.speeds import measure
+from orchestration.speeds.estimate import EVALUATION_SHARE, Estimate, estimate
+from orchestration.speeds.measure import TURNS, net_key, speeds_of, today_file
 from reports.results.speed_and_looks import ArmSpeed, speed_range
 from reports.workspace import Workspace
 
@@ -77,29 +79,24 @@ def test_turns_are_short_where_trials_are(tmp_path, monkeypatch):
     }
 
 
-def test_a_pair_has_one_factor_however_slow_the_machine_has_become(tmp_path, machine):
-    """The net that is known is measured again beside the new one, and keeps its speed."""
+def test_a_new_net_is_measured_with_all_nets_of_its_study(tmp_path, machine):
+    """So the ratio of two arms is of one session, however slow the machine has become since."""
     workspace = Workspace(tmp_path)
-    first = speeds_of(workspace, {"control": NET, "relu": RELU}, "cpu", say)
-    machine.pace = 0.4
+    speeds_of(workspace, {"control": NET, "relu": RELU}, "cpu", say)
+    machine.pace = 0.5
     later = speeds_of(workspace, {"control": NET, "wide": WIDE}, "cpu", say)
-    assert later["control"] == first["control"]
-    assert later["wide"]["samples_per_s"] == pytest.approx(400.0) and later["wide"]["anchor"] == net_key(NET)
-    combined = speeds_of(workspace, {"relu": RELU, "wide": WIDE, "control": NET}, "cpu", say)
-    assert combined == {**first, **later}
+    assert (later["control"]["samples_per_s"], later["wide"]["samples_per_s"]) == (400.0, 200.0)
+    assert later["control"]["session"] == later["wide"]["session"]
+    assert machine.measured == [net_key(NET), net_key(RELU)] * TURNS + [net_key(NET), net_key(WIDE)] * TURNS
 
 
-def test_another_day_measures_anew_unless_nothing_is_trained(tmp_path, machine, monkeypatch):
-    from datetime import date
-
+def test_another_day_measures_again(tmp_path, machine, monkeypatch):
     workspace = Workspace(tmp_path)
-    yesterday = today_file(workspace, "cpu", date(2026, 3, 1))
+    yesterday = tmp_path / "speeds" / "2026-03-01-x.json"
     monkeypatch.setattr(measure, "today_file", lambda workspace, device: yesterday)
-    first = speeds_of(workspace, {"control": NET}, "cpu", say)
+    speeds_of(workspace, {"control": NET}, "cpu", say)
     monkeypatch.setattr(measure, "today_file", today_file)
     machine.pace = 0.5
-    assert speeds_of(workspace, {"control": NET}, "cpu", say, any_day=True) == first
-    assert len(machine.measured) == TURNS
     assert speeds_of(workspace, {"control": NET}, "cpu", say)["control"]["samples_per_s"] == 400.0
     assert len(list((tmp_path / "speeds").glob("*.json"))) == 2
 
@@ -107,7 +104,7 @@ def test_another_day_measures_anew_unless_nothing_is_trained(tmp_path, machine, 
 def test_other_machines_have_files_of_their_own(tmp_path, monkeypatch):
     here = today_file(Workspace(tmp_path), "cpu")
     assert here != today_file(Workspace(tmp_path), "NVIDIA H200")
-    monkeypatch.setattr(kept, "machine", lambda: "another one")
+    monkeypatch.setattr(measure, "machine", lambda: "another one")
     assert here != today_file(Workspace(tmp_path), "cpu")
 
 
@@ -129,12 +126,33 @@ def test_a_factor_has_the_range_over_turns():
     assert speed_range(one, ArmSpeed(10.0, "cpu", 0.1)) is None
 
 
-def test_how_long_measuring_takes_is_known_beforehand():
-    """5 turns of each net: 3 steps to warm up, then 0.1 s where trials take seconds; half a second where trials are
-    long and nets few, less of many nets."""
-    steps = 3 * 32 / 320.0
-    assert measure.measuring_seconds([]) == 0.0
-    assert measure.measuring_seconds([(NET, 3200.0)] * 2) == pytest.approx(5 * 2 * (0.1 + steps / 10))
-    long = with_values(NET, {"training.samples": 320_000})
-    assert measure.measuring_seconds([(long, 320.0)] * 2) == pytest.approx(5 * 2 * (0.5 + steps))
-    assert measure.measuring_seconds([(long, 320.0)] * 80) == pytest.approx(5 * 80 * (0.1 + steps))
+@pytest.mark.parametrize(("nets", "turn"), [(1, 0.5), (4, 0.5), (8, 0.25), (40, 0.1)])
+def test_measuring_takes_about_ten_seconds(tmp_path, monkeypatch, nets, turn):
+    turns = []
+
+    def one_speed(config, device, seconds, compile):
+        turns.append(seconds)
+        return 1.0, 1.0
+
+    monkeypatch.setattr(measure, "one_speed", one_speed)
+    long = with_values(NET, {"training.samples": 10**6})
+    configs = {str(k): with_values(long, {"net.trunk.width": 8 + 8 * k}) for k in range(nets)}
+    speeds_of(Workspace(tmp_path), configs, "cpu", say)
+    assert turns[nets:] == pytest.approx([turn] * (TURNS - 1) * nets), "the first turns are short: no speed is known"
+
+
+def test_the_time_of_many_arms_follows_from_some_of_them(tmp_path, machine, monkeypatch):
+    """Speeds by operations: what is measured of six nets holds for ten."""
+    from reports.results.costs import net_cost
+
+    arms = {f"{width}": with_values(NET, {"net.trunk.width": width}) for width in range(16, 96, 8)}
+    monkeypatch.setattr(
+        measure, "one_speed", lambda config, *_: (machine.measured.append(1), 1e9 / net_cost(config)[1])[1:] * 2
+    )
+    trials = [SimpleNamespace(arm=arm) for arm in arms]
+    study = SimpleNamespace(arm=lambda name: SimpleNamespace(config=arms[name]))
+    settings = RunSettings(runs="", store="", device="cpu", progress_positions=1, progress_points=1)
+    found = estimate(study, trials, settings, Workspace(tmp_path), say)
+    samples = NET.training.samples + EVALUATION_SHARE * settings.looks
+    expected = sum(samples * net_cost(config)[1] / 1e9 for config in arms.values()) / found.slots
+    assert found == Estimate(pytest.approx(expected), found.slots) and len(machine.measured) == 6 * TURNS

@@ -5,11 +5,8 @@ import shutil
 
 import pytest
 
-from ablations.request import Request
-from ablations.resolve import resolve_study
 from orchestration.cli import command as cli
 from orchestration.speeds import measure
-from reports.workspace import Workspace
 from tests.trial.helpers import starter_data
 
 
@@ -46,7 +43,7 @@ def test_what_it_says(plan):
         "to train: 4 of 4 trials of 5,120 samples, 20,480 in all",
         facts[1],
     ]
-    assert facts[1].startswith("time: less than a minute with") and "an estimate: the table that ships" in facts[1]
+    assert facts[1].startswith("time: less than a minute with") and facts[1].endswith("by speeds measured here")
     assert facts[2].startswith("judged on 1,") and facts[2].endswith(
         " games (test; the smoke budget takes whole games until there are 1,000 positions)"
     )
@@ -103,48 +100,35 @@ def test_what_a_card_needs_may_come_from_the_study(plan, capsys):
     assert "prelu_init needs parametric_relu" in capsys.readouterr().err
 
 
-def test_before_any_run_it_tells_time_and_smallest_effect_and_the_first_look(plan, monkeypatch):
-    """By the table that ships and this machine's speed, 250 samples a second and core here."""
+def test_before_any_run_it_shows_time_and_smallest_effect_and_the_first_look(plan, monkeypatch):
+    """At 250 samples a second and core."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
     out = " ".join(plan("last_move_input").split())
-    look, full = re.search(r"first look: 6 trials of 10,240 samples, 3 seeds, about ([\d.]+) min \(", out), None
-    full = re.search(r"time: about ([\d.]+) min \([\d.]+ to [\d.]+\) with 2 trials at a time, evaluation included", out)
+    look = re.search(r"first look: 6 trials of 10,240 samples, 3 seeds, about ([\d.]+) min;", out)
+    full = re.search(r"time: about ([\d.]+) min with 2 trials at a time, evaluation included; by speeds measured", out)
     assert look and full and 2 < float(look[1]) < 5 < 20 < float(full[1]) < 60
-    assert out.count("smallest effect that") == 2 and out.count("from the table that ships") == 2
+    assert out.count("smallest effect that") == 2 and out.count("from the noise that ships") == 2
     assert "first look" not in plan("last_move_input", "--first-look", "no")
     assert "first look" not in plan("last_move_input", "--no-first-look")
     for setting in (("--seeds", "4"), ("--samples", "50k"), ("--budget", "smoke"), ("--design", "factorial")):
         assert "first look" not in plan("last_move_input", *setting)
 
 
-def test_what_was_measured_here_takes_the_place_of_the_table(plan, tmp_path):
+def test_speeds_are_measured_once_a_day(plan, tmp_path, monkeypatch):
     plan("parametric_relu", "--budget", "smoke")
-    names = {path.name for path in (tmp_path / "speeds").glob("*.json")}
-    assert len(names) == 1, "one file a machine and day"
-    workspace = Workspace(tmp_path)
-    design = resolve_study(Request("parametric_relu", budget="smoke"))
-    arms = {arm.id: arm.config for arm in design.arms}
-    measure.speeds_of(workspace, arms, "cpu", print)
-    out = " ".join(plan("parametric_relu", "--budget", "smoke").split())
-    assert "evaluation included; by speeds measured here" in out
+    assert len(list((tmp_path / "speeds").glob("*.json"))) == 1, "one file per machine and day"
+    monkeypatch.setattr(measure, "one_speed", None)
+    plan("parametric_relu", "--budget", "smoke", "--seeds", "3")
 
 
-def test_in_another_precision(plan, monkeypatch):
-    """Time by how much faster a core trains in it; noise of fp32 only as a rough estimate that says so."""
-    monkeypatch.setattr("orchestration.speeds.estimate.gain", lambda workspace, device, say: 2.0)
-    monkeypatch.setattr("orchestration.study.plan_view.warning", lambda configs, device, workspace: "slow")
-    usual, asked = (
-        " ".join(plan("last_move_input", "--no-first-look", *more).split()) for more in ((), ("--precision", "bf16"))
-    )
-    minutes = [float(re.search(r"time: about ([\d.]+) min", out)[1]) for out in (usual, asked)]
-    assert minutes[0] / 2 < minutes[1] < minutes[0], "evaluation takes as long as before"
-    assert "in fp32, bf16 2.00 times as fast here" in asked and "bf16" not in usual
-    assert re.search(r"a rough estimate from the table that ships \([^)]*, not in bf16\)", asked)
-    assert "study last_move_input-gonn-b5-cpu-bf16-" in asked
+def test_the_smallest_effect_in_another_precision_is_a_rough_estimate(plan):
+    out = " ".join(plan("last_move_input", "--no-first-look", "--precision", "bf16").split())
+    assert re.search(r"a rough estimate from the noise that ships \([^)]*, not in bf16\)", out)
+    assert "study last_move_input-gonn-b5-cpu-bf16-" in out
 
 
 def test_compiled_nets_are_told_by_those_that_are_not(plan, monkeypatch):
-    monkeypatch.setattr("gonn_core.compiling.body._missing", lambda device: None)
+    monkeypatch.setattr("gonn_core.training.compiling._missing", lambda device: None)
     said = "; by nets that are not compiled"
     compiled, usual = (plan("parametric_relu", "--budget", "smoke", *more) for more in (("--compile", "body"), ()))
     assert said in " ".join(compiled.split()) and said not in " ".join(usual.split())

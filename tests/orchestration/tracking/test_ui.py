@@ -13,7 +13,7 @@ import pytest
 
 from gonn_core.errors import SettingError
 from orchestration.cli import command as cli
-from orchestration.reporting.ui import open_ui
+from orchestration.reporting.reports import open_ui
 from orchestration.search.folder import keep_search
 from orchestration.tracking import ui as mlflow_ui
 from orchestration.tracking import view as mlflow_view

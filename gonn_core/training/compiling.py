@@ -1,11 +1,10 @@
-"""`RunSettings.compile`: a net's body, forward and backward, as one function of PyTorch's compiler.
+"""`RunSettings.compile`: a net's body, forward and backward, compiled by PyTorch.
 
-The method stays: a compiled step does the same sums in another order, so its bits are its own, as those of another
-number of threads are. Evaluation, policies, losses and the optimiser are not compiled. Parameters, their names and
-all files of a trial are the same either way.
+A compiled step sums in another order, so its bits differ, as with another number of threads. Evaluation, policies,
+losses and the optimiser are not compiled. Parameters, their names and all files of a trial are the same either way.
 
-What is compiled is kept under the user's cache folder, so that the next trial of the same net starts in seconds.
-torch is imported where it is needed: job files are read without it.
+Compiled code is cached in the user's cache folder, so that the next trial of the same net starts in seconds. torch is
+imported inside functions: job files are read without it.
 """
 
 import hashlib
@@ -18,24 +17,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import SettingError
 from gonn_core.files.locks import locked
 
 Compile = Literal["none", "body", "graphs"]
-"""none: step by step, as written. body: the net's body compiled. graphs: its kernels recorded as CUDA graphs besides,
-so that a step is launched at once."""
+"""none: nothing is compiled. body: the net's body. graphs: its kernels are also recorded as CUDA graphs, so that a step
+is one launch."""
 
 MOST_VERSIONS = 256
-"""Of one function that are compiled in a process, one for each net; where torch would quietly go on uncompiled, it
-raises."""
+"""Of a function that are compiled in a process, one for each net; beyond that torch raises instead of running
+uncompiled."""
 
 
 def check_compile(kind: Compile, device: str, setting: str = "compile") -> None:
-    """That a body can be compiled for `device`, `cpu` or `cuda`, here and now. Raises SettingError with what is
-    missing."""
+    """Check that a body can be compiled for `device`, `cpu` or `cuda`, on this machine. Raises SettingError with what
+    is missing."""
     if kind == "none":
         return
     if kind == "graphs" and device != "cuda":
@@ -45,7 +44,7 @@ def check_compile(kind: Compile, device: str, setting: str = "compile") -> None:
 
 
 def _missing(device: str) -> str | None:
-    """What torch's compiler needs on a device and does not find; None where nothing is missing."""
+    """What torch's compiler needs on a device and does not find; None for nothing."""
     if device == "cuda":
         return None if find_spec("triton") else "Triton (the package triton, which comes with PyTorch for CUDA)"
     if shutil.which(_cpp_compiler()) is None:
@@ -61,31 +60,31 @@ def _cpp_compiler() -> str:
 
 
 def describe_compiler(device: str) -> str:
-    """What compiles on a device that `check_compile` has passed: name and version in one line."""
+    """Name and version of the compiler for a device that `check_compile` has passed, in one line."""
     if device == "cuda":
         from importlib.metadata import version
 
         return f"triton {version('triton')}"
-    told = subprocess.run([_cpp_compiler(), "--version"], capture_output=True, text=True, check=False).stdout
-    return told.partition("\n")[0].strip() or _cpp_compiler()
+    version_text = subprocess.run([_cpp_compiler(), "--version"], capture_output=True, text=True, check=False).stdout
+    return version_text.partition("\n")[0].strip() or _cpp_compiler()
 
 
 def compiled_folder(device: str) -> Path:
-    """Where what was compiled is kept: `$GONN_CACHE/compiled-<hash>`, by default under the user's cache folder; one
-    folder for each version of torch and Python, compiler and processor, for torch looks at some of them only."""
+    """Folder of compiled code: `$GONN_CACHE/compiled-<hash>`, by default in the user's cache folder. One folder for
+    each version of torch and Python, compiler and processor, because torch's cache key has only some of them."""
     import torch
 
     from gonn_core.go.jit import cache_root
     from gonn_core.training.environment import describe_processor
 
-    own = (torch.__version__, platform.python_version(), describe_compiler(device), describe_processor())
-    return cache_root() / f"compiled-{hashlib.sha256(repr(own).encode()).hexdigest()[:16]}"
+    versions = (torch.__version__, platform.python_version(), describe_compiler(device), describe_processor())
+    return cache_root() / f"compiled-{hashlib.sha256(repr(versions).encode()).hexdigest()[:16]}"
 
 
 @contextmanager
 def compiling_alone(config: TrialConfig, device: str) -> Iterator[None]:
-    """While this is entered, no other process compiles the same net for steps of the same kind: trials that start
-    together wait for the first, and find what it made. Raises UserError."""
+    """Hold a lock on compiling this net for steps of this kind: trials that start together wait for the first, and
+    reuse its cache. Raises UserError."""
     step = {"batch_size": True, "batch_splits": True, "precision": True}
     net = config.model_dump_json(include={"net": True, "features": True, "training": step})
     name = hashlib.sha256(net.encode()).hexdigest()[:16]
@@ -93,14 +92,14 @@ def compiling_alone(config: TrialConfig, device: str) -> Iterator[None]:
         yield
 
 
-def told_device(device: str, kind: str) -> str:
-    """A device as it is told to people, with what is compiled on it."""
+def device_label(device: str, kind: str) -> str:
+    """A device for people, with what is compiled on it."""
     words = {"none": "", "body": ", body compiled", "graphs": ", body compiled, CUDA graphs"}
     return device + words.get(kind, f", compile={kind}")
 
 
 def forget_compiled() -> None:
-    """Forget what this process compiled for other nets; what is on disk stays."""
+    """Drop what this process compiled for other nets from memory."""
     import torch
 
     torch.compiler.reset()
@@ -135,3 +134,27 @@ def compiled_body(body: Callable[..., Any], kind: Compile, device: str) -> Calla
         return launched(planes)
 
     return step
+
+
+class HostWork(NamedTuple):
+    """Something that the host decides within a step, so that a CUDA graph cannot hold it."""
+
+    setting: str
+    is_on: Callable[[TrialConfig], bool]
+    why: str
+
+
+HOST_WORK = (
+    HostWork("net.trunk.chain_pooling", lambda c: c.net.trunk.chain_pooling > 0, "rounds until chains are found"),
+    HostWork("net.conv.dropout", lambda c: c.net.conv.dropout > 0, "masks by the number of passes so far"),
+    HostWork("training.batch_splits", lambda c: c.training.batch_splits > 1, "gradients of several parts added up"),
+)
+"""All there is: `tests/training/test_compiled.py` searches for operations that ask the host."""
+
+
+def check_graphs(config: TrialConfig) -> None:
+    """Raise SettingError for a configuration that needs the host within a step."""
+    for work in HOST_WORK:
+        if work.is_on(config):
+            problem = f"{work.setting} needs the host within a step ({work.why})"
+            raise SettingError("compile", "graphs", problem, ("none", "body"))

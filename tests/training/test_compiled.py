@@ -10,12 +10,11 @@ import torch
 
 from ablations.arms import budget_config
 from ablations.registry import load_registry
-from gonn_core.compiling.body import forget_compiled
-from gonn_core.compiling.graphs import HOST_WORK
 from gonn_core.config import TrialConfig, with_values
 from gonn_core.features.sets import plane_names
 from gonn_core.go.jit import cache_root, kernel_cache_folder
 from gonn_core.nets import trial_net
+from gonn_core.training.compiling import HOST_WORK, forget_compiled
 from gonn_core.training.environment import reset_torch
 from gonn_core.training.loop import Trainer
 from gonn_core.training.speed import random_batches

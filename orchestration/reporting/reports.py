@@ -1,4 +1,4 @@
-"""`gonn report`: reports of studies, a summary of several, and the report over everything."""
+"""Reports written, shown and recorded: `gonn report`, `gonn sync`, `gonn ui`."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,15 @@ from ablations.search import Search
 from ablations.study import Study
 from gonn_core.errors import Damaged, printable
 from gonn_core.files.told import tell
-from orchestration.console import moving, output
+from orchestration.console import moving, notes, output
+from orchestration.experiment.folder import latest_of
 from orchestration.search.folder import all_searches, tried_rates
 from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
+from orchestration.tracking import ui as mlflow_ui
+from orchestration.tracking.records import study_info
+from orchestration.tracking.search_records import search_info
 from reports.study.render import HTML
 from reports.workspace import Workspace
 
@@ -20,18 +24,17 @@ INDEX = "index.html"
 
 
 def write_reports(studies: tuple[str, ...]) -> None:
-    """Reports of the studies named, or of all, anew from the trial directories; of several also a summary, in
-    out/summary.
+    """`gonn report`: write the reports of the named studies, or of all, from the trial directories; for several also a
+    summary, in out/summary.
 
-    Of all also the report over everything, in out/report; of all, a study's report is not made again where nothing has
-    changed since.
+    For all also the report over everything, in out/report; then a study's report is skipped when nothing has changed.
     """
     workspace = Workspace.here()
     chosen = [find_study(workspace, study) for study in studies] if studies else all_studies(workspace)
     if not chosen:
         output().print(f"no studies in {workspace.studies}; make ablation NAME=… runs one")
     unchanged = None if studies else all_reports(workspace)
-    searches = [] if studies else all_searches(workspace)  # what is damaged of them is told, also where nothing changed
+    searches = [] if studies else all_searches(workspace)  # damaged ones are reported, also when nothing has changed
     with moving("looking for what has changed"):
         nothing_changed = chosen and unchanged is not None and unchanged.holds()
     if nothing_changed:
@@ -51,8 +54,8 @@ def write_reports(studies: tuple[str, ...]) -> None:
         written.append(reported)
     if not written:
         return
-    # A first look stands in no table beside others; alone it is all there is.
-    written = [each for each in written if not each.files.report.study.first_look] or written
+    # First looks are excluded from tables of several studies, unless there is nothing else.
+    written = [reported for reported in written if not reported.files.report.study.first_look] or written
     registry = reporter.registry
     if not studies:
         from reports.book.book import worth_showing, write_book  # with pandas
@@ -90,7 +93,7 @@ def write_reports(studies: tuple[str, ...]) -> None:
 
 
 def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
-    """What each study found in a sentence per effect, where nothing has changed since all reports were made."""
+    """Print a sentence per effect of each study: nothing has changed since all reports were written."""
     console = output()
     for study in studies:
         for sentence in sentences(workspace, study.id):
@@ -101,7 +104,7 @@ def _show_findings(workspace: Workspace, studies: Sequence[Study]) -> None:
 
 
 def _search_reports(workspace: Workspace, searches: Sequence[Search]) -> list:
-    """Reports of searches as they stand."""
+    """Reports of searches, finished or not."""
     from reports.search.report import search_report
 
     reports = []
@@ -111,3 +114,56 @@ def _search_reports(workspace: Workspace, searches: Sequence[Search]) -> list:
         except Damaged as damage:
             tell(damage, f"search {search.id} is left out")
     return reports
+
+
+def sync() -> int:
+    """`gonn sync`: write MLflow's records of all studies and searches again, from the trial directories."""
+    from orchestration.search.command import search_records
+    from orchestration.tracking.tracker import Tracker, redacted
+
+    workspace = Workspace.here()
+    studies = all_studies(workspace)
+    tracker = Tracker(workspace.root, workspace.runs, notes().print)
+    reporter = Reporter(workspace)
+    reports = []
+    for study in studies:
+        reported = reporter.report(study, "sync", look=False)
+        due = [trial.ref for trial in reported.files.report.results.trials]
+        reports.append((study_info(study, due), reported.tracked))
+    searches = search_records(workspace)
+    if not tracker.sync([*reports, *searches]):
+        return 1
+    and_searches = f" and {len(searches)} searches" if searches else ""
+    output().print(f"{len(studies)} studies{and_searches} written to {redacted(tracker.uri)}")
+    return 0
+
+
+def open_ui(port: int, study: str | None) -> int:
+    """`gonn ui`: serve the MLflow UI until interrupted, opened at a study or search (default: the latest). Records that
+    are missing, or of an older version, are written first."""
+    workspace = Workspace.here()
+    experiments: list[Study | Search] = [*all_studies(workspace), *all_searches(workspace)]
+    experiments.sort(key=lambda experiment: experiment.created)
+    chosen = experiments[-1] if experiments else None
+    if study:
+        none_yet = "none yet: make ablation NAME=… makes one"
+        chosen = latest_of(experiments, study, "STUDY", "no such study or search", none_yet)
+    return mlflow_ui.serve(workspace.root, port, lambda: _recorded(workspace, experiments, chosen), output().print)
+
+
+def _recorded(workspace: Workspace, experiments: list[Study | Search], chosen: Study | Search | None) -> str | None:
+    """MLflow's id of the chosen study or search, after writing missing records; None when there is none to open."""
+    from orchestration.tracking.tracker import Tracker
+
+    tracker = Tracker(workspace.root, workspace.runs, notes().print)
+    infos = [
+        study_info(experiment) if isinstance(experiment, Study) else search_info(experiment, ())
+        for experiment in experiments
+    ]
+    found = tracker.experiments(infos)
+    if found is not None and None in found:
+        missing = found.count(None)
+        notes().print(f"MLflow's records of {missing} of {len(found)} studies and searches are made first")
+        if sync() == 0:
+            found = tracker.experiments(infos)
+    return found[experiments.index(chosen)] if found and chosen is not None else None

@@ -6,18 +6,19 @@ import pytest
 import torch
 from filelock import FileLock, Timeout
 
-from gonn_core.compiling import body
-from gonn_core.compiling.body import (
+from gonn_core.config import TrialConfig, with_values
+from gonn_core.errors import SettingError
+from gonn_core.training import compiling as body
+from gonn_core.training.compiling import (
+    HOST_WORK,
     check_compile,
+    check_graphs,
     compiled_body,
     compiled_folder,
     compiling_alone,
     describe_compiler,
-    told_device,
+    device_label,
 )
-from gonn_core.compiling.graphs import HOST_WORK, check_graphs
-from gonn_core.config import TrialConfig, with_values
-from gonn_core.errors import SettingError
 from gonn_core.trial.job import RunSettings, resumed_settings
 
 
@@ -95,7 +96,7 @@ def _is_held(path: Path) -> bool:
 
 
 def test_device_in_words():
-    told = [told_device("cpu", kind) for kind in ("none", "body", "graphs", "later")]
+    told = [device_label("cpu", kind) for kind in ("none", "body", "graphs", "later")]
     assert told == ["cpu", "cpu, body compiled", "cpu, body compiled, CUDA graphs", "cpu, compile=later"]
 
 
