@@ -19,9 +19,19 @@ from gonn_core.trial.directory import TrialDirectory
 from orchestration.console import notes, output
 from orchestration.play.playing import Player, play_between
 from orchestration.play.rungs import LadderNet, base_trial, ladder_nets, named_specs, snapshot_specs
-from reports.book.ladder_page import write_ladders
-from reports.play.ladder import FILE, Ladder, LadderFile, Link, Rung, Settings, ladder_id, read_ladder
-from reports.play.ladder_table import ladder_table, ladder_text
+from reports.book.elo import write_ladders
+from reports.play.ladder import (
+    FILE,
+    Ladder,
+    LadderFile,
+    Link,
+    Rung,
+    Settings,
+    ladder_id,
+    ladder_table,
+    ladder_text,
+    read_ladder,
+)
 from reports.play.players import engine_text
 from reports.tables.formats import count
 from reports.tables.terminal import print_table

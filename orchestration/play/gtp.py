@@ -11,9 +11,8 @@ from gonn_core.errors import SettingError, UserError, printable
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import parse_engine
 from gonn_core.play.gtp.commands import command_table
-from gonn_core.play.gtp.guard import Guard
-from gonn_core.play.gtp.server import serve
-from gonn_core.play.gtp.session import GtpSession
+from gonn_core.play.gtp.protocol import serve
+from gonn_core.play.gtp.session import GtpSession, Guard
 from gonn_core.play.match.players import NetSpec, parse_choice
 from gonn_core.play.net_player import NetPlayer
 from gonn_core.trial.weights import load_net, trained_samples

@@ -13,9 +13,8 @@ from reports.book.cost.section import cost_section
 from reports.book.documents.comparison import comparison_section
 from reports.book.documents.sections import document_sections
 from reports.book.documents.stats import stats_section
-from reports.book.elo import elo_section
+from reports.book.elo import elo_section, play_section
 from reports.book.inspection import inspection_section
-from reports.book.play import play_section
 from reports.book.rates import rates_section
 from reports.book.section import Section
 from reports.figures.picture import Picture

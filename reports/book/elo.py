@@ -1,23 +1,32 @@
-"""Accuracy, loss and playing strength: the published correspondence, the ladders rated here, and where other nets would
-stand in them."""
+"""The sections on games: accuracy, loss and playing strength (the published correspondence, the ladders rated here, and
+other nets' strength read from them), and games with engines. `write_ladders` writes the first as a page of its own."""
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from ablations.published_results import EloPoint
 from ablations.registry import Registry
+from ablations.study import Study
+from gonn_core.errors import markdown_escape
+from gonn_core.play.match.record import player_id
 from reports.book.documents.ours import comparable
 from reports.book.elo_picture import elo_picture
 from reports.book.section import Section
 from reports.figures.picture import Picture
+from reports.files import write_files
+from reports.play.all_games import Played, trial_names
 from reports.play.correspondence import CurvePoint, RatedPoint, elo_of_nats, uncertainty
-from reports.play.ladder import Ladder
-from reports.play.ladder_table import ladder_table, ladder_text
+from reports.play.ladder import Ladder, ladder_table, ladder_text
+from reports.play.match_table import match_table
+from reports.play.players import player_names
 from reports.results.nets import MeasuredNet, level, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.markdown import markdown_table
+from reports.tables.serial import csv_text
 
 _PUBLISHED = (
     Column("top1", "test top-1, GoGoD"),
@@ -35,6 +44,8 @@ TO_RATE = (
     "make elo BASE=gonn-b5 DATA=kgs plays them,"
     " once such a net is trained. Then they stand here beside the published line."
 )
+TO_PLAY = "No net has played an engine yet: make match A=TRIAL B=gnugo GAMES=100 lets one."
+PAGE = "elo.md"
 
 
 def elo_section(registry: Registry, nets: Sequence[MeasuredNet], ladders: Sequence[Ladder] = ()) -> Section:
@@ -151,3 +162,39 @@ def _read(
         "interval of the loss."
     )
     return Table(name, title, _READ, tuple(rows), (note,))
+
+
+def write_ladders(ladders: Sequence[Ladder], registry: Registry, folder: Path) -> Path:
+    """Write elo.md, elo.png and a CSV file per table into `folder`; elo.md's path. Raises InputError when the disk does
+    not take it."""
+    write_files(folder, ladder_files(ladders, registry))
+    return folder / PAGE
+
+
+def ladder_files(ladders: Sequence[Ladder], registry: Registry) -> dict[str, bytes]:
+    """File -> content; the same ladders give the same bytes."""
+    section = elo_section(registry, [], ladders)
+    (picture,) = section.pictures
+    parts = [f"# {section.title}", *map(markdown_escape, section.sentences), f"![{picture.title}]({picture.name}.png)"]
+    for table in section.all_tables:
+        parts += [f"## {markdown_escape(table.title)}", markdown_table(table), *map(markdown_escape, table.notes)]
+    tables = {f"{table.name}.csv": csv_text(table).encode() for table in section.all_tables}
+    return {
+        PAGE: ("\n\n".join(parts) + "\n").encode(),
+        f"{picture.name}.png": picture.files()[f"{picture.name}.png"],
+        **tables,
+    }
+
+
+def play_section(played: Played, studies: Sequence[Study]) -> Section:
+    """Every match with an engine; matches between nets are in the studies' reports and in the ladders."""
+    matches = played.with_engines
+    if not matches:
+        return Section("Games with engines", (TO_PLAY,))
+    identities = {player_id(identity): identity for match in matches for identity in match.players.values()}
+    names = player_names(identities, trial_names(studies))
+    return Section(
+        "Games with engines",
+        ("Whole games through the Go Text Protocol, colours alternating.",),
+        tables=(match_table(sorted(matches, key=lambda match: match.id), names),),
+    )

@@ -4,7 +4,7 @@ them."""
 import pytest
 
 from gonn_core.play.match.record import player_id
-from reports.book.ladder_page import ladder_files
+from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
 from tests.paths import ROOT
 from tests.reports.made_studies import registry

@@ -1,18 +1,36 @@
-"""The standard commands of the Go Text Protocol 2 on a `GtpSession`, and the table of all commands of the engine."""
+"""The engine's commands on a `GtpSession`: the standard ones of the Go Text Protocol 2, those of the bridge to the KGS
+server, and the table of all."""
 
+from collections.abc import Sequence
 from time import process_time
 
-from gonn_core.go.points import BLACK, COLUMNS, PASS, SIZE, WHITE, point_name
-from gonn_core.play.gtp.analysis import analysis_commands
-from gonn_core.play.gtp.analyze import analyze_commands
+from gonn_core.go.points import BLACK, COLUMNS, PASS, SIZE, WHITE, point, point_name
+from gonn_core.play.gtp.analysis import analysis_commands, gogui_commands
 from gonn_core.play.gtp.files import file_commands
-from gonn_core.play.gtp.handicap import handicap_commands
-from gonn_core.play.gtp.kgs import kgs_commands
-from gonn_core.play.gtp.parsing import GtpError, colour, number, vertex, whole
-from gonn_core.play.gtp.server import Quit, Verb
+from gonn_core.play.gtp.protocol import GtpError, Quit, Verb, colour, number, vertex, whole
 from gonn_core.play.gtp.session import GtpSession, move_name
 
 STATUSES = ("alive", "seki", "dead")
+
+# Places of a fixed handicap (Go Text Protocol 2, section 4.1).
+_CORNERS = ("D4", "Q16", "D16", "Q4")
+_SIDES = ("D10", "Q10", "K4", "K16")
+_PLACES = {
+    2: _CORNERS[:2],
+    3: _CORNERS[:3],
+    4: _CORNERS,
+    5: (*_CORNERS, "K10"),
+    6: (*_CORNERS, *_SIDES[:2]),
+    7: (*_CORNERS, *_SIDES[:2], "K10"),
+    8: (*_CORNERS, *_SIDES),
+    9: (*_CORNERS, *_SIDES, "K10"),
+}
+_MOST_STONES = 360
+"""Stones that a controller may set freely: one point must stay empty."""
+_CLOCKS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
+"""Systems of time and how many numbers each has."""
+_RULES = ("chinese", "aga", "new_zealand")
+"""Sets of rules of the server that count area, as this engine does."""
 
 
 def command_table(session: GtpSession, name: str, version: str) -> dict[str, Verb]:
@@ -20,13 +38,13 @@ def command_table(session: GtpSession, name: str, version: str) -> dict[str, Ver
     table = {
         **_administrative_commands(name, version),
         **_board_commands(session),
-        **handicap_commands(session),
+        **_handicap_commands(session),
         **_play_commands(session),
         **_end_commands(session),
         **_time_commands(),
-        **kgs_commands(session),
+        **_kgs_commands(session),
         **analysis_commands(session),
-        **analyze_commands(session),
+        **gogui_commands(session),
         **file_commands(session, name),
     }
     table["list_commands"] = Verb("", lambda: "\n".join(table))
@@ -69,6 +87,50 @@ def _board_commands(session: GtpSession) -> dict[str, Verb]:
         "komi": Verb("POINTS", komi),
         "get_komi": Verb("", lambda: f"{session.game.komi:g}"),
         "showboard": Verb("", lambda: drawing(session)),
+    }
+
+
+def _fixed_points(stones: int) -> list[int]:
+    """Points of a fixed handicap, in the protocol's order. Raises GtpError beyond 2..9 stones."""
+    if stones not in _PLACES:
+        raise GtpError("invalid number of stones")
+    return [point(name) for name in _PLACES[stones]]
+
+
+def _handicap_commands(session: GtpSession) -> dict[str, Verb]:
+    """The commands `fixed_handicap`, `place_free_handicap` and `set_free_handicap`."""
+
+    def place(points: Sequence[int]) -> str:
+        session.set_up({p: BLACK for p in points})
+        return " ".join(point_name(p) for p in points)
+
+    def fixed_handicap(stones: str) -> str:
+        points = _fixed_points(whole(stones))
+        session.require_empty()
+        return place(points)
+
+    def place_free_handicap(stones: str) -> str:
+        asked = whole(stones)
+        if asked < 2:
+            raise GtpError("invalid number of stones")
+        session.require_empty()
+        return place(_fixed_points(min(asked, 9)))  # the protocol allows an engine to place fewer than asked for
+
+    def set_free_handicap(*vertices: str) -> str:
+        session.require_empty()
+        try:
+            points = [vertex(word) for word in vertices]
+        except GtpError:
+            raise GtpError("bad vertex list") from None
+        if not 2 <= len(points) <= _MOST_STONES or len(set(points)) < len(points) or PASS in points:
+            raise GtpError("bad vertex list")
+        place(points)
+        return ""
+
+    return {
+        "fixed_handicap": Verb("STONES", fixed_handicap),
+        "place_free_handicap": Verb("STONES", place_free_handicap),
+        "set_free_handicap": Verb("VERTEX…", set_free_handicap),
     }
 
 
@@ -130,6 +192,32 @@ def _time_commands() -> dict[str, Verb]:
         "time_settings": Verb("MAIN BYO_YOMI STONES", time_settings),
         "time_left": Verb("COLOR SECONDS STONES", time_left),
         "cputime": Verb("", lambda: f"{process_time():.3f}"),
+    }
+
+
+def _kgs_commands(session: GtpSession) -> dict[str, Verb]:
+    """The commands `kgs-rules`, `kgs-time_settings`, `kgs-genmove_cleanup` and `kgs-game_over`."""
+
+    def rules(name: str) -> str:
+        if name.lower() not in _RULES:
+            raise GtpError(f"rules that are not counted here; valid: {', '.join(_RULES)}")
+        return ""
+
+    def time_settings(system: str, *numbers: str) -> str:
+        if len(numbers) != _CLOCKS.get(system.lower()):
+            raise GtpError("syntax error")
+        for value in numbers:
+            number(value)
+        return ""
+
+    def genmove_cleanup(color: str) -> str:
+        return move_name(session.move(colour(color), cleanup=True))
+
+    return {
+        "kgs-rules": Verb("RULES", rules),
+        "kgs-time_settings": Verb("SYSTEM [NUMBER] [NUMBER] [NUMBER]", time_settings),
+        "kgs-genmove_cleanup": Verb("COLOR", genmove_cleanup),
+        "kgs-game_over": Verb("", str),
     }
 
 

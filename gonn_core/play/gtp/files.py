@@ -6,8 +6,7 @@ from gonn_core.errors import UserError
 from gonn_core.files.whole import write_bytes
 from gonn_core.go.points import BLACK, EMPTY, POINTS, WHITE
 from gonn_core.play.game import Game, IllegalMove
-from gonn_core.play.gtp.parsing import GtpError, whole
-from gonn_core.play.gtp.server import Verb
+from gonn_core.play.gtp.protocol import GtpError, Verb, whole
 from gonn_core.play.gtp.session import GtpSession
 from gonn_core.play.rules import KOMI
 from gonn_core.play.sgf import game_sgf

@@ -8,7 +8,7 @@ import numpy as np
 from gonn_core.go.points import PASS, POINTS, point
 from gonn_core.play.choice import Choice
 from gonn_core.play.gtp.commands import command_table
-from gonn_core.play.gtp.server import serve
+from gonn_core.play.gtp.protocol import serve
 from gonn_core.play.gtp.session import GtpSession
 
 

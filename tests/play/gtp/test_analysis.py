@@ -10,8 +10,7 @@ import pytest
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point
 from gonn_core.play.gtp.analysis import kata_info, leela_info, parse_asked, sabaki_info, variations
 from gonn_core.play.gtp.commands import command_table
-from gonn_core.play.gtp.parsing import GtpError
-from gonn_core.play.gtp.server import serve
+from gonn_core.play.gtp.protocol import GtpError, serve
 from tests.play.gtp.board import FixedPlayer, probabilities, send, session
 
 PREFIXES = ["", "lz-", "kata-"]

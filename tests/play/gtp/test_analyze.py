@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from gonn_core.go.points import BLACK, POINTS, WHITE, point
-from gonn_core.play.gtp.analyze import GOGUI, alive_board, heat_map
+from gonn_core.play.gtp.analysis import GOGUI, alive_board, heat_map
 from gonn_core.play.gtp.commands import command_table
 from tests.boards import bitboards, parse_board
 from tests.play.gtp.board import probabilities, send, session

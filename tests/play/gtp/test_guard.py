@@ -9,7 +9,7 @@ import pytest
 
 from gonn_core.play.engines.client import EngineError
 from gonn_core.play.engines.commands import Engine
-from gonn_core.play.gtp.guard import Guard
+from gonn_core.play.gtp.session import Guard
 from tests.play.gtp.board import FixedPlayer, send, session
 from tests.waiting import PATIENCE
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point, point_name
-from gonn_core.play.gtp import parsing as gtp_parsing
-from gonn_core.play.gtp.parsing import (
+from gonn_core.play.gtp import protocol as gtp_parsing
+from gonn_core.play.gtp.protocol import (
     LONGEST_LINE,
     GtpCommand,
     GtpError,

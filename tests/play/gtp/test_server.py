@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from gonn_core.go.points import BLACK, WHITE, point_name
 from gonn_core.play.game import Game
 from gonn_core.play.gtp.commands import command_table
-from gonn_core.play.gtp.parsing import read_commands, vertex
-from gonn_core.play.gtp.server import Held, Verb, serve
+from gonn_core.play.gtp.protocol import Held, Verb, read_commands, serve, vertex
 from tests.play.gtp.board import FixedPlayer, send, session
 
 

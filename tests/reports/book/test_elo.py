@@ -9,11 +9,9 @@ import pytest
 from gonn_core.errors import InputError, SettingError
 from gonn_core.files.json_files import read_json
 from gonn_core.play.choice import Choice
-from reports.book.elo import TO_RATE, elo_section
-from reports.book.ladder_page import write_ladders
+from reports.book.elo import TO_RATE, elo_section, write_ladders
 from reports.play.correspondence import RatedPoint, elo_of_nats, uncertainty
-from reports.play.ladder import load_ladders, read_ladder
-from reports.play.ladder_table import ladder_table, ladder_text
+from reports.play.ladder import ladder_table, ladder_text, load_ladders, read_ladder
 from reports.play.players import ORDINARY_PASSING, engine_text, player_names
 from reports.play.rating import rate
 from reports.results.decisions import load_results

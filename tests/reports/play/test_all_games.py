@@ -3,7 +3,7 @@
 import pytest
 
 from reports.book.book import book_sections, manifest
-from reports.book.play import TO_PLAY
+from reports.book.elo import TO_PLAY
 from reports.play.all_games import against_engine, load_played, trial_names
 from reports.results.decisions import load_results
 from reports.study.render import write_report
