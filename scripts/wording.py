@@ -1,7 +1,8 @@
 """Checks the word list of CONTRIBUTING.md: `python -m scripts.wording [PATH…]`, part of `make lint`.
 
 Words in `code` in the first column are checked, in pages and in docstrings, strings and comments of Python files; code
-in backticks is skipped. Without paths it checks DONE, the files and folders that have been rewritten: add yours.
+in backticks is skipped. Without paths it checks DONE, the files and folders that have been rewritten, and that no
+package exceeds its count in MOST.
 """
 
 import re
@@ -14,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DONE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "scripts/wording.py")
 PENDING = ("docs/ARCHITECTURE.md",)
 """Not rewritten yet, though their folder is in DONE."""
+MOST = {"ablations": 57, "gonn_core": 157, "orchestration": 131, "reports": 115}
+"""Package -> avoided words that it may still have: lower the number as you reword."""
 LIST = re.compile(r"(?ms)^## Words$.*")
 TEXT = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
@@ -49,14 +52,22 @@ def findings(path: Path, words: dict[str, str]) -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)}:{number}: {match[1]!r}: write {words[match[1].lower()]}"
 
 
+def lines_of(place: str, words: dict[str, str]) -> list[str]:
+    """What should be reworded in a file or folder."""
+    path = (ROOT / place).resolve()
+    files = sorted(file for file in path.rglob("*") if file.suffix in (".md", ".py")) if path.is_dir() else [path]
+    return [line for file in files for line in findings(file, words)]
+
+
 def main(paths: list[str]) -> int:
-    """Print what should be reworded; 1 if there is any."""
-    words, lines = word_list(), []
-    for place in paths or DONE:
-        path = (ROOT / place).resolve()
-        skipped = [] if paths else [ROOT / name for name in PENDING]
-        files = sorted(file for file in path.rglob("*") if file.suffix in (".md", ".py")) if path.is_dir() else [path]
-        lines += [line for file in files if file not in skipped for line in findings(file, words)]
+    """Print what should be reworded; 1 if there is more than there may be."""
+    words = word_list()
+    lines = [line for place in paths or DONE for line in lines_of(place, words)]
+    if not paths:
+        lines = [line for line in lines if line.partition(":")[0] not in PENDING]
+        for package, most in MOST.items():
+            if (count := len(lines_of(package, words))) > most:
+                lines.append(f"{package}: {count} avoided words, at most {most}: python -m scripts.wording {package}")
     print("\n".join([*lines, f"wording: {len(lines)} to reword"]) if lines else "wording: nothing found")
     return 1 if lines else 0
 
