@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DONE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "scripts/wording.py")
 PENDING = ("docs/ARCHITECTURE.md",)
 """Not rewritten yet, though their folder is in DONE."""
-MOST = {"ablations": 57, "gonn_core": 157, "orchestration": 131, "reports": 115}
+MOST = {"ablations": 55, "gonn_core": 154, "orchestration": 85, "reports": 115}
 """Package -> avoided words that it may still have: lower the number as you reword."""
 LIST = re.compile(r"(?ms)^## Words$.*")
 TEXT = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
