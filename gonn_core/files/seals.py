@@ -1,9 +1,13 @@
-"""Seals: digests that files carry of themselves, checked where they are read. Against damage, not against forgers:
-whoever writes a file can seal it.
+"""Checksums that files carry of themselves, checked when they are read. Against damage, not against forgers: anybody
+who writes a file can give it one.
 
-A JSON file ends with a member "seal", a digest of all bytes before it. In a file of JSON lines each line ends with one,
-over this line and all before it, or over the line alone where files grow line by line. Files of before have no seals
-and are read as they are.
+A file and its checksum get their name by one rename, so no kill, no second writer and no copy of a single file can part
+them. A JSON file ends with a member "seal", a SHA-256 of all bytes before it. In a file of JSON lines each line ends
+with one, of this line and the line's chain: the checksum of the line before, or the owner's id in a file that grows by
+single lines. The metadata of a safetensors file hold one of the whole file, taken with zeros in its place. Large arrays
+have theirs in the JSON file next to them (`digest_of`).
+
+A file without a checksum is read as it is: people may edit a JSON file and remove its seal.
 """
 
 import hashlib
@@ -11,90 +15,131 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from gonn_core.errors import Damaged
+from gonn_core.errors import Damaged, InputError
 
 KEY = "seal"
+EMPTY = "0" * 64
+"""What the metadata of a safetensors file hold under `KEY` until it has its checksum."""
 _MEMBER = b'\n "seal": "'
 _IN_LINE = b', "seal": "'
-_DIGITS = 32
-_LINE_DIGITS = 16
+_DIGITS, _LINE_DIGITS = 32, 16
+_LENGTH_BYTES = 8
+_LARGEST_HEADER = 100_000_000  # as safetensors has it
 
 
 def digest_of(data: bytes) -> str:
-    """64 hex digits of a whole file that is sealed by another one."""
+    """64 hex digits of a whole file, to be kept in another one."""
     return hashlib.sha256(data).hexdigest()
 
 
 def sealed_json(tree: Mapping, allow_nan: bool = True) -> bytes:
-    """A mapping as a JSON file with its seal. allow_nan: False to raise ValueError for numbers that JSON has not."""
+    """A mapping as a JSON file with its checksum. allow_nan: False to raise ValueError for numbers that JSON lacks."""
     if KEY in tree:
         raise ValueError("a tree that has a seal already")
     body = json.dumps(tree, indent=1, allow_nan=allow_nan).encode().removesuffix(b"}").removesuffix(b"\n")
     comma = b"," if tree else b""
-    return body + comma + _MEMBER + _digest(body) + b'"\n}\n'
+    return body + comma + _MEMBER + _digest(body, _DIGITS) + b'"\n}\n'
 
 
 def checked_json(path: Path | str, data: bytes):
-    """The tree in a JSON file, without its seal. Raises Damaged where the seal does not fit, ValueError and
+    """The tree in a JSON file, without its checksum. Raises Damaged where that does not fit, ValueError and
     RecursionError for what is no JSON."""
     if not data:
         raise Damaged(path, "damaged: it is empty")
     tree = json.loads(data)
     if isinstance(tree, dict) and KEY in tree:
         body, _, tail = data.rpartition(_MEMBER)
-        if tail != _digest(body.removesuffix(b",")) + b'"\n}\n':
+        if tail != _digest(body.removesuffix(b","), _DIGITS) + b'"\n}\n':
             raise Damaged(path, "damaged: its content is not what was written (its seal does not fit)")
         del tree[KEY]
     return tree
 
 
+def sealed_line(line: str, before: str) -> bytes:
+    """A line of JSON, a mapping with members, with the checksum of itself and of `before`: the owner's id in a file
+    that grows by single lines, so that a line fits nowhere else."""
+    body = line.encode().removesuffix(b"}")
+    return body + _IN_LINE + _digest(before.encode() + body, _LINE_DIGITS) + b'"}\n'
+
+
+def checked_line(line: bytes, before: str) -> bytes | None:
+    """Such a line without its checksum; None for one that is not what was written. A line without one stays."""
+    body, seal = _opened(line)
+    if seal is None:
+        return line
+    return body + b"}" if seal.encode() == _digest(before.encode() + body, _LINE_DIGITS) else None
+
+
 def sealed_lines(lines: Iterable[str]) -> Iterator[bytes]:
-    """Lines of JSON, each a mapping with members, as a file of them: each is sealed with all before it."""
-    before = ""
+    """Lines of JSON as a file of them: the checksum of each is of all lines before it too."""
+    before: str | None = ""
     for line in lines:
-        body = line.encode().removesuffix(b"}")
-        before = _line_digest(before, body)
-        yield body + _IN_LINE + before.encode() + b'"}\n'
+        sealed = sealed_line(line, before or "")
+        yield sealed
+        _, before = _opened(sealed.removesuffix(b"\n"))
 
 
 def checked_lines(path: Path | str, lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of such a file without their seals. Raises Damaged for the first that is not what was written."""
-    before, sealed = "", None
+    """The lines of such a file without their checksums. Raises Damaged for the first that is not what was written."""
+    before, is_first = None, True
     for number, line in enumerate(lines, 1):
-        body, found = _opened(line)
-        before = _line_digest(before, body)
-        if sealed is not None and sealed != (found is not None) or found not in (None, before):
+        checked, (_, seal) = checked_line(line, before or ""), _opened(line)
+        if checked is None or not is_first and (seal is None) != (before is None):
             raise Damaged(path, f"damaged: line {number} is not what was written (its seal does not fit)")
-        sealed = found is not None
-        yield body + b"}" if sealed else line
+        yield checked
+        before, is_first = seal, False
 
 
-def sealed_line(line: str, owner: str) -> bytes:
-    """A line of JSON that stands by itself, for a file that grows; `owner`: whose it is, so that it fits nowhere
-    else."""
-    body = line.encode().removesuffix(b"}")
-    return body + _IN_LINE + _line_digest(owner, body).encode() + b'"}\n'
+def sealed_tensors(data: bytes) -> bytes:
+    """The content of a safetensors file whose metadata hold `EMPTY` under `KEY`, with its checksum there."""
+    start = data.index(_member(EMPTY), _LENGTH_BYTES, _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little"))
+    place = start + len(_member(EMPTY)) - len(EMPTY) - 1
+    seal = hashlib.sha256(data).hexdigest().encode()
+    return b"".join((memoryview(data)[:place], seal, memoryview(data)[place + len(seal) :]))
 
 
-def checked_line(line: bytes, owner: str) -> bytes | None:
-    """Such a line without its seal; None for one that is not what was written. One of before has no seal."""
-    body, found = _opened(line)
-    if found is None:
-        return line
-    return body + b"}" if found == _line_digest(owner, body) else None
+def check_tensors(path: Path, advice: str) -> None:
+    """Raises Damaged, with `advice`, for a safetensors file that is not what was written. Bytes alone are read, without
+    torch or safetensors: what is no safetensors file at all passes, and its reader says so."""
+    try:
+        with open(path, "rb") as file:
+            length = file.read(_LENGTH_BYTES)
+            header = file.read(min(int.from_bytes(length, "little"), _LARGEST_HEADER))
+            if not length:
+                raise Damaged(path, f"damaged: it is empty; {advice}")
+            seal = _seal_of(header)
+            if seal is None:
+                return
+            digest = hashlib.sha256(length + header.replace(_member(seal), _member(EMPTY), 1))
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    except FileNotFoundError:
+        raise InputError(path, "no such file") from None
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None
+    if digest.hexdigest() != seal:
+        raise Damaged(path, f"damaged: its content is not what was written (its seal does not fit); {advice}")
+
+
+def _seal_of(header: bytes) -> str | None:
+    try:
+        seal = json.loads(header).get("__metadata__", {}).get(KEY)
+    except (ValueError, RecursionError, AttributeError):
+        return None
+    return seal if isinstance(seal, str) else None
+
+
+def _member(seal: str) -> bytes:
+    return json.dumps(KEY).encode() + b":" + json.dumps(seal).encode()
 
 
 def _opened(line: bytes) -> tuple[bytes, str | None]:
-    """A line without its seal and its last brace, and the seal; None where it has none."""
-    body, found, tail = line.rpartition(_IN_LINE)
-    if found:
+    """A line without its checksum and its last brace, and the checksum; None where it has none."""
+    body, separator, tail = line.rpartition(_IN_LINE)
+    if separator:
         return body, tail.removesuffix(b'"}').decode("ascii", "replace")
     return line.removesuffix(b"}"), None
 
 
-def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest()[:_DIGITS].encode()
-
-
-def _line_digest(before: str, body: bytes) -> str:
-    return hashlib.sha256(before.encode() + body).hexdigest()[:_LINE_DIGITS]
+def _digest(data: bytes, digits: int) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:digits].encode()

@@ -2,18 +2,15 @@
 the whole file).
 
 Not part of the store, whose digest is part of the identity of all that is trained on it: found in the archives when a
-filter first asks, and kept beside the store's arrays.
+filter first asks, and kept next to the store's arrays.
 """
 
-import hashlib
-import io
 import logging
-from pathlib import Path
 
 import numpy as np
 
-from gonn_core.errors import UserError
-from gonn_core.files.whole import write_bytes
+from gonn_core.errors import Damaged, UserError
+from gonn_core.files.json_files import read_json, write_json
 from gonn_core.go import layout
 from gonn_core.records.archives.members import read_members
 from gonn_core.records.archives.reading import ArchiveReading
@@ -30,32 +27,21 @@ def corrupt_games(store: Store) -> np.ndarray:
         raise UserError(
             f"store {store.digest}: which games call themselves corrupt stands in its archives; prepare the data again"
         )
-    path = store.folder / f"corrupt-{store.made_from.key}.npy"
-    if not path.is_file():
-        data = io.BytesIO()
-        np.save(data, _found(store))
-        write_bytes(path, data.getvalue() + _seal(data.getvalue()))
-    corrupt = _read(path)
-    if corrupt is None or corrupt.shape != store.games.shape or corrupt.dtype != np.bool_:
+    path = store.folder / f"corrupt-{store.made_from.key}.json"
+    try:
+        if path.is_file():
+            return _marks(store, read_json(path)["games"])
+    except (Damaged, LookupError, TypeError, ValueError):
         _LOG.info("%s: damaged; it is made again", path)
-        path.unlink()
-        return corrupt_games(store)
+    corrupt = _found(store)
+    write_json(path, {"games": np.flatnonzero(corrupt).tolist()})
     return corrupt
 
 
-def _read(path: Path) -> np.ndarray | None:
-    """The array in a file, None where it is damaged. Behind the array stands its seal; not in files of before."""
-    data = io.BytesIO(path.read_bytes())
-    try:
-        corrupt = np.load(data)
-    except (EOFError, ValueError):
-        return None
-    seal = data.read()
-    return corrupt if seal in (b"", _seal(data.getvalue().removesuffix(seal))) else None
-
-
-def _seal(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
+def _marks(store: Store, games: list[int]) -> np.ndarray:
+    corrupt = np.zeros(len(store.games), np.bool_)
+    corrupt[games] = True
+    return corrupt
 
 
 def _found(store: Store) -> np.ndarray:

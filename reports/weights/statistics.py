@@ -12,7 +12,7 @@ import numpy as np
 
 from gonn_core.config import TrialConfig
 from gonn_core.errors import Damaged, InputError
-from gonn_core.files.sealed_tensors import check_tensors
+from gonn_core.files.seals import check_tensors
 from gonn_core.files.told import tell
 from gonn_core.files.verified import verify_once
 from reports.cache import cached, code, digest, file_stamp

@@ -1,14 +1,11 @@
 """Files of a trial that are damaged: named in one line, made again, and the trial is what it was, bit for bit."""
 
-import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gonn_core.errors import Damaged
-from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.events import Mended, Point, Started
 from gonn_core.trial.run import run_trial
@@ -117,24 +114,3 @@ def test_every_bit_of_a_checkpoint_counts(tmp_path, paused, place):
     path.write_bytes(flipped(data, int(place * len(data))))
     with pytest.raises(Damaged, match="its seal does not fit"):
         unpack(path, paused.name)
-
-
-def test_files_of_before_carry_no_seals_and_are_read_as_before(tmp_path, trained):
-    """What a version without seals wrote, and went on with."""
-    folder = shutil.copytree(trained, tmp_path / "runs" / trained.name)
-    for path in (*folder.glob("*.json"), *folder.glob("eval/*.json"), *folder.glob("*.jsonl")):
-        text = re.sub(r',\s*"(seal|arrays)": "\w+"', "", path.read_text())
-        assert "seal" not in text
-        path.write_text(text)
-    for path in (*folder.glob("*.safetensors"), *folder.glob("snapshots/*")):
-        path.write_bytes(re.sub(rb'"seal":"\w{64}"', b'"leas":"' + b"0" * 64 + b'"', path.read_bytes(), count=1))
-    events = []
-    assert run_trial(short_job(tmp_path / "runs"), events.append)["state"] == "done" and events == []
-    (evaluation,) = load_evaluations(folder)
-    path = evaluation.path
-    arrays = dict(evaluation._arrays)
-    arrays["nats"] = arrays["nats"] + 1  # a file that is whole, and another one
-    np.savez(path, **arrays)
-    path, events = again(tmp_path / "changed", folder, "eval/*.npz", lambda data: data)
-    assert "nats of its positions" in events[0].message
-    assert_same_trial(trained, path.parent.parent)

@@ -13,7 +13,7 @@ from gonn_core import numerics
 from gonn_core.errors import InputError, SettingError
 from gonn_core.evaluation.stored import load_evaluations
 from gonn_core.files import whole as whole_files
-from gonn_core.files.sealed_tensors import EMPTY, sealed_tensors
+from gonn_core.files.seals import EMPTY, sealed_tensors
 from gonn_core.trial import session as session_module
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.job import EvaluationRequest

@@ -3,7 +3,7 @@
 import pytest
 
 from gonn_core.errors import Damaged
-from gonn_core.files.sealed_tensors import check_tensors
+from gonn_core.files.seals import check_tensors
 
 
 def test_an_emptied_file_is_damaged(tmp_path):
