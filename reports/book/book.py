@@ -5,35 +5,39 @@ Made from trial directories, study files and the declarations alone: the same tr
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ablations.registry import Registry
 from reports.book.claims import claims_section
-from reports.book.cost.section import cost_section
+from reports.book.cost import COST, cost_picture, gains
 from reports.book.documents.comparison import comparison_section
 from reports.book.documents.sections import document_sections
 from reports.book.documents.stats import stats_section
 from reports.book.elo import elo_section, play_section
 from reports.book.inspection import inspection_section
 from reports.book.rates import rates_section
-from reports.book.section import Section
-from reports.figures.picture import Picture
 from reports.files import write_files
 from reports.frames.build import csv_bytes, make_frame
 from reports.frames.rows import effect_rows, trial_rows
-from reports.html.book import book_page, drawn_inside
-from reports.pages import page_text
+from reports.html.curves import study_curves
+from reports.html.page import html_page
+from reports.page import Page, Section, escaped, markdown
 from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.play.ladder import Ladder
 from reports.results.nets import measured_nets
 from reports.results.page import judge_page
 from reports.scaling.page import samples_section
 from reports.search.report import SearchReport
+from reports.study.page import how_to_read, study_headline
 from reports.study.render import ReportFiles
 from reports.study.report import Report
 from reports.study.serial import trial_tree
-from reports.summary.box import page_warnings, summary_box
-from reports.summary.lines import summary_lines
+from reports.summary.box import page_summary
+from reports.summary.figure import forest
+from reports.summary.lines import SummaryLine, summary_forest, summary_lines, summary_table
+from reports.tables import formats
+from reports.tables.cells import Cell, Column, Table, make_row
 from reports.tables.latex import latex_table
 from reports.tables.serial import csv_text, json_bytes
 from reports.worth.curve import ControlCurve
@@ -59,29 +63,21 @@ def write_book(
     an earlier report that this one lacks are removed. Raises InputError when the disk does not take it.
     """
     shown, left_out = worth_showing([each.report for each in written])
-    ids = {report.study.id for report in shown}
-    curves = [_curves(each) for each in written if each.report.study.id in ids and each.figures]
-    sections = book_sections(shown, registry, curves, searches, played)
-    pictures, of_studies = drawn_inside(sections)
-    files = {picture.name: picture.files(cache) for picture in pictures}
     samples = samples_section(shown, controls)
-    elsewhere = {picture.name: picture.files(cache) for picture in samples.pictures}
+    page = book_page(shown, left_out, registry, searches, played, samples)
+    files = {picture.name: picture.files(cache) for picture in page.pictures}
     contents = {
-        HTML: book_page([*sections, samples], shown, left_out, registry, {**files, **elsewhere}),
-        "index.md": index(sections, shown, left_out, registry).encode(),
-        "manifest.json": json_bytes(manifest(sections, shown, searches, played.ladders)),
+        HTML: html_page(page, files),
+        "index.md": markdown(page).encode(),
+        "manifest.json": json_bytes(manifest(page, shown, searches, played.ladders)),
         **_whole_frames([each.report for each in written]),
     }
-    for table in (table for section in sections for table in section.all_tables):
+    for table in page.tables:
         contents[f"{table.name}.csv"] = csv_text(table).encode()
         contents[f"{table.name}.tex"] = latex_table(table).encode()
     for pictured in files.values():
         contents |= pictured
     names = set(contents)
-    for picture in of_studies:  # one at a time: a report over many studies has hundreds
-        drawn = picture.files(cache)
-        write_files(folder, drawn)
-        names |= set(drawn)
     write_files(folder, contents)
     for path in folder.iterdir():
         if path.suffix in (".csv", ".tex", ".png", ".svg") and path.name not in names:
@@ -108,58 +104,108 @@ def _whole_frames(reports: Sequence[Report]) -> dict[str, bytes]:
     }
 
 
-def _curves(written: ReportFiles) -> Picture:
-    """The figure of one study, as it was just drawn."""
-    name = f"curves-{written.report.study.id}"
-
-    def read() -> dict[str, bytes]:
-        return {f"{name}{path.suffix}": path.read_bytes() for path in written.figures}
-
-    return Picture(name, written.report.study.title, read)
-
-
-def book_sections(
+def book_page(
     reports: Sequence[Report],
+    left_out: Sequence[Report],
     registry: Registry,
-    curves: Sequence[Picture] = (),
     searches: Sequence[SearchReport] = (),
     played: Played = NOTHING_PLAYED,
-) -> list[Section]:
-    """The report as plain data."""
-    nets = measured_nets([report.results for report in reports])
-    return [
-        comparison_section(registry, nets, played),
-        stats_section(registry, nets),
-        elo_section(registry, nets, played.ladders),
-        *document_sections(registry, nets, reports, played),
-        play_section(played, [report.study for report in reports]),
-        claims_section(registry, reports),
-        cost_section(reports, curves),
-        rates_section(searches),
-        inspection_section(registry, nets),
+    samples: Section | None = None,
+) -> Page:
+    """The report as plain data. samples: the section on effects over numbers of samples."""
+    lines, nets = summary_lines(reports, registry), measured_nets([report.results for report in reports])
+    rows, all_gains = summary_forest(lines), gains(lines)
+    pictures = [forest(rows, "forest", "Effects on the loss, with what the documents claim"), cost_picture(all_gains)]
+    drawn = tuple(picture for picture in pictures if picture is not None)
+    effects = Section("Effects on the loss", pictures=drawn[:1], tables=(summary_table(lines),), forest=tuple(rows))
+    curves = [study_curves(report.results, report.nats) for report in _by_interest(reports, lines)]
+    sections = [
+        effects if lines else None,
+        claims_section(registry, reports, lines),
+        Section("Curves", curves=tuple(curve for curve in curves if curve is not None)) if any(curves) else None,
+        Section("Studies", _left_out(left_out), tables=(studies_table(reports),)),
+        Section("Gain and cost", (COST,), drawn[1:], small=True) if len(drawn) > 1 else None,
+        *(
+            replace(section, small=True)
+            for section in (
+                comparison_section(registry, nets, played),
+                stats_section(registry, nets),
+                elo_section(registry, nets, played.ladders),
+                *document_sections(registry, nets, reports, played),
+                play_section(played, [report.study for report in reports]),
+                rates_section(searches),
+                inspection_section(registry, nets),
+                *([samples] if samples else []),
+            )
+        ),
+        Section("How to read this", how_to_read(reports[0]), points=True, small=True) if reports else None,
     ]
-
-
-def index(
-    sections: Sequence[Section], reports: Sequence[Report], left_out: Sequence[Report], registry: Registry
-) -> str:
-    """The text of index.md, from the reports that it is made of."""
-    trials = {trial.id: trial for report in reports for trial in report.results.trials}
-    return page_text(
-        "index.md.j2",
-        sections=sections,
-        reports=reports,
-        left_out=left_out,
-        coverages=sorted({report.study.coverage for report in reports}),
-        warnings=page_warnings(reports),
-        box=summary_box(reports, summary_lines(reports, registry), registry),
-        finished=sum(trial.result is not None for trial in trials.values()),
-        trials=len(trials),
+    return Page(
+        title="All studies",
+        about="Enhancements of Go move-prediction networks: measured effects and documented claims",
+        summary=page_summary(reports, lines, registry),
+        sections=tuple(section for section in sections if section is not None),
+        files=_FILES,
+        coverage=tuple(sorted({report.study.coverage for report in reports})),
     )
 
 
+_STUDIES = (
+    Column("study", "study", "left"),
+    Column("id", "id", "left", under="study", brief=False),
+    Column("base", "base", "left", facet=True),
+    Column("design", "design", "left", facet=True),
+    Column("budget", "budget", "left", under="design"),
+    Column("data", "games", "left"),
+    Column("samples", "samples per trial", show=formats.count),
+    Column("found", "found, in the study alone", "left"),
+    Column("done", "trials done"),
+)
+_FILES = (
+    "Next to this file: index.html and index.md, the same page; a CSV and a LaTeX file per table; manifest.json, the "
+    "trials behind every cell; all-trials.csv and all-effects.csv, every trial and every effect of every study."
+)
+_PER_STUDY = (
+    "Each study has its own page in its folder. Its verdicts are those of the study alone; the verdicts of this page "
+    "are among all effects here, so fewer are shown."
+)
+
+
+def studies_table(reports: Sequence[Report]) -> Table:
+    """One row per study."""
+    rows = []
+    for report in reports:
+        study, results = report.study, report.results
+        done = f"{results.finished} of {len(results.trials)}" if results.unfinished else str(results.finished)
+        values = {
+            **{key: getattr(study, key) for key in ("id", "base", "design", "data")},
+            "study": study.title,
+            "budget": study.budget_label,
+            "samples": max(arm.config.training.samples for arm in study.arms),
+            "found": study_headline(report),
+            "done": Cell(done, results.finished),
+        }
+        rows.append(make_row(_STUDIES, study.id, values))
+    return Table("studies", "Studies", _STUDIES, tuple(rows), (_PER_STUDY,))
+
+
+def _left_out(reports: Sequence[Report]) -> tuple[str, ...]:
+    ids = ", ".join(report.study.id for report in reports)
+    return escaped([f"Left out, because their budget gives no results: {ids}."]) if reports else ()
+
+
+def _by_interest(reports: Sequence[Report], lines: Sequence[SummaryLine]) -> list[Report]:
+    """First the study with the largest effect that the page shows: its curves are drawn until another is chosen."""
+    sizes: dict[str, float] = {}
+    for line in lines:
+        if line.effect is not None and line.verdict.is_shown:
+            study = line.report.study.id
+            sizes[study] = max(abs(line.effect.delta), sizes.get(study, 0.0))
+    return sorted(reports, key=lambda report: (-sizes.get(report.study.id, 0.0), report.study.id))
+
+
 def manifest(
-    sections: Sequence[Section],
+    page: Page,
     reports: Sequence[Report],
     searches: Sequence[SearchReport] = (),
     ladders: Sequence[Ladder] = (),
@@ -168,7 +214,7 @@ def manifest(
     evaluations, or with its search and rate, or with its ladder."""
     trials = {trial.id: (report, trial) for report in reports for trial in report.results.trials}
     tables = {}
-    for table in (table for section in sections for table in section.all_tables):
+    for table in page.tables:
         rows = {
             row.key: {key: list(cell.trials) for key, cell in row.cells.items() if cell.trials} for row in table.rows
         }

@@ -1,40 +1,31 @@
-"""Every claim of every card, by system: what was measured of it, or the command that would."""
+"""Every enhancement with every claim on it: what was measured, or the command that would measure it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from ablations.catalogue.topics import topic_of
 from ablations.registry import Registry
 from ablations.schema import ANY_GAMES, Claim, Enhancement
-from ablations.wording import conditions_text
-from reports.book.section import Section
-from reports.claims.findings import ClaimFinding, claimed_text, source_text, why_cell
-from reports.figures.picture import Picture
+from reports.claims.findings import claim_values, claimed_text
+from reports.claims.verdicts import ClaimVerdict
+from reports.page import Section
+from reports.stats.verdicts import Verdict, counted
 from reports.study.report import Report
-from reports.summary.best_claims import StudyFinding, best_findings, count_claims
-from reports.summary.figure import forest
-from reports.summary.lines import SYSTEMS, SummaryLine, summary_lines
-from reports.summary.page import summary_table
+from reports.summary.best_claims import ClaimCount, StudyFinding, best_findings, count_claims
+from reports.summary.lines import SYSTEMS, SummaryLine
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, make_row
+from reports.tables.entities import CLAIMS, pick
 
-FOREST_AT_MOST = 40
-"""Effects in one picture."""
-_MEASURED = (
-    Column("claim", "claim", "left"),
-    Column("claimed", "claimed", "left", parts=("claimed_direction", "claimed_low", "claimed_high")),
-    Column("conditions", "claimed for", "left", under="claimed"),
-    Column("document", "document", "left", under="claimed"),
-    Column("ours", "ours", "left", parts=("ours", "ours_low", "ours_high")),
-    Column("seeds", "seeds", under="verdict"),
-    Column("verdict", "verdict", "left"),
-    Column("source", "document, section", "left", brief=False),
-    Column("study", "study", "left", brief=False),
-    Column("note", "why", "left", brief=False),
-)
-_OPEN = (
+_COLUMNS = (
     Column("card", "enhancement", "left"),
-    Column("claimed", "claims", "left"),
-    Column("how", "what would measure them", "left", under="claimed"),
+    Column("topic", "topic", "left", under="card", facet=True, brief=False),
+    Column("system", "system", "left", under="card", facet=True, brief=False),
+    *pick(CLAIMS, "claimed", "conditions", "document", "ours", "seeds", "verdict"),
+    Column("study", "study", "left", printed=False),
+    *pick(CLAIMS, "source", "note", printed=False),
+    Column("effect", "effect on the loss here", "left", brief=False),
+    Column("how", "command to measure it", "left", command=True),
 )
 _COUNTS = (
     Column("system", "system", "left"),
@@ -45,59 +36,50 @@ _COUNTS = (
     Column("counts", "counts"),
     Column("counted", "counted here", "left"),
 )
+_NOTES = (
+    "Where several studies measured a claim, the one nearest to its conditions is shown: verdict first, then samples, "
+    "then seeds. “Not tested here”: planes, net, loss, schedule, games or samples are not those of the claim; the "
+    "CSV file says what differs.",
+    "BUDGET=paper after the same command tests a claim under its own conditions, BUDGET=gpu one of the first 5M "
+    "samples, on the games of the claim. Counts of parameters are checked by counting: they agree or differ, and are no "
+    "replicated effects.",
+)
 
 
-def claims_section(registry: Registry, reports: Sequence[Report]) -> Section:
-    """Counts, the forest of all effects with the claims marked, a table a system of what was measured, folded tables of
-    what was not."""
-    best = best_findings(reports)
-    measured, waiting = [], []
-    for system, title in SYSTEMS.items():
-        cards = [card for card in registry.cards.values() if card.system == system]
-        pairs = [(card, claim) for card in cards for claim in card.claims]
-        done = [_measured_row(best[card.id, claim.id]) for card, claim in pairs if _tested(best, card, claim)]
-        if done:
-            measured.append(Table(f"claims-{system}", f"Claims: {title}", _MEASURED, tuple(done)))
-        rows = [
-            row
-            for card in cards
-            for row in _open_rows(
-                card, [claim for claim in card.claims if not _tested(best, card, claim)], best, reports
-            )
-        ]
-        if rows:
-            waiting.append(
-                Table(f"claims-open-{system}", f"Claims without a number of ours: {title}", _OPEN, tuple(rows))
-            )
-    sentences = (
-        "Where several studies measured a claim, the one nearest to its conditions counts: verdict first, then "
-        "samples, then seeds. “Not tested here”: planes, net, loss, schedule, games or samples are not those of the "
-        "claim; the CSV files name what differs, beside the section of the document and the reason of every verdict.",
-        "A claim is put to the test as it was made by BUDGET=paper after the same command, one of the first 5M samples "
-        "by BUDGET=gpu, on the games that it was made on. Counts of parameters are checked by counting: they agree or "
-        "differ, and are no effects that anybody replicated.",
-    )
-    lines = summary_lines(reports, registry)
-    return Section(
-        "Claims",
-        sentences,
-        _forests(lines),
-        (summary_table(lines), _counts(registry, best), *measured) if lines else (_counts(registry, best),),
-        tuple(waiting),
-    )
-
-
-def _forests(lines: Sequence[SummaryLine]) -> tuple[Picture, ...]:
-    """One picture of all effects, or one a system where they are too many for one."""
-    title = "Effects on the loss, with what the documents claim"
-    parts = {"forest": (lines, title)}
-    if len(lines) > FOREST_AT_MOST:
-        parts = {
-            f"forest-{system}": ([line for line in lines if line.system == system], f"{title}: {name}")
-            for system, name in SYSTEMS.items()
+def claims_section(registry: Registry, reports: Sequence[Report], lines: Sequence[SummaryLine]) -> Section:
+    """Every enhancement with every claim, and how many have which verdict."""
+    best, effects = best_findings(reports), _effects(lines)
+    rows: list[Row] = []
+    for card in sorted(registry.cards.values(), key=lambda card: card.id):
+        always = {
+            "card": card.id,
+            "topic": topic_of(card),
+            "system": SYSTEMS.get(card.system, card.system),
+            "effect": effects.get(card.id),
         }
-    drawn = [forest(chosen, name, title) for name, (chosen, title) in parts.items()]
-    return tuple(picture for picture in drawn if picture is not None)
+        title = (("enhancement", f"{card.title}. {card.summary}"),)
+        measured = [best[card.id, claim.id] for claim in card.claims if _tested(best, card, claim)]
+        rows += [_measured_row(always, result, title) for result in measured]
+        waiting = [claim for claim in card.claims if not _tested(best, card, claim)]
+        rows += _open_rows(always, card, waiting, best, reports, title)
+        if not card.claims:
+            way = None if card.id in effects else f"make ablation NAME={card.id}"
+            values = {**always, "verdict": Cell(ClaimVerdict.NO_CLAIM, ClaimVerdict.NO_CLAIM), "how": way}
+            rows.append(make_row(_COLUMNS, card.id, values, details=title))
+    table = Table(
+        "claims", f"All {len(registry.cards)} enhancements and the claims on them", _COLUMNS, tuple(rows), _NOTES
+    )
+    return Section(table.title, folded=(table, _counts(registry, best)))
+
+
+def _effects(lines: Sequence[SummaryLine]) -> dict[str, Cell]:
+    """Card -> its effect on the loss; of several the one with most seeds."""
+    best: dict[str, tuple[int, Cell]] = {}
+    for line in lines:
+        if line.effect is not None and (line.card not in best or line.effect.n > best[line.card][0]):
+            text = f"{formats.signed(line.effect.delta)}, {line.verdict} ({line.report.study.base})"
+            best[line.card] = line.effect.n, Cell(text, line.effect.delta, escape=True)
+    return {card: cell for card, (_, cell) in best.items()}
 
 
 def _tested(best: Mapping[tuple[str, str], StudyFinding], card: Enhancement, claim: Claim) -> bool:
@@ -105,42 +87,34 @@ def _tested(best: Mapping[tuple[str, str], StudyFinding], card: Enhancement, cla
     return result is not None and result.finding.tested
 
 
-def _measured_row(result: StudyFinding) -> Row:
-    finding, claim, measured, n = result.finding, result.finding.claim, result.finding.measured, result.seeds
-    cells = {
-        "claim": text_cell(finding.name),
-        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
-        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, escape=True),
-        "seeds": Cell(f"{n} seed{'s' * (n != 1)}" if n else formats.NONE, n or None, measured.trials),
-        "verdict": text_cell(measured.verdict, measured.trials),
-        "conditions": text_cell(f"for {conditions_text(claim)}"),
-        "document": text_cell(claim.document),
-        "source": text_cell(source_text(claim)),
-        "study": text_cell(result.report.study.id),
-        "note": why_cell(finding),
-    }
-    return Row(finding.name, cells)
+def _measured_row(always: Mapping[str, Any], result: StudyFinding, title: tuple[tuple[str, str], ...]) -> Row:
+    finding, trials, n = result.finding, result.finding.measured.trials, result.seeds
+    values = claim_values(finding)
+    seeds = Cell(f"{n} seed{'s' * (n != 1)}", n, trials) if n else None
+    values |= {**always, "seeds": seeds, "study": result.report.study.id}
+    details = [*title, ("why", values["note"].text), ("study", result.report.study.id)]
+    details += [(f"{len(trials)} trials", " ".join(trials))] if trials else []
+    return make_row(_COLUMNS, finding.name, values, details=details)
 
 
 def _open_rows(
-    card: Enhancement, claims: Sequence[Claim], best: Mapping[tuple[str, str], StudyFinding], reports: Sequence[Report]
+    always: Mapping[str, Any],
+    card: Enhancement,
+    claims: Sequence[Claim],
+    best: Mapping[tuple[str, str], StudyFinding],
+    reports: Sequence[Report],
+    title: tuple[tuple[str, str], ...],
 ) -> list[Row]:
-    """Claims of a card without a number, those that the same thing would measure in one row."""
+    """Claims of a card without a number; those that one command would measure are one row."""
     by_way: dict[str, list[str]] = {}
     for claim in claims:
         by_way.setdefault(_way(card, claim, best.get((card.id, claim.id)), reports), []).append(claimed_text(claim))
     rows = []
     for number, (way, texts) in enumerate(by_way.items(), 1):
-        rows.append(
-            Row(
-                f"{card.id} {number}",
-                {
-                    "card": text_cell(card.id),
-                    "claimed": text_cell("; ".join(dict.fromkeys(texts))),
-                    "how": text_cell(way),
-                },
-            )
-        )
+        text = "; ".join(dict.fromkeys(texts))
+        values = {**always, "claimed": Cell(text, [text, None, None], escape=True), "how": way}
+        values["verdict"] = Cell(ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_MEASURED)
+        rows.append(make_row(_COLUMNS, f"{card.id} {number}", values, details=title))
     return rows
 
 
@@ -154,7 +128,7 @@ def _way(card: Enhancement, claim: Claim, result: StudyFinding | None, reports: 
         return f"make ablation NAME={card.id} DATA={_games(card, claim)}{then}"
     if result is None or study.results.unfinished and "no finished trial" in result.finding.measured.note:
         return (
-            f"its study goes on: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
+            f"resume its study: make ablation NAME={','.join(study.study.cards)} DATA={study.study.data} "
             f"BUDGET={study.study.budget}" + (f" PRECISION={precision}" if (precision := study.study.precision) else "")
         )
     return result.finding.measured.note.replace(" STUDY", f" {result.report.study.id}")
@@ -167,23 +141,21 @@ def _games(card: Enhancement, claim: Claim) -> str:
 
 
 def _counts(registry: Registry, best: Mapping[tuple[str, str], StudyFinding]) -> Table:
-    """What became of the claims of each system: those on effects, and apart from them what is merely counted."""
+    """Verdicts on the claims of each system, separately on effects and on counts of parameters."""
     rows = []
     for system, title in SYSTEMS.items():
         effects, counts = count_claims(registry, best, (system,))
         cards = sum(card.system == system for card in registry.cards.values())
         numbers = {"cards": cards, "claims": effects.claims, "measured": len(effects.tested), "counts": counts.claims}
-        cells = {key: Cell(str(value), value) for key, value in numbers.items()}
-        cells |= {
-            "system": text_cell(title),
-            "verdicts": _verdicts(effects.tested),
-            "counted": _verdicts(counts.tested),
+        values = {
+            **numbers,
+            "system": title,
+            "verdicts": counted(_verdicts(effects)) or None,
+            "counted": counted(_verdicts(counts)) or None,
         }
-        rows.append(Row(system, cells))
-    return Table("claims", "Claims by system", _COUNTS, tuple(rows))
+        rows.append(make_row(_COUNTS, system, values))
+    return Table("claim-counts", "Claims by system", _COUNTS, tuple(rows))
 
 
-def _verdicts(findings: Sequence[ClaimFinding]) -> Cell:
-    verdicts = Counter(finding.verdict for finding in findings)
-    ordered = sorted(verdicts.items(), key=lambda each: (-each[1], each[0]))
-    return text_cell(", ".join(f"{count} {verdict}" for verdict, count in ordered) or formats.NONE)
+def _verdicts(count: ClaimCount) -> list[Verdict]:
+    return [finding.verdict for finding in count.tested]

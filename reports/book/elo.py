@@ -14,9 +14,9 @@ from gonn_core.errors import markdown_escape
 from gonn_core.play.match.record import player_id
 from reports.book.documents.ours import comparable
 from reports.book.elo_picture import elo_picture
-from reports.book.section import Section
 from reports.figures.picture import Picture
 from reports.files import write_files
+from reports.page import Section
 from reports.play.all_games import Played, trial_names
 from reports.play.correspondence import CurvePoint, RatedPoint, elo_of_nats, uncertainty
 from reports.play.ladder import Ladder, ladder_table, ladder_text

@@ -10,7 +10,7 @@ from reports.book import accuracy as book_accuracy
 from reports.book import channels as book_channels
 from reports.book import slopes as book_slopes
 from reports.book import taps as book_taps
-from reports.book.section import Section
+from reports.page import Section
 from reports.results.nets import MeasuredNet
 from reports.weights.channels import pools
 from reports.weights.layers import net_weights, published_inspections

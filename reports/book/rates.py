@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from reports.book.section import Section
 from reports.figures.picture import Picture
+from reports.page import Section
 from reports.search.figure import draw_search
 from reports.search.report import SearchReport
 from reports.tables import formats

@@ -9,14 +9,13 @@ from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, Study
 from gonn_core.metrics import METRICS
 from reports.claims.claimed import ClaimedEffect
+from reports.claims.verdicts import ClaimVerdict
 from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import Thresholds
 from reports.tables import formats
-
-NOT_MEASURED = "not measured yet"
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Measured:
     was not judged by a test."""
 
     text: str
-    verdict: str
+    verdict: ClaimVerdict
     note: str = ""
     value: object = None
     trials: tuple[str, ...] = ()
@@ -106,7 +105,7 @@ def claim_evaluation(study: Study, claim: Claim) -> int | None:
 
 def not_measured(reason: str) -> Measured:
     """Nothing to set beside a claim, and why."""
-    return Measured(formats.NONE, NOT_MEASURED, reason)
+    return Measured(formats.NONE, ClaimVerdict.NOT_MEASURED, reason)
 
 
 def answer(

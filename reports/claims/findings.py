@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ablations.claimed import Comparison, differences, in_brief
 from ablations.data.game_filters import PREFIX
@@ -13,24 +14,18 @@ from ablations.study import Arm, Contrast
 from ablations.wording import conditions_text
 from gonn_core.config import with_values
 from gonn_core.metrics import METRICS
-from reports.claims.context import NOT_MEASURED, ClaimContext, Measured
+from reports.claims.context import ClaimContext, Measured
 from reports.claims.measures import MEASURES
 from reports.claims.together import judge_together
+from reports.claims.verdicts import ClaimVerdict
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, text_cell
+from reports.tables.cells import Cell, Table, make_row
+from reports.tables.entities import CLAIMS, pick
 from reports.tables.histories import HISTORY
 
-COLUMNS = (
-    Column("claim", "claim", "left"),
-    Column("claimed", "claimed", "left", parts=("claimed_direction", "claimed_low", "claimed_high")),
-    Column("ours", "ours", "left", parts=("ours", "ours_low", "ours_high")),
-    Column("verdict", "verdict", "left"),
-    Column("conditions", "claimed for", "left", brief=False),
-    Column("source", "document, section", "left", brief=False, under="conditions"),
-    Column("note", "why", "left", brief=False),
-)
+_COLUMNS = pick(CLAIMS, "claim", "claimed", "ours", "verdict", "conditions", "source", "note")
 
 
 @dataclass(frozen=True)
@@ -50,14 +45,14 @@ class ClaimFinding:
         return f"{self.card}: {self.claim.id}"
 
     @property
-    def verdict(self) -> str:
-        """The verdict in words."""
+    def verdict(self) -> ClaimVerdict:
+        """The verdict on the claim."""
         return self.measured.verdict
 
     @property
     def tested(self) -> bool:
         """Whether there is a number of ours to set beside it."""
-        return self.verdict != NOT_MEASURED
+        return self.verdict is not ClaimVerdict.NOT_MEASURED
 
 
 def find_claims(
@@ -126,22 +121,36 @@ def claims_table(results: StudyResults, findings: tuple[ClaimFinding, ...]) -> T
             f"Different numbers behind the judged claims: {numbers}. Those of one enhancement are judged together: q "
             "is over them, and the intervals held against the claims are wider than the 95 % ones shown."
         )
-    rows = tuple(_row(finding, len(results.study.contrasts) > 1) for finding in findings)
-    return Table("claims", "Claims of the documents", COLUMNS, rows, tuple(notes))
+    several = len(results.study.contrasts) > 1
+    rows = []
+    for finding in findings:
+        values = {**claim_values(finding), "claim": finding.name if several else finding.claim.id}
+        rows.append(make_row(_COLUMNS, finding.name, values))
+    return Table("claims", "Claims of the documents", _COLUMNS, tuple(rows), tuple(notes))
 
 
-def _row(finding: ClaimFinding, several: bool) -> Row:
+def claim_values(finding: ClaimFinding) -> dict[str, Any]:
+    """Values of the columns of a claim (`reports.tables.entities.CLAIMS`) that need no study."""
     claim, measured = finding.claim, finding.measured
-    cells = {
-        "claim": text_cell(finding.name if several else finding.claim.id),
-        "claimed": Cell(claimed_text(claim), list(claim.bounds) if claim.bounds else claim.direction, escape=True),
-        "ours": Cell(measured.text, measured.value, measured.trials, measured.evaluation, escape=True),
-        "verdict": text_cell(measured.verdict, measured.trials),
-        "conditions": text_cell(conditions_text(claim)),
-        "source": text_cell(source_text(claim)),
+    text = claimed_text(claim)
+    ours = [measured.text if finding.tested else None, *_numbers(measured.value)]
+    return {
+        "claimed": Cell(text, [text, *(claim.bounds or (None, None))], escape=True),
+        "ours": Cell(measured.text, ours, measured.trials, measured.evaluation, escape=True),
+        "verdict": Cell(measured.verdict, measured.verdict, measured.trials),
+        "conditions": conditions_text(claim),
+        "document": claim.document,
+        "source": source_text(claim),
         "note": why_cell(finding),
     }
-    return Row(finding.name, cells)
+
+
+def _numbers(value: object) -> tuple[object, object, object]:
+    """Value and ends of a measurement: from a number; value and ends; a value without ends; ends alone."""
+    parts = value if isinstance(value, list) else [value]
+    if len(parts) == 2:
+        return None, parts[0], parts[1]
+    return tuple([*parts, None, None][:3])
 
 
 def why_cell(finding: ClaimFinding) -> Cell:

@@ -66,7 +66,7 @@ def _parameters(context: ClaimContext) -> Measured:
     """Counted exactly, on the net of the claim: training has no say in it, and no count is a replication."""
     claim, results, contrast = context.claim, context.results, context.contrast
     if claim.base is None:
-        return Measured(formats.NONE, str(ClaimVerdict.NOT_TESTED), "the document's net is none of the bases")
+        return Measured(formats.NONE, ClaimVerdict.NOT_TESTED, "the document's net is none of the bases")
     conditions = conditions_of(context.registry, context.card, claim)
     assert conditions is not None
     on, off = (net_cost(config, results.cache)[0] for config in (conditions.on, conditions.off))
@@ -83,7 +83,7 @@ def _parameters(context: ClaimContext) -> Measured:
     if context.from_memory:
         notes.append(f"claim from unverified memory; {verdict}")
         verdict = ClaimVerdict.COMPARED
-    return Measured(f"{formats.signed_count(on - off)} on {claim.base}", str(verdict), "; ".join(notes), on - off)
+    return Measured(f"{formats.signed_count(on - off)} on {claim.base}", verdict, "; ".join(notes), on - off)
 
 
 def _speed(context: ClaimContext) -> Measured:
@@ -98,7 +98,7 @@ def _speed(context: ClaimContext) -> Measured:
         *(part for part in context.differs if part.startswith(("the net", "the missing", "features.", "net."))),
     )
     text = f"{formats.ratio(on / off)} on {device}"
-    return Measured(text, str(ClaimVerdict.NOT_TESTED), f"differs from the claim in {', '.join(apart)}", on / off)
+    return Measured(text, ClaimVerdict.NOT_TESTED, f"differs from the claim in {', '.join(apart)}", on / off)
 
 
 def _win_rate(context: ClaimContext) -> Measured | Answer:

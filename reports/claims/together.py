@@ -53,7 +53,7 @@ def _judged(context: ClaimContext, each: Answer, q: float | None, tests: int) ->
         notes.append(f"smaller than {bound_text(effect.bound, context.claim.metric)} (90 %)")
     return Measured(
         each.text,
-        str(judgement.verdict),
+        judgement.verdict,
         "; ".join(filter(None, (*notes, each.note))),
         each.value,
         each.trials,

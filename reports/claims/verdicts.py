@@ -1,27 +1,33 @@
-"""Verdicts on claims, in words: does what was found agree with what the document says?"""
+"""Verdicts on claims: does the measurement agree with the document?"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from reports.claims.claimed import ClaimedEffect
 from reports.stats.estimates import Effect, Interval
-from reports.stats.verdicts import Direction, Thresholds, measured_direction
+from reports.stats.verdicts import Direction, Thresholds, Verdict, measured_direction
 
 
-class ClaimVerdict(StrEnum):
-    COMPARED = "compared only"
-    NOT_TESTED = "not tested here"
-    UNDERPOWERED = "underpowered"
-    REPLICATED = "replicated"
-    CONSISTENT = "consistent with the claim"
+class ClaimVerdict(Verdict):
+    REPLICATED = "replicated", "good"
+    CONSISTENT = "consistent with the claim", "good"
     SMALLER = "smaller than claimed"
     LARGER = "larger than claimed"
-    CONTRADICTED = "contradicted"
+    CONTRADICTED = "contradicted", "bad"
     NOT_SHOWN = "not shown"
-    COUNT_AGREES = "count agrees"
-    COUNT_DIFFERS = "count differs"
+    UNDERPOWERED = "underpowered", "open"
+    NOT_TESTED = "not tested here"
+    COMPARED = "compared only"
+    COUNT_AGREES = "count agrees", "good", "counts agree"
+    COUNT_DIFFERS = "count differs", "bad", "counts differ"
+    NOT_MEASURED = "not measured yet", "open"
+    NO_CLAIM = "no claim"
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the claim was tested under its own conditions."""
+        return self not in (ClaimVerdict.NOT_TESTED, ClaimVerdict.COMPARED, ClaimVerdict.NOT_MEASURED)
 
 
 @dataclass(frozen=True)

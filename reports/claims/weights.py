@@ -77,7 +77,7 @@ def _answer(
     known = [each for each in claimed if each is not None]
     if len(known) < len(claimed):
         note = f"untrained nets are beyond the claimed range; {note}"
-        return Measured(text, str(ClaimVerdict.NOT_TESTED), note, value, trials)
+        return Measured(text, ClaimVerdict.NOT_TESTED, note, value, trials)
     effects = tuple(mean_effect(layer, by_seed_alone(trained[layer]), before[layer]) for layer in means)
     margin = context.thresholds.claim_share * max(
         (abs(end) for end in claim.bounds or () if math.isfinite(end)), default=0.0

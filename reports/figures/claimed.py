@@ -10,7 +10,7 @@ from reports.tables import formats
 
 def same_conditions(finding: ClaimFinding) -> bool:
     """Whether the claim was tested as it was made."""
-    return finding.tested and finding.measured.verdict not in ("not tested here", "compared only")
+    return finding.tested and finding.verdict.is_judged
 
 
 def claim_ends(finding: ClaimFinding) -> tuple[float, float]:

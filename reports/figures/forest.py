@@ -7,7 +7,8 @@ from gonn_core.errors import printable
 from reports.claims.findings import ClaimFinding
 from reports.figures.axes import nats_axis
 from reports.figures.claimed import claim_ends, marker_handle, same_conditions
-from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, reach
+from reports.figures.marks import CLAIM, MARKS, draw_effect, handles
+from reports.figures.reach import reach
 from reports.results.compare import StudyAnalysis
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults

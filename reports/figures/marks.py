@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 
+from reports.figures.reach import Reach
 from reports.figures.style import COLOURS
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
@@ -36,47 +37,12 @@ MARKS: Mapping[EffectVerdict, Mark] = {
     EffectVerdict.LEANS_HELPING: Mark(COLOURS[0], "o", False, half=True),
     EffectVerdict.LEANS_HURTING: Mark(COLOURS[1], "s", False, half=True),
     EffectVerdict.NOT_SHOWN: Mark("0.45", "o", False),
-    **dict.fromkeys(
-        (EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT), Mark("0.6", "^", False)
-    ),
+    **dict.fromkeys([verdict for verdict in EffectVerdict if verdict.tone == "open"], Mark("0.6", "^", False)),
 }
 LETTERS = 92
 """Of a legend's two columns together."""
 CLAIM = COLOURS[3]
 """Colour of what documents claim."""
-FAR = 3.0
-"""Beyond so many times the size that three quarters of the effects have, an effect is far."""
-
-
-@dataclass(frozen=True)
-class Reach:
-    """The ends of a linear axis of effects; what lies outside is written at the edge."""
-
-    low: float
-    high: float
-
-    def holds(self, value: float) -> bool:
-        """Whether a value has a place on the axis."""
-        return self.low <= value <= self.high
-
-
-def reach(
-    effects: Sequence[tuple[float, Interval | None]],
-    further: Iterable[float] = (),
-    centre: float = 0.0,
-    far: float = FAR,
-) -> Reach:
-    """The axis on which effects, with their intervals, stand apart: around all of them unless some are `far`, then
-    around the others. further: what else is drawn, which makes room for itself only within that."""
-    sizes = sorted(abs(value - centre) for value, _ in effects)
-    limit = far * sizes[(3 * len(sizes) - 1) // 4] if sizes else 0.0
-    near = [(value, ends) for value, ends in effects if abs(value - centre) <= limit] or list(effects)
-    values = [centre, *(value for value, _ in near)]
-    most = 2.0 * max((abs(value - centre) for value in values), default=0.0)
-    others = [*further, *(end for _, ends in near if ends is not None for end in (ends.low, ends.high))]
-    values += [min(max(value, centre - most), centre + most) for value in others]
-    room = 0.06 * (max(values) - min(values)) or 0.01
-    return Reach(min(values) - room, max(values) + room)
 
 
 def draw_effect(

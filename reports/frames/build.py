@@ -8,21 +8,26 @@ import pandas as pd
 from ablations.conditions import card_state
 from ablations.registry import Registry
 from gonn_core.config import with_values
-from reports.frames.columns import COLUMNS
 from reports.results.study_results import StudyResults
+from reports.stats.verdicts import Verdict
+from reports.tables.cells import Cell
+from reports.tables.entities import ENTITIES, frame_fields, frame_row
 from reports.tables.serial import number_text, safe_text
 
 
 def make_frame(name: str, rows: Iterable[Mapping]) -> pd.DataFrame:
-    """The frame of that name. Every row has all of its columns and no other; None is what is missing."""
-    fields = COLUMNS[name]
-    rows = list(rows)
-    names = [field.name for field in fields]
-    if wrong := next((row for row in rows if set(row) != set(names)), None):
-        raise ValueError(f"{name}: columns {sorted(set(wrong) ^ set(names))} are declared or given, not both")
+    """The frame of an entity. rows: values by the key of their column, None for a missing one; KeyError for a declared
+    column without a value."""
+    plain = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    flat = [frame_row(name, row) for row in plain]
     return pd.DataFrame(
-        {field.name: pd.Series([row[field.name] for row in rows], dtype=field.dtype) for field in fields}
+        {field.name: pd.Series([row[field.name] for row in flat], dtype=field.dtype) for field in frame_fields(name)}
     )
+
+
+def _plain(value: object) -> object:
+    value = value.value if isinstance(value, Cell) else value
+    return str(value) if isinstance(value, Verdict) else value
 
 
 def arm_columns(results: Sequence[StudyResults], registry: Registry) -> pd.DataFrame:
@@ -48,9 +53,9 @@ def arm_columns(results: Sequence[StudyResults], registry: Registry) -> pd.DataF
 
 def describe(name: str) -> pd.DataFrame:
     """The columns of a frame, one a row: column, dtype, unit, meaning."""
-    if name not in COLUMNS:
-        raise ValueError(f"frame {name!r}: valid are {', '.join(COLUMNS)}")
-    rows = [(field.name, field.dtype, field.unit, field.meaning) for field in COLUMNS[name]]
+    if name not in ENTITIES:
+        raise ValueError(f"frame {name!r}: valid are {', '.join(ENTITIES)}")
+    rows = [(field.name, field.dtype, field.unit, field.meaning) for field in frame_fields(name)]
     return pd.DataFrame(rows, columns=["column", "dtype", "unit", "meaning"])
 
 

@@ -1,45 +1,72 @@
-"""One self-contained file: style and scripts inside it, nothing fetched, every name from a file inert."""
+"""A page for a browser: one self-contained file that fetches nothing; every name from a file is inert."""
 
 import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cache
 from html import unescape
 from importlib.resources import files
 
 import jinja2
+from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from gonn_core.errors import printable
-from reports.html.cells import sort_key
-from reports.html.verdicts import tone
-from reports.pages import TEMPLATES
-from reports.tables.verdicts import verdict_word
+from reports.html.curves import caption
+from reports.html.forest import forest_svg
+from reports.page import TEMPLATES, Page
+from reports.stats.verdicts import Verdict
+from reports.tables.cells import Cell, Column, Table
+from reports.tables.formats import NONE
 
+PICTURES_AT_MOST = 2_000_000
+"""Characters of all pictures in the file."""
 _HERE = files("reports.html")
 _SCRIPTS = ("tables.js", "curves.js", "page.js")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
-def html_page(template: str, data: object, coverage: Iterable[str] = (), **values: object) -> bytes:
-    """The file's bytes. `template`: of reports/templates, escaped by itself; `data`: what its scripts read, plain data;
-    `coverage`: which years of games there were, told whole the first time alone.
+def html_page(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """The file's bytes. pictures: name -> files of those that are drawn; others are left out.
 
-    Its policy lets a browser run these scripts and this style alone and fetch nothing.
+    The policy lets a browser run this script and style only and fetch nothing.
     """
     style, script = _style(), _script()
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = _environment().get_template(template)
-    text = page.render(
-        policy=policy, style=Markup(style), script=Markup(script), data=Markup(inert_json(data)), **values
+    curves = [curve for section in page.sections for curve in section.curves]
+    text = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            policy=policy,
+            style=Markup(style),
+            script=Markup(script),
+            data=Markup(inert_json({"curves": curves})),
+            pictures=_inside(page, pictures),
+        )
     )
-    for whole in coverage:
+    for whole in page.coverage:
         text = _once(text, str(escape(_shown(whole))))
     return (_squeezed(text) + "\n").encode()
+
+
+def _inside(page: Page, pictures: Mapping[str, Mapping[str, bytes]]) -> dict[str, tuple[str, bool]]:
+    """Name of a picture -> its address, and whether it holds the picture: those beyond PICTURES_AT_MOST are named only,
+    because they are files next to the page."""
+    room, found = PICTURES_AT_MOST, {}
+    for picture in page.pictures:
+        if files := pictures.get(picture.name):
+            address = picture_address(dict(files))
+            inside = len(address) <= room
+            room -= len(address) if inside else 0
+            found[picture.name] = (address if inside else f"{picture.name}.png", inside)
+    return found
 
 
 def _squeezed(text: str) -> str:
@@ -53,48 +80,43 @@ def _once(text: str, whole: str) -> str:
     return before + found + after.replace(whole, whole.partition(" (")[0])
 
 
-def prose(template: str, **values: object) -> Markup:
-    """What a template in markdown says, as HTML: paragraphs, lists, **bold**, *slanted*, `code`; its `md` and `code`
-    pass names on as they are, for here all is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, autoescape=False
-    )
-    environment.filters |= {"md": _shown, "code": _shown}
-    return marked(environment.get_template(template).render(**values))
-
-
-def marked(text: str) -> Markup:
-    """Paragraphs and lists of a text with the signs of markdown."""
-    blocks = []
-    for block in re.split(r"\n\s*\n", text.strip()):
-        lines = block.split("\n")
-        if all(line.startswith("- ") for line in lines):
-            items = "".join(f"<li>{_inline(line[2:])}</li>" for line in lines)
-            blocks.append(f"<ul>{items}</ul>")
-        else:
-            blocks.append(f"<p>{_inline(' '.join(lines))}</p>")
-    return Markup("\n".join(blocks))
-
-
-def _inline(text: str) -> str:
-    """Between backquotes nothing else is a sign."""
-    parts = re.split("`([^`]+)`", str(escape(printable(text, len(text)))))
-    return "".join(f"<code>{part}</code>" if number % 2 else _slanted(part) for number, part in enumerate(parts))
-
-
-def _slanted(safe: str) -> str:
-    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", safe))
-
-
 def inline(text: str) -> Markup:
-    """One sentence with the signs of markdown; what they were escaped with is taken off."""
-    return Markup(_inline(re.sub(r"\\([\\`*_{}\[\]()#+!|~])", r"\1", unescape(text))))
+    """One sentence in markdown as HTML; raw HTML in it is text."""
+    return Markup(_MARKDOWN.renderInline(printable(unescape(text), len(text))))
 
 
 def breakable(text: str) -> Markup:
-    """A name that may go on in the next line after each of its words."""
+    """A list of names that may be broken between them."""
     safe = str(escape(_shown(text)))
-    return Markup(re.sub(r"(?<=\w)([_+,])(?=\w)", r"\1<wbr>", safe))
+    return Markup(re.sub(r"(?<=\w)([+,])(?=\w)", r"\1<wbr>", safe))
+
+
+def sort_key(cell: Cell) -> float | str | None:
+    """Sort key of a cell where it is not its text: its number, or the first of several; empty if there is none."""
+    value = cell.value[0] if isinstance(cell.value, (list, tuple)) and cell.value else cell.value
+    if isinstance(value, Verdict):
+        return value.rank
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(f"{value:.6g}")
+    return "" if cell.text in (NONE, "") else None
+
+
+def anchor(title: str) -> str:
+    """The name of a section in addresses."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def stacks(table: Table) -> list[list[Column]]:
+    """Columns that share a cell, as in markdown."""
+    columns = table.shown()
+    keys = {column.key for column in columns}
+    return [
+        [head, *(column for column in columns if column.under == head.key)]
+        for head in columns
+        if head.under not in keys
+    ]
 
 
 def inert_json(data: object) -> str:
@@ -120,8 +142,14 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"inline": inline, "tone": tone, "sort_key": sort_key, "breakable": breakable}
-    environment.filters["verdict_word"] = verdict_word
+    environment.filters |= {
+        "inline": inline,
+        "sort_key": sort_key,
+        "breakable": breakable,
+        "stacks": stacks,
+        "anchor": anchor,
+    }
+    environment.filters |= {"forest": forest_svg, "caption": caption}
     return environment
 
 

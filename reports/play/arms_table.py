@@ -5,7 +5,7 @@ from reports.play.win_rates import WinRate, win_rates
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
+from reports.tables.verdicts import verdict_text
 
 _COLUMNS = (
     Column("card", "enhancement", "left"),
@@ -16,7 +16,7 @@ _COLUMNS = (
     Column("choice", "moves", "left"),
     Column("q", "q", printed=False),
     Column("verdict", "verdict", "left"),
-    BOUND,
+    Column("bound", "smaller than", printed=False),
     Column("seeds", "seeds", under="games"),
 )
 USUAL = "drawn, full history"
@@ -55,8 +55,8 @@ def _row(rate: WinRate) -> Row:
         "wilson": Cell(f"[{_per_cent(low)}, {_per_cent(high)}]", [low, high], rate.trials),
         "choice": text_cell(rate.choice or USUAL),
         "q": Cell(formats.q_value(rate.effect.q), rate.effect.q, rate.trials),
-        "bound": Cell("", verdict_bound(rate.verdict, rate.effect), rate.trials),
-        "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), str(rate.verdict), rate.trials),
+        "bound": Cell("", rate.effect.bound, rate.trials),
+        "verdict": Cell(verdict_text(rate.verdict, rate.effect, "win_rate"), rate.verdict, rate.trials),
         "seeds": Cell(formats.seeds(seeds), seeds, rate.trials),
     }
     return Row(f"{rate.card} {rate.choice}".strip(), cells)

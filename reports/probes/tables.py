@@ -11,7 +11,7 @@ from reports.probes.effects import GroupEffect, common_suite, study_effects
 from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95
-from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
+from reports.tables.verdicts import verdict_text
 
 _CLASSES = ((0, 3), (4, 6), (7, 10), (11, 18))
 """Distances that share a row."""
@@ -186,7 +186,7 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
                 "delta": Cell(delta, [effect.delta, *ends]),
                 "q": Cell(formats.q_value(effect.q), effect.q),
                 "verdict": _verdict(each),
-                "bound": Cell("", None if each.verdict is None else verdict_bound(each.verdict, effect)),
+                "bound": Cell("", None if each.verdict is None else effect.bound),
                 "n": Cell(str(effect.n), effect.n),
             }
             rows.append(Row(f"{card} {each.group}", cells))
@@ -199,7 +199,7 @@ def effects_table(effects: Mapping[str, list[GroupEffect]]) -> Table:
         Column("delta", "Δ points, 95 %", parts=("delta", *interval95())),
         Column("q", "q", printed=False),
         Column("verdict", "verdict", "left"),
-        BOUND,
+        Column("bound", "smaller than", printed=False),
         Column("n", "seeds"),
     )
     known = [each.effect for groups in effects.values() for each in groups]
@@ -215,7 +215,7 @@ def _verdict(each: GroupEffect) -> Cell:
     """The word alone in CSV."""
     if each.verdict is None:
         return Cell(formats.NONE)
-    return Cell(verdict_text(each.verdict, each.effect, "probe"), str(each.verdict))
+    return Cell(verdict_text(each.verdict, each.effect, "probe"), each.verdict)
 
 
 def _percent(share: float) -> str:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reports.book.section import Section
 from reports.files import write_files
-from reports.pages import page_text
+from reports.page import Page, Section, markdown
 from reports.scaling.courses import courses
 from reports.scaling.figure import curve_picture
 from reports.scaling.tables import beyond_table, curve_table, effects_over_samples, trends_table
@@ -51,17 +50,16 @@ def write_samples(
 ) -> tuple[Path, list[Table]] | None:
     """Write the page into `folder`: its path and tables; None, and nothing written, where nothing was trained on more
     than one number of samples. `cache`: as of `reports.book.book.write_book`. Raises InputError."""
-    shown = distinct(curves)
-    tables = samples_tables(reports, shown)
-    if not tables:
+    section = samples_section(reports, curves)
+    if not section.tables:
         return None
-    pictures = {f"curve-{number}": curve_picture(curve, number) for number, curve in enumerate(shown, 1)}
-    contents = {f"{table.name}.csv": csv_text(table).encode() for table in tables}
-    contents["samples.md"] = page_text("samples.md.j2", tables=tables, pictures=pictures).encode()
-    for picture in pictures.values():
+    page = Page(TITLE, "The control's loss, and effects, at several numbers of samples", None, (section,))
+    contents = {f"{table.name}.csv": csv_text(table).encode() for table in section.tables}
+    contents["samples.md"] = markdown(page).encode()
+    for picture in section.pictures:
         contents |= picture.files(cache)
     write_files(folder, contents)
     for path in folder.iterdir():  # of an earlier page with more curves
         if path.suffix in (".csv", ".png", ".svg") and path.name not in contents:
             path.unlink()
-    return folder / "samples.md", tables
+    return folder / "samples.md", list(section.tables)

@@ -1,18 +1,18 @@
 """Tables of losses and effects over samples."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from reports.results.compare import used_trials
 from reports.results.group import MAIN
 from reports.scaling.courses import Course, Measured
-from reports.study.tables import effect_cells
+from reports.study.tables import effect_values
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.cells import Cell, Column, Row, Table, interval95, make_row, of_split, text_cell
+from reports.tables.entities import EFFECTS, pick
 from reports.worth.curve import ControlCurve
-from reports.worth.effects import WORTH_COLUMNS, worth_cells
+from reports.worth.effects import WORTH, worth_values
 from reports.worth.envelope import FURTHEST, envelope
 
 _CURVE = (
@@ -22,17 +22,8 @@ _CURVE = (
     Column("sd", "sd of seeds", parts=("sd_of_seeds",)),
     Column("top1", "test top-1", parts=("test_top1",)),
 )
-_EFFECTS = (
-    Column("card", "enhancement", "left"),
-    Column("base", "base", "left", brief=False, under="card"),
-    Column("samples", "samples"),
-    Column("delta", "Δ test nats", parts=("delta_test_nats",)),
-    Column("interval", "95 % interval", under="delta", parts=interval95()),
-    Column("verdict", "verdict", "left"),
-    Column("q", "q", printed=False),
-    Column("runs", "runs: with and without", "left", brief=False, under="verdict", parts=("runs_with", "runs_without")),
-)
-_WORTH = tuple(replace(column, brief=False) for column in WORTH_COLUMNS)
+_EFFECTS = (*of_split(pick(EFFECTS, "card", "base", "samples", "delta", "interval", "verdict", "q", "runs"), "test"),)
+_WORTH = pick(EFFECTS, *WORTH)
 _TRENDS = (
     Column("card", "enhancement", "left"),
     Column("base", "base", "left", brief=False, under="card"),
@@ -93,16 +84,17 @@ def effects_over_samples(courses: Sequence[Course]) -> Table | None:
     return Table("effects", "Effects over samples", columns, tuple(rows), (_PAGE_NOTE, _RATE_NOTE)) if rows else None
 
 
-def _effect_row(course: Course, each: Measured, worths: bool) -> Row:
-    trials = used_trials(each.report.results, each.contrast, MAIN)
-    cells = {
-        **effect_cells(each.effect, None, each.verdict, trials, MAIN),
-        "card": text_cell(course.card),
-        "base": text_cell(course.label),
-        "samples": Cell(formats.count(each.samples), each.samples),
-        **(worth_cells(each.report.worths.get(course.card)) if worths else {}),
+def _effect_row(course: Course, measured: Measured, worths: bool) -> Row:
+    trials = used_trials(measured.report.results, measured.contrast, MAIN)
+    values = {
+        **effect_values(measured.effect, None, measured.verdict),
+        "card": course.card,
+        "base": course.label,
+        "samples": measured.samples,
+        **worth_values(measured.report.worths.get(course.card)),
     }
-    return Row(f"{course.label}:{course.card}:{each.samples}", cells)
+    columns = (*_EFFECTS, *(_WORTH if worths else ()))
+    return make_row(columns, f"{course.label}:{course.card}:{measured.samples}", values, trials, MAIN)
 
 
 def trends_table(courses: Sequence[Course]) -> Table | None:

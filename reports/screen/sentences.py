@@ -11,7 +11,6 @@ from reports.results.compare import StudyAnalysis, study_thresholds
 from reports.results.group import Pair
 from reports.results.study_results import OF_RUNS, StudyResults
 from reports.screen.commands import confirm_command
-from reports.stats.verdicts import SHOWN
 from reports.tables import formats
 
 
@@ -95,7 +94,7 @@ def _means(pair: Pair) -> str:
 
 
 def _next(study: Study, nats: StudyAnalysis, registry: Registry) -> list[Said]:
-    shown = [card for card, verdict in nats.verdicts.items() if verdict in SHOWN]
+    shown = [card for card, verdict in nats.verdicts.items() if verdict.is_shown]
     cards = sorted(shown, key=lambda card: -abs(nats.effects[card].delta))
     if not cards:
         return [Said("No effect is shown, so none is to be confirmed at the base.")]

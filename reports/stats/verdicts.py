@@ -1,9 +1,10 @@
-"""Verdicts on effects, in words: does it help? Those on claims: `reports.claims.verdicts`."""
+"""Verdicts on effects: does it help? Verdicts on claims are in `reports.claims.verdicts`."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 from scipy.stats import false_discovery_control
 
@@ -14,20 +15,56 @@ from reports.stats.estimates import Effect
 Direction = Literal["decrease", "increase", "no_change"]
 Key = TypeVar("Key", bound=Hashable)
 
+Tone = Literal["good", "bad", "good-lean", "bad-lean", "open", "plain"]
 
-class EffectVerdict(StrEnum):
-    HELPS = "helps"
-    HURTS = "hurts"
-    LEANS_HELPING = "leans to helping"
-    LEANS_HURTING = "leans to hurting"
+
+class Verdict(StrEnum):
+    """A verdict in words, with its colour on pages and its plural. Pages count verdicts in the order of the members."""
+
+    tone: Tone
+    plural: str
+
+    def __new__(cls, word: str, tone: Tone = "plain", plural: str = "") -> Self:
+        verdict = str.__new__(cls, word)
+        verdict._value_ = word
+        verdict.tone, verdict.plural = tone, plural or word
+        return verdict
+
+    @property
+    def rank(self) -> int:
+        """Place among the verdicts of its kind."""
+        return list(type(self)).index(self)
+
+
+class EffectVerdict(Verdict):
+    HELPS = "helps", "good", "help"
+    HURTS = "hurts", "bad", "hurt"
+    LEANS_HELPING = "leans to helping", "good-lean", "lean to helping"
+    LEANS_HURTING = "leans to hurting", "bad-lean", "lean to hurting"
     NOT_SHOWN = "not shown"
-    UNDERPOWERED = "underpowered"
-    UNFINISHED = "unfinished"
-    NOT_A_RESULT = "not a result"
+    UNDERPOWERED = "underpowered", "open"
+    UNFINISHED = "unfinished", "open"
+    NOT_A_RESULT = "not a result", "open"
+    NO_RESULT = "no result yet", "open"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the effect is significant: q at most alpha."""
+        return self.tone in ("good", "bad")
+
+    @property
+    def leans(self) -> bool:
+        """Whether only the effect's own interval excludes 0."""
+        return self.tone in ("good-lean", "bad-lean")
 
 
-SHOWN = (EffectVerdict.HELPS, EffectVerdict.HURTS)
-LEANING = (EffectVerdict.LEANS_HELPING, EffectVerdict.LEANS_HURTING)
+def counted(verdicts: Iterable[Verdict]) -> str:
+    """`2 help, 7 not shown`."""
+    counts = Counter(verdicts)
+    return ", ".join(
+        f"{counts[verdict]} {verdict if counts[verdict] == 1 else verdict.plural}"
+        for verdict in sorted(counts, key=lambda verdict: verdict.rank)
+    )
 
 
 def with_q(effects: Mapping[Key, Effect], thresholds: Thresholds) -> dict[Key, Effect]:

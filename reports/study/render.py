@@ -3,7 +3,7 @@
 Nothing here depends on when or where it is written: the same trials give the same bytes.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,20 +13,17 @@ from gonn_core.errors import SettingError
 from reports.cache import cached_files, digest
 from reports.figures.picture import drawing_code
 from reports.files import write_files
-from reports.html.study import study_page
-from reports.pages import page_text
-from reports.results.compare import study_thresholds
+from reports.html.page import html_page
+from reports.page import markdown
 from reports.results.group import MAIN, Group
 from reports.results.study_results import StudyResults
 from reports.study import serial
-from reports.study.footnotes import warnings
+from reports.study.page import study_page
 from reports.study.report import Report, make_report
-from reports.study.report_tables import ReportTables, report_tables
-from reports.tables.cells import Table
+from reports.study.report_tables import report_tables
 from reports.tables.serial import csv_text, json_bytes
 from reports.worth.elsewhere import OverSamples
 
-_RUN_COLUMNS = ("arm", "seed", "trial", "state", "weights")
 HTML = "report.html"
 """The file that a browser opens."""
 _FIGURES = ("figure.png", "figure.svg", "screen.png", "screen.svg")
@@ -72,10 +69,10 @@ def write_report(
     tables = report_tables(report)
     numbers = json_bytes(serial.report_tree(report, tables))
     pictures = _pictures(report, numbers, cache)
-    of_screen = {name: data for name, data in pictures.items() if name.startswith("screen.")}
+    page = study_page(report, tables, pictures)
     contents = {
-        HTML: study_page(report, tables, registry, of_screen),
-        "report.md": markdown(report, tables, tuple(pictures)).encode(),
+        HTML: html_page(page, {"figure": _of("figure", pictures), "screen": _of("screen", pictures)}),
+        "report.md": markdown(page).encode(),
         "report.json": numbers,
         "manifest.json": json_bytes(serial.manifest(report, tables)),
         **{f"{table.name}.csv": csv_text(table).encode() for table in tables.all},
@@ -123,22 +120,5 @@ def _pictures(report: Report, numbers: bytes, cache: Path | None) -> Mapping[str
     return cached_files(cache / f"{report.study.id}.figure" if cache else None, (drawing_code(), shown), draw)
 
 
-def markdown(report: Report, tables: ReportTables, pictures: Collection[str] = ()) -> str:
-    """The text of report.md; `pictures`: names of the figures' files that lie beside it."""
-    trials = tables.table("trials")
-    columns = tuple(column for column in trials.columns if column.key in _RUN_COLUMNS)
-    return page_text(
-        "report.md.j2",
-        study=report.study,
-        sentences=report.sentences,
-        tables=tables.printed,
-        folded=tables.folded,
-        notes=report.notes,
-        runs=Table("runs", "Runs", columns, trials.rows),
-        said=report.said,
-        figure="figure.png" in pictures,
-        screen_figure="screen.png" in pictures,
-        warnings=warnings(report.results),
-        thresholds=study_thresholds(report.study),
-        percent=lambda share: f"{100 * share:g} %",
-    )
+def _of(name: str, pictures: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {file: data for file, data in pictures.items() if file.startswith(f"{name}.")}

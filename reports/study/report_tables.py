@@ -11,8 +11,7 @@ from reports.results.group import MAIN
 from reports.screen.tables import folded_tables, printed_tables
 from reports.study.extra_metrics import extra_tables
 from reports.study.report import Report
-from reports.study.tables import arms_table, deltas_table, effects_table, settings_table
-from reports.study.trials_table import trials_table
+from reports.study.tables import arms_table, deltas_table, effects_table, settings_table, trials_table
 from reports.tables.cells import Table
 
 MAIN_TABLES: Mapping[str, Callable[[Report], Table | None]] = {

@@ -1,58 +1,32 @@
-"""The tables of a study: arms, effects on the loss, effects on the hit rates with their cost."""
+"""The tables of a study: arms, effects on the loss, effects on the hit rates with their cost, settings, trials."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from ablations.study import Arm, Contrast, EvaluationRef, Study
+from ablations.study import Contrast, EvaluationRef, Study
 from ablations.wording import setting_text
+from gonn_core.compiling.body import told_device
 from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.group import MAIN
-from reports.results.study_results import StudyResults
+from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import AGAINST, NAMED, against, against_note
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
+from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_split
+from reports.tables.entities import ARMS, EFFECTS, TRIALS, pick
 from reports.tables.histories import HISTORY
-from reports.tables.splits import of_split
-from reports.tables.verdicts import BOUND, verdict_bound, verdict_text
-from reports.worth.effects import WORTH_COLUMNS, worth_cells
+from reports.tables.verdicts import verdict_text
+from reports.worth.effects import WORTH, worth_values
 from reports.worth.worth import Worth
 
-_ARM_COLUMNS = (
-    Column("arm", "arm", "left"),
-    Column("parameters", "parameters"),
-    Column("flops", "FLOPs per sample", under="parameters"),
-    Column("speed", "samples/s", under="parameters"),
-    Column("samples", "samples"),
-    Column("seeds", "seeds", "left", under="samples"),
-    Column("nats", "{split} nats", parts=("{split}_nats",)),
-    Column("sd", "sd of seeds", brief=False, under="nats", parts=("sd_of_seeds",)),
-    Column("top1", "{split} top-1", parts=("{split}_top1",)),
-    Column("top4", "{split} top-4", under="top1", parts=("{split}_top4",)),
-)
-_SCORE_COLUMNS = tuple(column for column in _ARM_COLUMNS if column.key in ("arm", "seeds", "sd", *SUMMARISED))
-_COST_COLUMNS = (
-    Column("parameters", "Δ parameters"),
-    Column("flops", "FLOPs", under="parameters"),
-    Column("speed", "samples/s", under="parameters"),
-)
-_EFFECT_COLUMNS = (
-    Column("card", "enhancement", "left"),
-    Column("delta", "Δ {split} nats", parts=("delta_{split}_nats",)),
-    Column("interval", "95 % interval", under="delta", parts=interval95()),
-    Column("at_base", "at the base", under="delta", parts=("at_base", *interval95("at_base"))),
-    Column("verdict", "verdict", "left"),
-    BOUND,
-    Column("q", "q", brief=False),
-    Column("parts", "s.e.: runs, games", parts=("se_runs", "se_games")),
-    Column("runs", "runs: with and without", parts=("runs_with", "runs_without")),
-    Column("own", "of this study", brief=False, under="runs"),
-    *(replace(column, brief=False) for column in _COST_COLUMNS),
-)
+_SCORES = ("arm", "seeds", "nats", "sd", "top1", "top4")
+_COSTS = ("parameters", "flops", "speed")
+_EFFECTS = ("card", "delta", "interval", "at_base", "verdict", "bound", "q", "parts", "runs", "own", *_COSTS)
 _DELTAS = {
     "nats": Column("nats", "Δ {split} nats", parts=("delta_{split}_nats", *interval95("nats"))),
     "top1": Column("top1", "Δ {split} top-1 (points)", parts=("delta_{split}_top1", *interval95("top1"))),
@@ -69,94 +43,76 @@ def describe(evaluation: EvaluationRef) -> str:
 
 
 def arms_table(results: StudyResults, evaluation: int, name: str = "arms") -> Table:
-    """Every arm with its means over the seeds that have this evaluation; with those of the main one its cost."""
+    """Every arm with its means over the seeds that have this evaluation, and its cost on the main one."""
     about, rows = results.study.evaluations[evaluation], []
+    columns = of_split(ARMS if evaluation == MAIN else pick(ARMS, *_SCORES), about.split)
     for arm in results.study.arms:
-        costs = _arm_costs(results, arm) if evaluation == MAIN else {}
-        rows.append(Row(arm.id, {"arm": text_cell(arm.label), **costs, **_scores(results, arm.id, evaluation)}))
-    columns = _ARM_COLUMNS if evaluation == MAIN else _SCORE_COLUMNS
-    return Table(name, f"Arms: {describe(about)}", of_split(columns, about.split), tuple(rows))
+        trials = results.evaluated(arm.id, evaluation)
+        values = {"arm": arm.label, **_scores(results, arm.id, evaluation)}
+        if evaluation == MAIN:
+            cost, samples = arm_cost(results, arm.id), arm.config.training.samples
+            values |= {"parameters": cost.parameters, "flops": cost.flops, "speed": cost.samples_per_s}
+            values["samples"] = samples
+        rows.append(make_row(columns, arm.id, values, tuple(trial.id for trial in trials.values()), evaluation))
+    return Table(name, f"Arms: {describe(about)}", columns, tuple(rows))
 
 
-def _arm_costs(results: StudyResults, arm: Arm) -> dict[str, Cell]:
-    cost, samples = arm_cost(results, arm.id), arm.config.training.samples
-    return {
-        "parameters": Cell(formats.count(cost.parameters), cost.parameters),
-        "flops": Cell(formats.operations(cost.flops), cost.flops),
-        "speed": Cell(formats.NONE if cost.samples_per_s is None else f"{cost.samples_per_s:,.0f}", cost.samples_per_s),
-        "samples": Cell(formats.count(samples), samples),
-    }
-
-
-def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Cell]:
+def _scores(results: StudyResults, arm: str, evaluation: int) -> dict[str, Any]:
     trials = results.evaluated(arm, evaluation)
-    ids = tuple(trial.id for trial in trials.values())
-    seeds, planned = sorted(trials), results.due_seeds(arm)
+    seeds, planned, ids = sorted(trials), results.due_seeds(arm), tuple(trial.id for trial in trials.values())
     count = formats.seed_count(len(seeds), planned)
-    cells = {"seeds": Cell(formats.seeds(seeds, planned), seeds, ids, evaluation, short=count)}
+    values: dict[str, Any] = {"seeds": Cell(formats.seeds(seeds, planned), seeds, ids, evaluation, short=count)}
     for metric in SUMMARISED:
-        result = results.arm_result(arm, evaluation, metric)
-        mean = None if result is None else float(result.means.mean())
-        cells[metric] = Cell(
-            formats.NONE if mean is None else formats.level(mean, METRICS[metric].unit), mean, ids, evaluation
-        )
-        if metric == "nats":
-            sd = float(result.means.std(ddof=1)) if result is not None and len(result.seeds) > 1 else None
-            cells["sd"] = Cell(formats.NONE if sd is None else f"{sd:.4f}", sd, ids, evaluation)
-    return cells
+        if (result := results.arm_result(arm, evaluation, metric)) is not None:
+            values[metric] = float(result.means.mean())
+            if metric == "nats" and len(result.seeds) > 1:
+                values["sd"] = float(result.means.std(ddof=1))
+    return values
 
 
 def effects_table(
     results: StudyResults, analysis: StudyAnalysis, evaluation: int, worths: Mapping[str, Worth] | None = None
 ) -> Table:
     """Effects on the loss with their intervals, the two parts of the standard error, q, verdict and runs; their cost,
-    and where a curve tells it their worth."""
+    and their worth where a curve of the control is known."""
     rows, about = [], results.study.evaluations[evaluation]
     named = results.study.design in NAMED and not analysis.is_mean
+    keys = [key for key in _EFFECTS if analysis.at_base or key != "at_base"] + [*WORTH] * bool(worths)
+    columns = (*of_split(pick(EFFECTS, *keys), about.split), *([AGAINST] if named else []))
     for contrast in results.study.contrasts:
         effect, verdict = analysis.effect(contrast.card), analysis.verdict(contrast.card)
+        values: dict[str, Any] = {"card": contrast.card, **cost_values(results, contrast)}
         if effect is None or verdict is None:
-            reason = f"no result yet: {analysis.left_out[contrast.card]}"
-            cells = dict.fromkeys((column.key for column in _EFFECT_COLUMNS), Cell(formats.NONE))
-            cells["verdict"] = Cell(reason, escape=True, short="no result yet")
+            reason = f"{EffectVerdict.NO_RESULT}: {analysis.left_out[contrast.card]}"
+            values["verdict"] = Cell(reason, EffectVerdict.NO_RESULT, escape=True, short=str(EffectVerdict.NO_RESULT))
         else:
-            trials = used_trials(results, contrast, evaluation)
-            cells = effect_cells(effect, analysis.at_base.get(contrast.card), verdict, trials, evaluation)
-        cells |= worth_cells(worths.get(contrast.card)) if worths else {}
-        cells |= {"against": text_cell(f"against {against(results.study, contrast)}")} if named else {}
-        rows.append(Row(contrast.card, {**cells, "card": text_cell(contrast.card), **cost_cells(results, contrast)}))
-    columns = [column for column in _EFFECT_COLUMNS if analysis.at_base or column.key != "at_base"]
-    return Table(
-        "effects",
-        f"Effects on the loss: {describe(about)}",
-        (*of_split(columns, about.split), *([AGAINST] if named else []), *(WORTH_COLUMNS if worths else ())),
-        tuple(rows),
-        tuple(filter(None, [against_note(results.study, analysis)])),
-    )
+            values |= effect_values(effect, analysis.at_base.get(contrast.card), verdict)
+        trials = used_trials(results, contrast, evaluation) if effect is not None else ()
+        values |= {"own": len(trials) or None, **worth_values((worths or {}).get(contrast.card))}
+        values |= {"against": f"against {against(results.study, contrast)}"} if named else {}
+        rows.append(make_row(columns, contrast.card, values, trials, evaluation))
+    notes = filter(None, [against_note(results.study, analysis)])
+    return Table("effects", f"Effects on the loss: {describe(about)}", columns, tuple(rows), tuple(notes))
 
 
-def effect_cells(
-    effect: Effect, at_base: Effect | None, verdict: EffectVerdict, trials: tuple[str, ...], evaluation: int
-) -> dict[str, Cell]:
-    """Of an effect on the loss; trials: the study's own ones."""
-
-    def cell(text, value):
-        return Cell(text, value, trials, evaluation)
-
-    run_part = formats.NONE if effect.se_seed is None else f"{effect.se_seed:.4f}"
-    game_part = f"{effect.se_eval:.4f}" if effect.se_eval >= 5e-5 else "≈ 0"  # 0 where the estimate is not above it
+def effect_values(
+    effect: Effect, at_base: Effect | None, verdict: EffectVerdict, metric: str = "nats"
+) -> dict[str, Any]:
+    """Values of the columns of an effect (`reports.tables.entities.EFFECTS`) that need no study."""
     return {
-        "delta": cell(formats.signed(effect.delta), effect.delta),
-        "interval": cell(formats.interval(effect.interval95), _ends(effect.interval95)),
-        "at_base": replace(
-            interval_cell(at_base, trials, evaluation), short=None if at_base is None else formats.signed(at_base.delta)
-        ),
-        "parts": cell(f"{run_part}, {game_part}", [effect.se_seed, effect.se_eval]),
-        "q": cell(formats.q_value(effect.q), effect.q),
-        "verdict": cell(verdict_text(verdict, effect), str(verdict)),
-        "bound": cell("", verdict_bound(verdict, effect)),
-        "runs": cell(f"{effect.runs[0]} and {effect.runs[1]}", list(effect.runs)),
-        "own": cell(str(len(trials)), len(trials)),
+        "estimand": "mean" if at_base else "base",
+        "delta": effect.delta,
+        "interval": _ends(effect.interval95),
+        "interval90": _ends(effect.interval90),
+        "at_base": None if at_base is None else [at_base.delta, *(_ends(at_base.interval95) or (None, None))],
+        "p": effect.p,
+        "q": effect.q,
+        "verdict": Cell(verdict_text(verdict, effect, metric), verdict),
+        "bound": effect.bound,
+        "parts": [effect.se_seed, effect.se_eval],
+        "se": effect.se,
+        "df": effect.df,
+        "runs": list(effect.runs),
     }
 
 
@@ -171,28 +127,30 @@ def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: in
 def deltas_table(
     results: StudyResults, analyses: Mapping[str, StudyAnalysis], evaluation: int, name: str, title: str
 ) -> Table:
-    """Effects on several metrics with their intervals and q; on the main evaluation with what they cost."""
-    about, costs = results.study.evaluations[evaluation], _COST_COLUMNS if evaluation == MAIN else ()
+    """Effects on several metrics with their intervals and q; on the main evaluation with their cost."""
+    about, costs = results.study.evaluations[evaluation], evaluation == MAIN
     first, *others = analyses
-    rates = [Column(f"{each}_q", METRICS[each].title, under=f"{first}_q") for each in others]
+    rates = [Column(f"{metric}_q", METRICS[metric].title, under=f"{first}_q") for metric in others]
     columns = (
-        *(_DELTAS[each] for each in analyses),
+        *pick(EFFECTS, "card"),
+        *(_DELTAS[metric] for metric in analyses),
         Column(f"{first}_q", f"q: {METRICS[first].title}"),
         *rates,
-        *costs,
+        *(pick(EFFECTS, *_COSTS, brief=True) if costs else ()),
     )
     rows = []
-    for each in results.study.contrasts:
-        cells = _delta_cells(results, each, analyses, evaluation) | (cost_cells(results, each) if costs else {})
-        rows.append(Row(each.card, {"card": text_cell(each.card), **cells}))
-    split = of_split((_EFFECT_COLUMNS[0], *columns), about.split)
-    return Table(name, f"{title}: {describe(about)}", split, tuple(rows))
+    for contrast in results.study.contrasts:
+        values = _delta_cells(results, contrast, analyses, evaluation)
+        values |= cost_values(results, contrast) if costs else {}
+        rows.append(make_row(columns, contrast.card, {"card": contrast.card, **values}))
+    return Table(name, f"{title}: {describe(about)}", of_split(columns, about.split), tuple(rows))
 
 
 def _delta_cells(
     results: StudyResults, contrast: Contrast, analyses: Mapping[str, StudyAnalysis], evaluation: int
-) -> dict[str, Cell]:
-    cells, trials = {}, used_trials(results, contrast, evaluation)
+) -> dict[str, Any]:
+    cells: dict[str, Any] = {}
+    trials = used_trials(results, contrast, evaluation)
     for metric, analysis in analyses.items():
         effect = analysis.effect(contrast.card)
         cells[metric] = interval_cell(effect, trials, evaluation, METRICS[metric].unit)
@@ -201,16 +159,15 @@ def _delta_cells(
     return cells
 
 
-def cost_cells(results: StudyResults, contrast: Contrast) -> dict[str, Cell]:
-    """What the arms with it cost more than those without: parameters as a difference, operations and speed as
-    ratios."""
+def cost_values(results: StudyResults, contrast: Contrast) -> dict[str, Any]:
+    """Additional cost of the arms with an enhancement: parameters as a difference, operations and speed as ratios."""
     on, off = mean_cost(results, contrast.with_it), mean_cost(results, contrast.without)
     speed = None if on.samples_per_s is None or off.samples_per_s is None else on.samples_per_s / off.samples_per_s
     ends = speed_factor_range(results, contrast.with_it, contrast.without)
     spread = f" [{formats.factor(ends[0])}, {formats.factor(ends[1])}]" if ends and speed else ""
     return {
-        "parameters": Cell(formats.signed_count(on.parameters - off.parameters), on.parameters - off.parameters),
-        "flops": Cell(formats.ratio(on.flops / off.flops), on.flops / off.flops),
+        "parameters": on.parameters - off.parameters,
+        "flops": on.flops / off.flops,
         "speed": Cell(formats.ratio(speed) + spread, speed),
     }
 
@@ -222,11 +179,68 @@ def _ends(interval: Interval | None) -> list[float] | None:
 def settings_table(study: Study) -> Table:
     """The settings of a study's first arm that are not the default, each under its dotted path."""
     config, default = study.arms[0].config, TrialConfig()
+    columns = Column("setting", "setting", "left"), Column("value", "value", "left")
     rows = [
-        Row(path, {"setting": text_cell(path), "value": text_cell(setting_text(value))})
+        make_row(columns, path, {"setting": path, "value": setting_text(value)})
         for path in config_paths()
         if (value := get_path(config, path)) != get_path(default, path)
     ]
-    columns = Column("setting", "setting", "left"), Column("value", "value", "left")
     note = "config.json in the directory of a trial has all settings."
     return Table("settings", "Settings that are not the default", columns, tuple(rows), (note,))
+
+
+def trials_table(results: StudyResults) -> Table:
+    """Every trial: state, machine, cost, and its scores on each evaluation."""
+    scores = [
+        (
+            number,
+            metric,
+            Column(
+                f"{metric}-{evaluation.split}-{evaluation.history}".replace("_", "-"),
+                f"{metric}, {describe(evaluation)}",
+                parts=(_score_name(evaluation, metric),),
+                show=partial(formats.level, unit=METRICS[metric].unit),
+            ),
+        )
+        for number, evaluation in enumerate(results.study.evaluations)
+        for metric in SUMMARISED
+    ]
+    columns = (*pick(TRIALS, *_TRIAL), *(column for _, _, column in scores))
+    rows = []
+    for trial in results.trials:
+        values = trial_values(trial)
+        values["device"] = told_device(values["device"] or formats.NONE, str(trial.session.get("compile", "none")))
+        for number, metric, column in scores:
+            if (evaluation := trial.evaluations[number]) is not None:
+                values[column.key] = column.cell(evaluation.summary[metric], (trial.id,), number)
+        rows.append(make_row(columns, trial.id, values, (trial.id,)))
+    return Table("trials", "Trials", columns, tuple(rows))
+
+
+_TRIAL = (
+    *("arm", "seed", "trial", "state", "weights", "samples"),
+    *("samples_per_s", "cpu_seconds", "device", "machine", "torch"),
+)
+
+
+def trial_values(trial: TrialResult) -> dict[str, Any]:
+    """Values of the columns of a trial (`reports.tables.entities.TRIALS`) that need no study."""
+    result = trial.result or {}
+    of_result = ("weights", "samples", "parameters", "samples_per_s", "training_seconds", "cpu_seconds", "wall_seconds")
+    return {
+        "arm": trial.arm,
+        "seed": trial.seed,
+        "trial": trial.id,
+        "state": trial.state,
+        **{name: result.get(name) for name in of_result},
+        "device": trial.session.get("device"),
+        "machine": " and ".join(trial.machines) or None,
+        "torch": trial.session.get("versions", {}).get("torch"),
+        "failure": trial.failure,
+    }
+
+
+def _score_name(evaluation: EvaluationRef, metric: str) -> str:
+    """`test_nats`, `test_nats_as_published`."""
+    history = "" if evaluation.history == "full" else f"_{evaluation.history}"
+    return f"{evaluation.split}_{metric}{history}"

@@ -8,7 +8,6 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from gonn_core.errors import printable
-from reports.claims.context import NOT_MEASURED
 from reports.claims.verdicts import ClaimVerdict
 from reports.results.costs import busy_note
 from reports.study.footnotes import unfinished_notes
@@ -17,8 +16,8 @@ from reports.study.report_tables import main_table
 from reports.tables.cells import Table
 from reports.tables.terminal import rich_table
 
-UNANSWERED = (str(ClaimVerdict.NOT_TESTED), NOT_MEASURED)
-"""Verdicts on claims that nothing here says anything of."""
+UNANSWERED = (ClaimVerdict.NOT_TESTED, ClaimVerdict.NOT_MEASURED)
+"""Verdicts on claims that this study says nothing about."""
 SHOWN = ("arms", "effects", "rates", "play", "claims")
 
 
@@ -49,8 +48,8 @@ def terminal_tables(report: Report) -> Iterator[RenderableType]:
 
 def answered_claims(table: Table) -> Table:
     """The claims that something can be said of here; the others are counted in a line."""
-    verdicts = Counter(row.cells["verdict"].text for row in table.rows)
-    rows = tuple(row for row in table.rows if row.cells["verdict"].text not in UNANSWERED)
+    verdicts = Counter(row.cells["verdict"].value for row in table.rows)
+    rows = tuple(row for row in table.rows if row.cells["verdict"].value not in UNANSWERED)
     notes = list(table.notes if rows else ())
     if any(verdict.startswith("count") for verdict in verdicts):
         notes.append(

@@ -9,9 +9,6 @@ from gonn_core.metrics import METRICS
 from reports.claims.findings import ClaimFinding
 from reports.study.report import Report
 
-UNJUDGED = ("not tested here", "compared only", "not measured yet")
-"""Verdicts on claims that were not put to the test."""
-
 
 @dataclass(frozen=True)
 class StudyFinding:
@@ -43,7 +40,7 @@ def _rank(result: StudyFinding) -> tuple:
     finding, claim = result.finding, result.finding.claim
     samples = max(arm.config.training.samples for arm in result.report.study.arms)
     distance = abs(math.log(samples / claim.samples)) if claim.samples else -math.log(samples)
-    return not finding.tested, finding.verdict in UNJUDGED, distance, -result.seeds, result.report.study.id
+    return not finding.tested, not finding.verdict.is_judged, distance, -result.seeds, result.report.study.id
 
 
 @dataclass(frozen=True)

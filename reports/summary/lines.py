@@ -1,14 +1,25 @@
-"""Every enhancement of some studies with its effect, once for each group of runs."""
+"""Every enhancement of some studies with its effect, once for each group of runs; their table and forest plot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ablations.registry import Registry
 from ablations.study import Contrast
+from reports.claims.findings import ClaimFinding, claimed_text
+from reports.page import ForestRow
+from reports.results.compare import study_thresholds, used_trials
 from reports.results.group import MAIN
 from reports.results.page import OnPage, judge_page
 from reports.stats.estimates import Effect
+from reports.stats.verdicts import EffectVerdict
+from reports.study.page import effect_details, forest_row
 from reports.study.report import Report
+from reports.study.tables import cost_values, effect_values
+from reports.tables.cells import Cell, Column, Table, make_row, of_split
+from reports.tables.coverage import in_short
+from reports.tables.entities import EFFECTS, pick
+from reports.worth.effects import EXPLAINED, WORTH, worth_values
 
 SYSTEMS = {
     "gonn": "GoNN",
@@ -17,13 +28,21 @@ SYSTEMS = {
     "lczero": "lczero fork",
     "cazenave": "Cazenave",
 }
-"""Systems in the order of the page, as they are called there."""
+"""Systems in the order of the page, with their names there."""
+_KEYS = (
+    *("card", "base", "system", "study", "delta", "interval", "at_base", "verdict", "could_show", "bound", "q"),
+    *("runs", "own", *WORTH, "top1", "parameters", "flops", "speed"),
+)
+_CLAIM = (
+    Column("claimed", "the document", "left", printed=False),
+    Column("judged", "on that claim", "left", printed=False),
+)
 
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """One enhancement in one group. report: of the study that it is shown for; page: its effect on the loss beside all
-    others of the page, None when it has no results yet."""
+    """One enhancement in one group. report: of the study in which it is shown; page: its effect on the loss among all
+    others of the page, None while it has no results."""
 
     report: Report
     contrast: Contrast
@@ -38,6 +57,10 @@ class SummaryLine:
     def effect(self) -> Effect | None:
         return None if self.page is None else self.page.effect
 
+    @property
+    def verdict(self) -> EffectVerdict:
+        return EffectVerdict.NO_RESULT if self.page is None else self.page.verdict
+
 
 def summary_lines(reports: Sequence[Report], registry: Registry) -> list[SummaryLine]:
     """By system, then base, then in the order of the studies."""
@@ -50,3 +73,100 @@ def summary_lines(reports: Sequence[Report], registry: Registry) -> list[Summary
         lines,
         key=lambda line: (order.index(line.system) if line.system in order else len(order), line.report.study.base),
     )
+
+
+def summary_forest(lines: Sequence[SummaryLine]) -> list[ForestRow]:
+    """A row for each effect, grouped by base and budget."""
+    return [
+        forest_row(line.report, line.card, _group_title(line), line.effect, line.verdict, line.page)
+        for line in lines
+        if line.effect is not None
+    ]
+
+
+def _group_title(line: SummaryLine) -> str:
+    study = line.report.study
+    return f"{study.base}, {study.budget_label} ({SYSTEMS.get(line.system, line.system)})"
+
+
+def summary_table(lines: Sequence[SummaryLine]) -> Table:
+    """The page's table: what helps first, then what hurts, then what leans, by size. Worth and the effect at the base
+    are columns where any is known."""
+    means = any(line.page is not None and line.page.at_base for line in lines)
+    worths = any(line.report.worths for line in lines)
+    left_out = (() if means else ("at_base",)) + (() if worths else WORTH)
+    columns = (*of_split(pick(EFFECTS, *(key for key in _KEYS if key not in left_out)), "test"), *_CLAIM)
+    rows = []
+    for line in sorted(lines, key=_order):
+        trials = used_trials(line.report.results, line.contrast, MAIN) if line.page is not None else ()
+        key = f"{line.report.study.id}:{line.card}"
+        rows.append(make_row(columns, key, _values(line, trials), trials, MAIN, effect_details(line.report, trials)))
+    notes = (*_notes(lines), EXPLAINED) if worths else _notes(lines)
+    return Table("summary", "Effects on the loss", columns, tuple(rows), notes)
+
+
+def _order(line: SummaryLine) -> tuple:
+    delta = None if line.effect is None else line.effect.delta
+    return line.verdict.rank, delta is None, -abs(delta or 0.0), line.card
+
+
+def _values(line: SummaryLine, trials: tuple[str, ...]) -> dict[str, Any]:
+    report, card, page = line.report, line.card, line.page
+    finding = leading_finding(report, card)
+    values: dict[str, Any] = {
+        "card": card,
+        "base": report.study.base,
+        "system": SYSTEMS.get(line.system, line.system),
+        "study": report.study.id,
+        "verdict": Cell(line.verdict, line.verdict),
+        "own": len(trials) or None,
+        "claimed": claimed_text(finding.claim) if finding else None,
+        "judged": Cell(finding.verdict, finding.verdict) if finding else None,
+        **cost_values(report.results, line.contrast),
+        **worth_values(report.worths.get(card)),
+    }
+    if page is not None:
+        accuracy = report.analyses[MAIN, "top1"].effect(card)
+        values |= effect_values(page.effect, page.at_base, page.verdict)
+        values |= {"could_show": page.could_show, "top1": accuracy and accuracy.delta}
+    return values
+
+
+def leading_finding(report: Report, card: str) -> ClaimFinding | None:
+    """The claim to show with an effect: on the loss if there is one, else on the accuracy, else the first; never a
+    count of parameters."""
+    findings = [finding for finding in report.findings if finding.card == card and finding.claim.metric != "parameters"]
+    for metric in ("nats", "top1"):
+        for finding in findings:
+            if finding.claim.metric == metric and finding.claim.quantity == "difference":
+                return finding
+    return findings[0] if findings else None
+
+
+def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
+    reports = list({line.report.study.id: line.report for line in lines}.values())
+    coverage = sorted({report.study.coverage for report in reports})
+    budgets = sorted({report.study.budget_label for report in reports})
+    thresholds = study_thresholds(reports[0].study)
+    means = sorted({_group(line.report) for line in lines if line.page is not None and line.page.at_base})
+    notes = [
+        f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(in_short, coverage))}. Each "
+        "enhancement has one row per group of runs: all runs of a base under the same conditions.",
+        f"Of the effects that this page calls helps or hurts, at most {100 * thresholds.alpha:g} % are expected to be "
+        "null or of the other sign: q is over all effects of this page, of all bases. An interval is that of one "
+        "effect by itself. Bases and their nets differ between systems, so compare rows of one base with each other.",
+        f"“Could show”: the smallest |Δ| that would have been shown with a probability of {100 * thresholds.power:g} "
+        "%, given the measured noise and all other effects of this page. FLOPs and samples/s are ratios, with ÷ "
+        "without.",
+    ]
+    if means:
+        notes.append(
+            f"Δ is the mean effect over the other enhancements on and off for {'; '.join(means)}; “at the base”, with "
+            "all others as there, has no verdict of its own. All other rows are at the base."
+        )
+    return tuple(notes)
+
+
+def _group(report: Report) -> str:
+    study, (runs, _) = report.study, report.nats.runs
+    return f"{study.base} ({study.budget_label}, {study.data}, {runs} runs)"

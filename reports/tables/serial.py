@@ -26,14 +26,14 @@ def csv_text(table: Table) -> str:
     what is missing is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([safe_text(name) for column in table.columns for name in column.parts or (column.key,)])
+    writer.writerow([safe_text(name) for column in table.columns for name in column.names])
     for row in table.rows:
         writer.writerow([text for column in table.columns for text in _csv_cells(row.cells[column.key], column)])
     return buffer.getvalue()
 
 
 def _csv_cells(cell: Cell, column: Column) -> list[str]:
-    if column.parts:
+    if len(column.names) > 1 or column.parts:
         return [_cell_text(value, column.exact) for value in _by_part(cell.value, column)]
     if not isinstance(cell.value, list):
         return [_cell_text(cell.value, column.exact)]
@@ -46,10 +46,10 @@ def _csv_cells(cell: Cell, column: Column) -> list[str]:
 def _by_part(value, column: Column) -> list:
     """A value for every part of the column, None where the cell has none."""
     values = value if isinstance(value, list) else [value]
-    missing = len(column.parts) - len(values)
+    missing = len(column.names) - len(values)
     if missing < 0:
-        raise ValueError(f"column {column.key}: {len(values)} values for {', '.join(column.parts)}")
-    ends_alone = (len(values), len(column.parts)) == (2, 3)
+        raise ValueError(f"column {column.key}: {len(values)} values for {', '.join(column.names)}")
+    ends_alone = (len(values), len(column.names)) == (2, 3)
     return [None, *values] if ends_alone else values + [None] * missing
 
 

@@ -10,19 +10,8 @@ from rich.text import Text
 
 from gonn_core.errors import printable
 from reports.tables.cells import Cell, Table
-from reports.tables.verdicts import verdict_word
 
-VERDICT_STYLES = {
-    "helps": "green",
-    "replicated": "green",
-    "consistent with the claim": "green",
-    "hurts": "red",
-    "contradicted": "red",
-    "underpowered": "yellow",
-    "not shown": "yellow",
-    "leans to helping": "dim green",
-    "leans to hurting": "dim red",
-}
+_STYLES = {"good": "green", "bad": "red", "good-lean": "dim green", "bad-lean": "dim red", "open": "yellow"}
 
 SHORT = 20
 """Characters of texts that stay on one line, whatever else is narrow."""
@@ -95,10 +84,7 @@ class FittedTable:
             title = "\n".join(textwrap.wrap(column.title, wide)) if numbers else column.title
             shown.add_column(Text(title), justify=column.align, no_wrap=numbers, width=wide, overflow="fold")
         for row in self._body:
-            cells = [row[index] for index in block]
-            shown.add_row(
-                *(Text(_shown(cell), style=VERDICT_STYLES.get(verdict_word(cell.text), "")) for cell in cells)
-            )
+            shown.add_row(*(Text(_shown(cell), _STYLES.get(cell.tone, "")) for cell in (row[index] for index in block)))
         return shown
 
 

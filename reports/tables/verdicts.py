@@ -1,34 +1,20 @@
-"""Verdicts on effects in words: with their q, and what is not shown with what it is smaller than."""
+"""Verdicts on effects in words, with their q, or with the upper limit of what is not shown."""
 
 import math
-import re
 
 from gonn_core.metrics import METRICS
 from reports.stats.estimates import Effect
-from reports.stats.verdicts import LEANING, SHOWN, EffectVerdict
-from reports.tables.cells import Column
+from reports.stats.verdicts import EffectVerdict
 from reports.tables.formats import q_value
-
-BOUND = Column("bound", "smaller than", printed=False)
-"""The number of that text, in CSV."""
 
 
 def verdict_text(verdict: EffectVerdict, effect: Effect, metric: str = "nats") -> str:
     """`helps (q 0.003)`, `leans to helping (q 0.07)`, `not shown: smaller than 0.018 nats (90 %)`."""
-    if verdict in (*SHOWN, *LEANING):
+    if verdict.is_shown or verdict.leans:
         return f"{verdict} (q {q_value(effect.q)})"
-    bound = verdict_bound(verdict, effect)
-    return str(verdict) if bound is None else f"{verdict}: smaller than {bound_text(bound, metric)} (90 %)"
-
-
-def verdict_word(text: str) -> str:
-    """`helps` of `helps (q 0.003)`: the verdict alone."""
-    return re.split(r"[:;]| \(", text)[0]
-
-
-def verdict_bound(verdict: EffectVerdict, effect: Effect) -> float | None:
-    """What an effect that is not shown is smaller than in size, in the metric's unit; None beside other verdicts."""
-    return effect.bound if verdict is EffectVerdict.NOT_SHOWN else None
+    if verdict is EffectVerdict.NOT_SHOWN and effect.bound is not None:
+        return f"{verdict}: smaller than {bound_text(effect.bound, metric)} (90 %)"
+    return str(verdict)
 
 
 def bound_text(bound: float, metric: str = "nats") -> str:

@@ -1,4 +1,4 @@
-"""The worth of a study's effects, and the columns of tables that tell it."""
+"""The worth of a study's effects, and its values in tables."""
 
 from collections.abc import Mapping
 
@@ -6,17 +6,14 @@ from ablations.study import Contrast, Study
 from reports.results.compare import StudyAnalysis
 from reports.results.costs import mean_cost
 from reports.results.study_results import StudyResults
-from reports.stats.verdicts import LEANING, SHOWN
 from reports.tables import formats
-from reports.tables.cells import Cell, Column, interval95
+from reports.tables.cells import Cell
 from reports.worth.controls import samples_of
 from reports.worth.curve import FEWEST_POINTS, ControlCurve
 from reports.worth.worth import Ratio, Worth, worth_in_samples
 
-WORTH_COLUMNS = (
-    Column("worth", "worth: samples", parts=("worth", *interval95("worth"))),
-    Column("worth_time", "time", under="worth", parts=("worth_time", *interval95("worth_time"))),
-)
+WORTH = ("worth", "worth_time")
+"""Keys of the columns of an effect's worth."""
 EXPLAINED = (
     "Worth: by what factor more samples, or time, the net without the enhancement would have to be trained to be as "
     "good as the one with it, read off the control's loss over samples; time is that times the ratio of samples/s. "
@@ -30,8 +27,13 @@ def study_worths(results: StudyResults, nats: StudyAnalysis, curve: ControlCurve
     """Card -> worth of its effect on the loss, of those that are shown or lean and whose control has a curve."""
     if curve is None or not curve.ready:
         return {}
-    told = [each for each in results.study.contrasts if nats.verdict(each.card) in (*SHOWN, *LEANING)]
-    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in told}
+    verdicts = nats.verdicts
+    chosen = [
+        contrast
+        for contrast in results.study.contrasts
+        if (verdict := verdicts.get(contrast.card)) is not None and (verdict.is_shown or verdict.leans)
+    ]
+    worths = {contrast.card: _worth(results, contrast, nats, curve) for contrast in chosen}
     return {card: worth for card, worth in worths.items() if worth is not None}
 
 
@@ -60,15 +62,15 @@ def control_has_it(study: Study, contrast: Contrast) -> bool:
     return bool(without - with_it)
 
 
-def worth_cells(worth: Worth | None) -> dict[str, Cell]:
-    """Cells of WORTH_COLUMNS; of a bound no number."""
+def worth_values(worth: Worth | None) -> dict[str, Cell | None]:
+    """Values of the columns of WORTH; a bound has text and no number."""
     if worth is None:
-        return dict.fromkeys((column.key for column in WORTH_COLUMNS), Cell(formats.NONE))
+        return dict.fromkeys(WORTH)
     return {"worth": _cell(worth.samples, worth), "worth_time": _cell(worth.time, worth)}
 
 
-def _cell(ratio: Ratio | None, worth: Worth) -> Cell:
-    return Cell(formats.NONE) if ratio is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
+def _cell(ratio: Ratio | None, worth: Worth) -> Cell | None:
+    return None if ratio is None else Cell(ratio.text, list(ratio.numbers), worth.trials)
 
 
 def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mapping[str, Worth]) -> str:
@@ -83,6 +85,6 @@ def worth_note(results: StudyResults, curve: ControlCurve | None, worths: Mappin
     command = f"make scale BASE={study.base} DATA={study.data} BUDGET={budget} SAMPLES=…"
     count = max(1, len(curve.points))
     return (
-        f"What effects are worth in samples is not told: the control was trained on {count} "
-        f"number{'s' * (count != 1)} of samples, {FEWEST_POINTS} are needed; {command} trains it on more."
+        f"Worth in samples is unknown: it needs the control at {FEWEST_POINTS} numbers of samples, and it was trained "
+        f"on {count}; {command} trains it on more."
     )

@@ -7,7 +7,7 @@ from ablations.published_results import Published, PublishedRow
 from ablations.registry import Registry
 from reports.book.documents.ours import comparable, coverage, key
 from reports.book.documents.printing import HERE, count, legend, mark, share
-from reports.book.section import Section
+from reports.page import Section
 from reports.play.all_games import NOTHING_PLAYED, Played, against_engine
 from reports.results.costs import net_cost
 from reports.results.nets import MeasuredNet, level, level_cell, structure

@@ -9,7 +9,7 @@ from reports.book.documents.curves import curves_table
 from reports.book.documents.gains import gains_table
 from reports.book.documents.games import games_table
 from reports.book.documents.nets import nets_table
-from reports.book.section import Section
+from reports.page import Section
 from reports.play.all_games import NOTHING_PLAYED, Played
 from reports.results.nets import MeasuredNet
 from reports.study.report import Report

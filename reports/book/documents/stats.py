@@ -9,7 +9,7 @@ from gonn_core.metrics import METRICS, SUMMARISED
 from reports.book.documents.comparison import own_start
 from reports.book.documents.ours import comparable, coverage, key
 from reports.book.documents.printing import count, legend, mark, number, share
-from reports.book.section import Section
+from reports.page import Section
 from reports.results.nets import MeasuredNet, level, perplexity_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell

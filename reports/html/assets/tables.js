@@ -1,5 +1,5 @@
 "use strict";
-/* Tables: a press on a heading sorts, typing filters, a row's name opens what is behind it. */
+/* Tables: a click on a heading sorts, typing filters, a row's name opens its details. */
 const tables = (() => {
   const FILTERED_FROM = 8;
   const make = (name, attributes = {}, ...inside) => {
@@ -28,7 +28,7 @@ const tables = (() => {
     const keyed = rowsOf(table).map((row) => [keyOf(row.cells[index]), row, detailOf(row)]);
     keyed.sort(([one], [other]) => {
       const order = compare(one, other);
-      return Number.isFinite(order) ? sign * order : Math.sign(order);  // what is missing stands last either way
+      return Number.isFinite(order) ? sign * order : Math.sign(order);  // missing values are last either way
     });
     table.tBodies[0].append(...keyed.flatMap(([, row, detail]) => (detail ? [row, detail] : [row])));
     [...table.tHead.rows[0].cells].forEach((head, at) => {
@@ -42,7 +42,7 @@ const tables = (() => {
       const button = make("button", { type: "button", title: "sort" });
       button.append(...head.childNodes);
       head.append(button);
-      button.addEventListener("click", () =>
+      head.addEventListener("click", () =>
         sort(table, index, head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending"));
     });
   }
@@ -50,22 +50,19 @@ const tables = (() => {
   function filterable(table) {
     const rows = rowsOf(table);
     if (rows.length < FILTERED_FROM) return;
-    const heads = [...table.tHead.rows[0].cells];
     const count = make("output");
     const search = make("input", { type: "search", placeholder: "text in any column" });
     const bar = make("div", { class: "filters" }, make("label", {}, "filter ", search));
-    const facets = (table.dataset.facets || "").split(" ").filter(Boolean).map((key) => {
-      const index = heads.findIndex((head) => head.dataset.key === key);
-      return index < 0 ? null : facet(rows, index, text(heads[index]), bar);
-    }).filter(Boolean);
+    const facets = [facet(rows, ".verdict", "verdict", bar), ...[...table.tHead.querySelectorAll("[data-facet]")].map(
+      (title) => facet(rows, `[data-key="${title.dataset.facet}"]`, title.textContent, bar))].filter(Boolean);
     bar.append(count);
     const apply = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const row of rows) {
         const detail = detailOf(row);
-        const whole = (row.textContent + " " + (detail?.textContent ?? "")).toLowerCase();
-        const fits = words.every((word) => whole.includes(word)) && facets.every((each) => each(row));
+        const visible = row.textContent.toLowerCase();
+        const fits = words.every((word) => visible.includes(word)) && facets.every((fitting) => fitting(row));
         row.hidden = !fits;
         if (detail) detail.hidden = !fits || row.querySelector("button.more").ariaExpanded !== "true";
         shown += fits;
@@ -77,12 +74,12 @@ const tables = (() => {
     table.parentElement.before(bar);
   }
 
-  function facet(rows, index, title, bar) {
-    const kind = (row) => text(row.cells[index]).split(/[:;]/)[0].trim();
+  function facet(rows, selector, title, bar) {
+    const kind = (row) => (row.querySelector(selector)?.textContent ?? "").split(/[:;]| \(/)[0].trim();
     const kinds = [...new Set(rows.map(kind))].filter(Boolean).sort();
     if (kinds.length < 2 || kinds.length > 40) return null;
     const select = make("select", {}, make("option", { value: "" }, "all"));
-    for (const each of kinds) select.append(make("option", { value: each }, each));
+    for (const value of kinds) select.append(make("option", { value }, value));
     bar.append(make("label", {}, `${title} `, select));
     return (row) => !select.value || kind(row) === select.value;
   }
@@ -90,58 +87,15 @@ const tables = (() => {
   function details(table) {
     for (const row of rowsOf(table)) {
       const detail = detailOf(row), button = row.querySelector("button.more");
-      const verdict = row.querySelector(".verdict");
-      if (verdict) row.classList.add(...verdict.classList);
-      row.classList.remove("verdict");
       if (!detail || !button) continue;
       const open = (yes) => {
         button.setAttribute("aria-expanded", String(yes));
         detail.hidden = !yes;
       };
       open(false);
-      button.addEventListener("click", () => {
-        open(button.getAttribute("aria-expanded") !== "true");
-        tip.hide();
-      });
-      row.addEventListener("pointerenter", (event) => {
-        if (event.pointerType === "mouse" && detail.hidden) tip.show(detail, event);
-      });
-      row.addEventListener("pointermove", (event) => tip.follow(event));
-      row.addEventListener("pointerleave", () => tip.hide());
-      button.addEventListener("focus", () => {
-        if (detail.hidden && button.matches(":focus-visible")) tip.show(detail, at(button));
-      });
-      button.addEventListener("blur", () => tip.hide());
+      button.addEventListener("click", () => open(button.getAttribute("aria-expanded") !== "true"));
     }
   }
-  const at = (node) => {
-    const place = node.getBoundingClientRect();
-    return { clientX: place.left, clientY: place.bottom };
-  };
-
-  const tip = (() => {
-    let shown = null;
-    const hide = () => {
-      shown?.remove();
-      shown = null;
-    };
-    const follow = (event) => {
-      if (!shown) return;
-      const { width, height } = shown.getBoundingClientRect();
-      const below = event.clientY + 18;
-      shown.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - width - 12))}px`;
-      shown.style.top = `${below + height < innerHeight ? below : Math.max(8, event.clientY - height - 14)}px`;
-    };
-    const show = (detail, event) => {
-      hide();
-      shown = make("div", { id: "tip", role: "tooltip", "aria-hidden": "true" }, detail.querySelector("dl").cloneNode(true));
-      document.body.append(shown);
-      follow(event);
-    };
-    addEventListener("keydown", (event) => event.key === "Escape" && hide());
-    addEventListener("scroll", hide, { passive: true });
-    return { show, hide, follow };
-  })();
 
   function start() {
     for (const table of document.querySelectorAll("table.sortable")) {

@@ -15,7 +15,8 @@ from reports.book.cost.picture import cost_picture
 from reports.book.elo_picture import above, common_loss, elo_picture
 from reports.figures.axes import cut_at_uniform
 from reports.figures.labels import Word, place_words
-from reports.figures.marks import FAR, MARKS, draw_effect, legend, reach
+from reports.figures.marks import MARKS, draw_effect, legend
+from reports.figures.reach import FAR, reach
 from reports.figures.study import draw
 from reports.play.ladder import read_ladder
 from reports.results.curves import UNIFORM

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import reports
 from reports.tables.cells import Column
-from reports.tables.splits import of_split
+from reports.tables.cells import of_split
 
 TITLES = re.compile(r"Column\(\s*\"[^\"]*\",\s*f?\"([^\"]*)\"")
 AXES = re.compile(r"[xy]label=f?\"([^\"]*)\"|set_[xy]label\(f?\"([^\"]*)\"")

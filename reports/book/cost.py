@@ -1,19 +1,82 @@
-"""The figure of gain against cost: a row an effect, its gain, and beside it what it costs."""
+"""What every measured effect on the loss costs: the figure of gain against cost."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from gonn_core.errors import printable
-from reports.book.cost.gains import COSTS, Gain, front
 from reports.figures.axes import nats_axis
-from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend, reach
+from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend
 from reports.figures.picture import Picture
+from reports.figures.reach import reach
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
+from reports.results.costs import mean_cost
+from reports.results.group import MAIN
+from reports.results.page import OnPage
+from reports.stats.estimates import Effect
+from reports.study.report import Report
+from reports.summary.figure import name_rows
+from reports.summary.lines import SummaryLine
 
-_AXES = {"flops": "FLOPs,\nwith : without", "time": "training time,\nwith : without"}
+COST = (
+    "What every enhancement gains in nats, and its cost. Filled circles are on the Pareto front: they lower the loss, "
+    "and no enhancement of the same base, budget and data with the same cost or less lowers it more. Noise is ignored "
+    "here. Time is that of training steps, each arm measured alone."
+)
+COSTS = {"flops": "FLOPs", "time": "time"}
+"""Fields of a gain -> what they are called."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """One effect on the loss and its cost as ratios, with ÷ without (time: None where speeds were not measured)."""
+
+    card: str
+    report: Report
+    flops: float
+    time: float | None
+    page: OnPage
+
+    @property
+    def effect(self) -> Effect:
+        return self.page.effect
+
+    @property
+    def group(self) -> tuple:
+        """Gains that can be weighed against each other: one base, budget, data, samples and test games."""
+        study = self.report.study
+        samples = study.arms[0].config.training.samples
+        return study.base, study.budget_label, study.data, samples, study.evaluations[MAIN].subset
+
+
+def gains(lines: Sequence[SummaryLine]) -> list[Gain]:
+    """Every effect on the loss, once for each group of runs, by group and size."""
+    found = []
+    for line in lines:
+        if line.page is not None:
+            results = line.report.results
+            on, off = (mean_cost(results, side) for side in (line.contrast.with_it, line.contrast.without))
+            found.append(Gain(line.card, line.report, on.flops / off.flops, on.time_to(off), line.page))
+    return sorted(found, key=lambda gain: (gain.group, gain.effect.delta, gain.card))
+
+
+def front(chosen: Sequence[Gain], cost: str) -> list[Gain]:
+    """Of gains of one group those that lower the loss and that none as cheap or cheaper lowers more: the Pareto front,
+    by rising cost."""
+    lowest, optimal = 0.0, []
+    for gain in sorted(
+        (gain for gain in chosen if getattr(gain, cost) is not None),
+        key=lambda gain: (getattr(gain, cost), gain.effect.delta, gain.card),
+    ):
+        if gain.effect.delta < lowest:
+            lowest = gain.effect.delta
+            optimal.append(gain)
+    return optimal
+
+
+_AXES = {"flops": "FLOPs,\nwith ÷ without", "time": "training time,\nwith ÷ without"}
 _COST = Mark("0.45", "o", False)
 _BEST = Mark(COLOURS[2], "o", True)
 
@@ -49,11 +112,8 @@ def _paint(figure: Figure, rows: Sequence[Gain | str], costs: Sequence[str]) -> 
     off = _gains(panels[0], placed)
     for axes, cost in zip(panels[1:], costs, strict=True):
         off |= _costs(axes, placed, cost)
-    names = [printable(row if isinstance(row, str) else row.card, 60) for row in rows]
-    panels[0].set_yticks(range(len(rows)), names)
-    for label, row in zip(panels[0].get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if isinstance(row, str) else "normal")
-    panels[0].set_ylim(len(rows) - 0.4, -0.6)
+    names = [row if isinstance(row, str) else row.card for row in rows]
+    name_rows(panels[0], names, [isinstance(row, str) for row in rows])
     for axes in panels:
         axes.tick_params(axis="y", length=0)
     keys = handles([gain.page.verdict for _, gain in placed], off)

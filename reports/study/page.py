@@ -1,0 +1,183 @@
+"""The page of one study: its summary, effects, curves, tables and notes."""
+
+from collections.abc import Iterable, Mapping
+
+from gonn_core.errors import printable
+from gonn_core.metrics import METRICS
+from reports.claims.findings import ClaimFinding
+from reports.figures.claimed import claim_ends, same_conditions
+from reports.figures.picture import Picture
+from reports.html.curves import study_curves
+from reports.page import ForestRow, Page, Section, Summary, command_text, escaped, reading
+from reports.results.compare import study_thresholds
+from reports.results.group import MAIN
+from reports.results.page import OnPage
+from reports.results.study_results import StudyResults
+from reports.screen.commands import study_command
+from reports.stats.estimates import Effect
+from reports.stats.verdicts import EffectVerdict, Verdict, counted
+from reports.study.footnotes import unfinished_notes
+from reports.study.report import Report
+from reports.study.report_tables import ReportTables
+from reports.study.tables import describe
+from reports.tables import formats
+from reports.tables.formats import about
+from reports.tables.verdicts import verdict_text
+
+FIGURE = "Loss over samples, and differences between the arms"
+SCREEN = "Effects and interactions against noise, and pairs of enhancements"
+_RUNS = ("arm", "seed", "trial", "state", "weights")
+_CURVES = (
+    "Curves are of validation games, effects of test games, as in the tables. They need not agree within their "
+    "intervals: the games differ, and the band of a curve is over seeds only."
+)
+_FILES = (
+    "Next to this file: report.html and report.md, the same page; report.json, all numbers unrounded; manifest.json, "
+    "the trials, evaluations and weights behind every cell; one CSV file per table."
+)
+_ARMS_NAMED = 4
+
+
+def study_page(report: Report, tables: ReportTables, pictures: Mapping[str, bytes]) -> Page:
+    """The page. `pictures`: the files of the study's figures by name."""
+    study = report.study
+    curves = study_curves(report.results, report.nats)
+    drawn = [Picture(name, title, lambda: pictures) for name, title in (("figure", FIGURE), ("screen", SCREEN))]
+    drawn = [picture for picture in drawn if f"{picture.name}.png" in pictures]
+    effects = [table for table in tables.printed if table.name == "effects"]
+    others = tuple(table for table in tables.printed if table.name != "effects")
+    trials = tables.table("trials")
+    said = tuple(
+        f"{text}: {command_text(each.command)}" if each.command else text
+        for each, text in zip(report.said, escaped(each.text for each in report.said), strict=True)
+    )
+    sections = [
+        Section("Enhancements", tables=tuple(effects), forest=tuple(study_forest(report))) if study.contrasts else None,
+        Section("Curves", (_CURVES,), tuple(drawn[:1]), curves=(curves,) if curves else ())
+        if drawn or curves
+        else None,
+        Section("What an effect is here, and what to do next", said, tuple(drawn[1:]), points=True) if said else None,
+        Section("Tables", tables=others) if others else None,
+        Section("More metrics", tables=tables.folded, small=True) if tables.folded else None,
+        Section("Notes", escaped(report.notes), points=True, small=True),
+        Section("Trials", tables=(trials.only(*_RUNS, *(key for key in _scores(trials.columns))),), small=True),
+        Section("How to read this", how_to_read(report), points=True, small=True),
+    ]
+    return Page(
+        title=study.title,
+        about=f"Study {study.id}: {study.design} on {study.base}, {study.budget_label} budget",
+        summary=study_summary(report),
+        sections=tuple(section for section in sections if section is not None),
+        files=_FILES,
+        coverage=(study.coverage,),
+    )
+
+
+def _scores(columns) -> list[str]:
+    """Keys of the scores on the main evaluation in the table of trials."""
+    scores = [column.key for column in columns if column.key not in _RUNS and "-" in column.key]
+    return scores[:3]
+
+
+def how_to_read(report: Report) -> tuple[str, ...]:
+    """How to read the numbers, with the study's thresholds."""
+    study = report.study
+    return reading(study=study, thresholds=study_thresholds(study), percent=lambda share: f"{100 * share:g} %")
+
+
+def study_summary(report: Report) -> Summary:
+    """The box at the top."""
+    study = report.study
+    return Summary(
+        headline=study_headline(report),
+        sentences=report.sentences,
+        claims=claims_counted(report.findings),
+        trained=(
+            trained_sentence([report]),
+            f"Tested on {describe(study.evaluations[MAIN])}.",
+            f"Games: {study.coverage}.",
+        ),
+        unfinished=tuple(unfinished_notes(report.results)),
+        command=study_command(study),
+    )
+
+
+def study_headline(report: Report) -> str:
+    """`9 enhancements: 2 help, 7 not shown`."""
+    verdicts = report.verdicts
+    found: list[Verdict] = [verdicts.get(each.card, EffectVerdict.NO_RESULT) for each in report.study.contrasts]
+    if not found:
+        return f"{printable(report.study.title, 120)}, nothing is compared"
+    if len(found) == 1:
+        return f"1 enhancement: {found[0]}"
+    return f"{len(found)} enhancements: {counted(found)}"
+
+
+def claims_counted(findings: Iterable[ClaimFinding]) -> tuple[str, ...]:
+    """Verdicts on claims about effects, and separately on counts of parameters; empty without claims."""
+    findings = list(findings)
+    counts = [each.verdict for each in findings if METRICS[each.claim.metric].source == "net"]
+    effects = [each.verdict for each in findings if METRICS[each.claim.metric].source != "net"]
+    lines = []
+    if effects:
+        lines.append(f"{len(effects)} claim{'s' * (len(effects) != 1)} on effects: {counted(effects)}.")
+    if counts:
+        lines.append(f"Counts of parameters, which say nothing about effects: {counted(counts)}.")
+    return tuple(lines)
+
+
+def trained_sentence(reports: list[Report]) -> str:
+    """`104 trials in 15 studies, 9.8M samples, 33 CPU hours`; a trial that studies share counts once."""
+    trials = {trial.id: trial.result for report in reports for trial in report.results.trials}
+    done = [result for result in trials.values() if result is not None]
+    samples = sum(result["samples"] for result in done)
+    hours = sum(result.get("cpu_seconds", 0) for result in done) / 3600
+    some = f"{len(done)}" if len(done) == len(trials) else f"{len(done)} of {len(trials)}"
+    studies = f" in {len(reports)} studies" if len(reports) > 1 else ""
+    time = f"{hours:.0f} CPU hours" if hours >= 10 else f"{hours:.1f} CPU hours"
+    return f"Trained: {some} trial{'s' * (len(trials) != 1)}{studies}, {about(samples)} samples, {time}."
+
+
+def study_forest(report: Report) -> list[ForestRow]:
+    """A row per effect on the loss."""
+    return [
+        forest_row(report, contrast.card, report.study.base, effect, report.nats.verdicts[contrast.card])
+        for contrast in report.study.contrasts
+        if (effect := report.nats.effect(contrast.card)) is not None
+    ]
+
+
+def forest_row(
+    report: Report, card: str, group: str, effect: Effect, verdict: EffectVerdict, page: OnPage | None = None
+) -> ForestRow:
+    """A row of a forest plot. page: the effect on a page over several studies."""
+    claims = tuple(
+        (*claim_ends(finding), same_conditions(finding))
+        for finding in report.findings
+        if (finding.card, finding.claim.metric, finding.claim.quantity) == (card, "nats", "difference")
+        and finding.claim.bounds is not None
+    )
+    change = formats.with_interval(effect.delta, effect.interval95)
+    runs = f"{effect.runs[0]} runs with it, {effect.runs[1]} without"
+    tip = f"{card} on {report.study.base}: Δ {change} test nats, {verdict_text(verdict, effect)}; {runs}"
+    return ForestRow(
+        card, group, effect.delta, effect.interval95, verdict, page.could_show if page else None, claims, tip
+    )
+
+
+def effect_details(report: Report, trials: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What a row of effects shows on demand: the study's trials by arm, and the command."""
+    trials = tuple(trials)
+    told = [(f"{len(trials)} trials of this study", ", ".join(_by_arm(report.results, trials)))] if trials else []
+    return (*told, ("study", report.study.id), ("command", study_command(report.study)))
+
+
+def _by_arm(results: StudyResults, trials: Iterable[str]) -> list[str]:
+    """`gonn-b5: 1f2e… 77ab…`, the trials of each arm; without labels where there are many arms."""
+    chosen, arms = set(trials), dict[str, list[str]]()
+    for trial in results.trials:
+        if trial.id in chosen:
+            arms.setdefault(results.study.arm(trial.arm).label, []).append(trial.id)
+    if len(arms) > _ARMS_NAMED:
+        return [" ".join(ids) for ids in arms.values()]
+    return [f"{label}: {' '.join(ids)}" for label, ids in arms.items()]
