@@ -7,6 +7,7 @@ Made from trial directories, study files and the declarations alone: the same tr
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from ablations.registry import Registry
 from reports.book.claims import claims_section
@@ -117,7 +118,7 @@ def book_page(
     rows, all_gains = summary_forest(lines), gains(lines)
     pictures = [forest(rows, "forest", "Effects on the loss, with what the documents claim"), cost_picture(all_gains)]
     drawn = tuple(picture for picture in pictures if picture is not None)
-    effects = Section("Effects on the loss", pictures=drawn[:1], tables=(summary_table(lines),), forest=tuple(rows))
+    effects = Section("Effects on the loss", (), drawn[:1], (summary_table(lines),), forest=tuple(rows))
     curves = [study_curves(report.results, report.nats) for report in _by_interest(reports, lines)]
     sections = [
         effects if lines else None,
@@ -179,7 +180,7 @@ def studies_table(reports: Sequence[Report]) -> Table:
         done = f"{results.finished} of {len(results.trials)}" if results.unfinished else str(results.finished)
         values = {
             **{key: getattr(study, key) for key in ("id", "base", "design", "data")},
-            "study": study.title,
+            "study": Cell(study.title, study.title, escape=True, link=f"../{quote(study.id)}/report.html"),
             "budget": study.budget_label,
             "samples": max(arm.config.training.samples for arm in study.arms),
             "found": study_headline(report),

@@ -12,7 +12,6 @@ from reports.page import ForestRow, Page, Section, Summary, command_text, escape
 from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
 from reports.results.page import OnPage
-from reports.results.study_results import StudyResults
 from reports.screen.commands import study_command
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict, Verdict, counted
@@ -35,7 +34,6 @@ _FILES = (
     "Next to this file: report.html and report.md, the same page; report.json, all numbers unrounded; manifest.json, "
     "the trials, evaluations and weights behind every cell; one CSV file per table."
 )
-_ARMS_NAMED = 4
 
 
 def study_page(report: Report, tables: ReportTables, pictures: Mapping[str, bytes]) -> Page:
@@ -163,21 +161,3 @@ def forest_row(
     return ForestRow(
         card, group, effect.delta, effect.interval95, verdict, page.could_show if page else None, claims, tip
     )
-
-
-def effect_details(report: Report, trials: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What a row of effects shows on demand: the study's trials by arm, and the command."""
-    trials = tuple(trials)
-    told = [(f"{len(trials)} trials of this study", ", ".join(_by_arm(report.results, trials)))] if trials else []
-    return (*told, ("study", report.study.id), ("command", study_command(report.study)))
-
-
-def _by_arm(results: StudyResults, trials: Iterable[str]) -> list[str]:
-    """`gonn-b5: 1f2e… 77ab…`, the trials of each arm; without labels where there are many arms."""
-    chosen, arms = set(trials), dict[str, list[str]]()
-    for trial in results.trials:
-        if trial.id in chosen:
-            arms.setdefault(results.study.arm(trial.arm).label, []).append(trial.id)
-    if len(arms) > _ARMS_NAMED:
-        return [" ".join(ids) for ids in arms.values()]
-    return [f"{label}: {' '.join(ids)}" for label, ids in arms.items()]

@@ -1,6 +1,6 @@
 """The tables of a study: arms, effects on the loss, effects on the hit rates with their cost, settings, trials."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults, TrialResult
+from reports.screen.commands import study_command
 from reports.stats.estimates import Effect, Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import AGAINST, NAMED, against, against_note
@@ -25,6 +26,7 @@ from reports.worth.effects import WORTH, worth_values
 from reports.worth.worth import Worth
 
 _SCORES = ("arm", "seeds", "nats", "sd", "top1", "top4")
+_ARMS_NAMED = 4
 _COSTS = ("parameters", "flops", "speed")
 _EFFECTS = ("card", "delta", "interval", "at_base", "verdict", "bound", "q", "parts", "runs", "own", *_COSTS)
 _DELTAS = {
@@ -90,7 +92,8 @@ def effects_table(
         trials = used_trials(results, contrast, evaluation) if effect is not None else ()
         values |= {"own": len(trials) or None, **worth_values((worths or {}).get(contrast.card))}
         values |= {"against": f"against {against(results.study, contrast)}"} if named else {}
-        rows.append(make_row(columns, contrast.card, values, trials, evaluation))
+        details = effect_details(results, trials)
+        rows.append(make_row(columns, contrast.card, values, trials, evaluation, details))
     notes = filter(None, [against_note(results.study, analysis)])
     return Table("effects", f"Effects on the loss: {describe(about)}", columns, tuple(rows), tuple(notes))
 
@@ -114,6 +117,24 @@ def effect_values(
         "df": effect.df,
         "runs": list(effect.runs),
     }
+
+
+def effect_details(results: StudyResults, trials: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What a row of effects shows on demand: the study's trials by arm, and the command."""
+    trials = tuple(trials)
+    behind = [(f"{len(trials)} trials of this study", ", ".join(_by_arm(results, trials)))] if trials else []
+    return (*behind, ("study", results.study.id), ("command", study_command(results.study)))
+
+
+def _by_arm(results: StudyResults, trials: Iterable[str]) -> list[str]:
+    """`gonn-b5: 1f2e… 77ab…`, the trials of each arm; without labels where there are many arms."""
+    chosen, arms = set(trials), dict[str, list[str]]()
+    for trial in results.trials:
+        if trial.id in chosen:
+            arms.setdefault(results.study.arm(trial.arm).label, []).append(trial.id)
+    if len(arms) > _ARMS_NAMED:
+        return [" ".join(ids) for ids in arms.values()]
+    return [f"{label}: {' '.join(ids)}" for label, ids in arms.items()]
 
 
 def interval_cell(effect: Effect | None, trials: tuple[str, ...], evaluation: int, unit: str = "nats") -> Cell:

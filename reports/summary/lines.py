@@ -13,9 +13,9 @@ from reports.results.group import MAIN
 from reports.results.page import OnPage, judge_page
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict
-from reports.study.page import effect_details, forest_row
+from reports.study.page import forest_row
 from reports.study.report import Report
-from reports.study.tables import cost_values, effect_values
+from reports.study.tables import cost_values, effect_details, effect_values
 from reports.tables.cells import Cell, Column, Table, make_row, of_split
 from reports.tables.coverage import in_short
 from reports.tables.entities import EFFECTS, pick
@@ -100,7 +100,9 @@ def summary_table(lines: Sequence[SummaryLine]) -> Table:
     for line in sorted(lines, key=_order):
         trials = used_trials(line.report.results, line.contrast, MAIN) if line.page is not None else ()
         key = f"{line.report.study.id}:{line.card}"
-        rows.append(make_row(columns, key, _values(line, trials), trials, MAIN, effect_details(line.report, trials)))
+        rows.append(
+            make_row(columns, key, _values(line, trials), trials, MAIN, effect_details(line.report.results, trials))
+        )
     notes = (*_notes(lines), EXPLAINED) if worths else _notes(lines)
     return Table("summary", "Effects on the loss", columns, tuple(rows), notes)
 
@@ -147,6 +149,8 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     reports = list({line.report.study.id: line.report for line in lines}.values())
     coverage = sorted({report.study.coverage for report in reports})
     budgets = sorted({report.study.budget_label for report in reports})
+    if not reports:
+        return ()
     thresholds = study_thresholds(reports[0].study)
     means = sorted({_group(line.report) for line in lines if line.page is not None and line.page.at_base})
     notes = [

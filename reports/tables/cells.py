@@ -28,7 +28,7 @@ class Cell:
 
     trials: ids of the trials behind the cell; evaluation: number of the study's evaluation behind it.
     escape: the text holds names from files, to be escaped wherever it is shown. short: the text in a terminal, where it
-    differs.
+    differs. link: address of another page, relative to the table's.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Cell:
     evaluation: int | None = None
     escape: bool = False
     short: str | None = None
+    link: str = ""
 
     @property
     def tone(self) -> str:

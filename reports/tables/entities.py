@@ -17,9 +17,11 @@ def _text(key: str, title: str, meaning: str, name: str = "", **more: Any) -> Co
     return Column(key, title, "left", fields=(Field(name or key, "str", "", meaning),), **more)
 
 
-def _number(key: str, title: str, unit: str, meaning: str, dtype: DType = "float64", **more: Any) -> Column:
+def _number(
+    key: str, title: str, unit: str, meaning: str, dtype: DType = "float64", name: str = "", **more: Any
+) -> Column:
     more.setdefault("show", formats.count if dtype != "float64" else str)
-    return Column(key, title, fields=(Field(key, dtype, unit, meaning),), **more)
+    return Column(key, title, fields=(Field(name or key, dtype, unit, meaning),), **more)
 
 
 def _ends(name: str, of: str, unit: str, low: str = "", high: str = "") -> tuple[Field, Field]:
@@ -122,7 +124,14 @@ EFFECTS = (
         ),
     ),
     _hidden("p", "float64", "", "two-sided p of no difference; with interim analyses the p of all of them together"),
-    _number("q", "q", "", "false discovery rate over all effects on this metric and kind of games", printed=False),
+    _number(
+        "q",
+        "q",
+        "",
+        "false discovery rate over all effects on this metric and kind of games",
+        show=formats.q_value,
+        printed=False,
+    ),
     _text(
         "verdict",
         "verdict",
@@ -161,7 +170,9 @@ EFFECTS = (
             Field("runs_without", "int64", "", "runs of the group without it"),
         ),
     ),
-    _number("own", "of the study", "", "how many of them belong to the study's own arms", "int64", under="runs"),
+    _number(
+        "own", "of the study", "", "how many of them belong to the study's own arms", "int64", "own_runs", under="runs"
+    ),
     Column(
         "worth",
         "worth: samples",

@@ -34,7 +34,8 @@ WIDEST = 90
 
 def _shown(cell: Cell) -> str:
     text = markdown_escape(cell.text) if cell.escape else cell.text
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return f"[{text}]({cell.link})" if cell.link else text
 
 
 def _least_width(texts: tuple[str, ...]) -> int:

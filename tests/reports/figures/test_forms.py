@@ -10,22 +10,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ablations.published_results import EloPoint
-from reports.book.cost.gains import gains
-from reports.book.cost.picture import cost_picture
+from reports.book.cost import cost_picture, gains
 from reports.book.elo_picture import above, common_loss, elo_picture
 from reports.figures.axes import cut_at_uniform
 from reports.figures.labels import Word, place_words
 from reports.figures.marks import MARKS, draw_effect, legend
 from reports.figures.reach import FAR, reach
 from reports.figures.study import draw
+from reports.page import forest_groups
 from reports.play.ladder import read_ladder
 from reports.results.curves import UNIFORM
 from reports.results.decisions import load_results
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.study.report import make_report
-from reports.summary.figure import draw_summary, rows_of
-from reports.summary.lines import summary_lines
+from reports.summary.figure import draw_forest
+from reports.summary.lines import summary_forest, summary_lines
 from tests.reports.figures.boxes import clashes, painted, texts
 from tests.reports.made_ladders import rung, write_ladder
 from tests.reports.made_studies import plan_study, train
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
 
 def test_verdicts_are_told_apart_by_shape_and_filling():
     assert set(MARKS) == set(EffectVerdict)
-    unjudged = {EffectVerdict.UNDERPOWERED, EffectVerdict.UNFINISHED, EffectVerdict.NOT_A_RESULT}
+    unjudged = {verdict for verdict in EffectVerdict if verdict.tone == "open"}
     looks = {verdict: (mark.shape, mark.filled, mark.half) for verdict, mark in MARKS.items()}
     judged = {verdict: look for verdict, look in looks.items() if verdict not in unjudged}
     (shared,) = {looks[verdict] for verdict in unjudged}
@@ -75,21 +75,20 @@ def test_a_far_effect_is_an_arrow_with_its_numbers():
 
 def test_a_forest_goes_by_base_then_by_size_on_a_linear_axis(made, monkeypatch):
     reports, registry = made
-    lines = summary_lines(reports, registry)
-    rows = rows_of([line for line in lines if line.effect is not None])
-    names = [row if isinstance(row, str) else row.card for row in rows]
+    effects = summary_forest(summary_lines(reports, registry))
+    rows = forest_groups(effects)
+    names = [row if isinstance(row, str) else row.label for row in rows]
     assert names[0] == "gonn-b5, smoke (GoNN)" and "clark-medium, smoke (Clark & Storkey)" in names
-    sizes = [row.effect.delta for row in rows[1:6]]
+    sizes = [row.delta for row in rows[1:6]]
     assert sizes == sorted(sizes) and names[1] == "last_move_input"
-    figure = painted(monkeypatch, lambda: draw_summary(lines))
+    figure = painted(monkeypatch, lambda: draw_forest(effects, "forest"))
     assert figure.axes[0].get_xscale() == "linear" and clashes(figure) == []
     said = [text.get_text() for text in texts(figure)]
     assert any(text.startswith("helps") for text in said) and any(text.startswith("−0.8") for text in said)
 
 
 def test_gain_and_cost_stand_in_rows_with_a_name_each(made, monkeypatch):
-    reports, _ = made
-    figure = painted(monkeypatch, cost_picture(gains(reports)).draw)
+    figure = painted(monkeypatch, cost_picture(gains(summary_lines(*made))).draw)
     assert {axes.get_xscale() for axes in figure.axes} == {"linear"} and clashes(figure) == []
     said = [text.get_text() for text in texts(figure)]
     assert all(card in said for card in CARDS) and all(axes.get_xlabel() for axes in figure.axes)

@@ -11,16 +11,16 @@ from gonn_core.errors import InputError, SettingError
 from reports import frames
 from reports.book.book import write_book
 from reports.frames.build import csv_bytes, make_frame
-from reports.frames.columns import COLUMNS
 from reports.results.decisions import load_results
 from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
+from reports.tables.entities import ENTITIES, TRIALS, frame_fields
 from tests.paths import ROOT
 from tests.reports.made_studies import finish_trial, plan_study, train
 from tests.reports.play.made_matches import ENGINE, net, won, write_match
 
-READERS = {name: getattr(frames, name) for name in COLUMNS}
+READERS = {name: getattr(frames, name) for name in ENTITIES}
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +38,22 @@ def made(tmp_path_factory):
     return first, second
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", ENTITIES)
 def test_an_empty_workspace_gives_empty_frames_of_the_declared_columns(name, tmp_path):
     frame = READERS[name](workspace=tmp_path)
     assert len(frame) == 0
     assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == {
-        field.name: field.dtype for field in COLUMNS[name]
+        field.name: field.dtype for field in frame_fields(name)
     }
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", ENTITIES)
 def test_full_frames_have_the_declared_columns(name, made):
     frame = READERS[name](workspace=made[0].folder)
     frame = frame[frames.describe(name)["column"]]  # trials() has more
     assert len(frame)
     assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == {
-        field.name: field.dtype for field in COLUMNS[name]
+        field.name: field.dtype for field in frame_fields(name)
     }
     assert not frame.map(lambda value: isinstance(value, (list, tuple, dict))).any(axis=None)
 
@@ -70,7 +70,7 @@ def test_a_row_for_every_trial_in_whatever_state(made):
 
 def test_trials_say_which_enhancements_they_have_and_in_which_settings_they_differ(made):
     frame = frames.trials(workspace=made[0].folder)
-    more = list(frame.columns)[len(COLUMNS["trials"]) :]
+    more = list(frame.columns)[len(frame_fields("trials")) :]
     assert more[:3] == ["ko_plane", "last_move_input", "parametric_relu"] == [c for c in more if "." not in c]
     assert {str(frame[card].dtype) for card in more[:3]} == {"boolean"}
     for card in more[:3]:
@@ -109,7 +109,7 @@ def test_effects_are_those_of_the_report(made):
     nats = frame[frame.main & (frame.metric == "nats")].set_index("card")
     for row in report_tables(report).table("effects").rows:
         effect = nats.loc[row.key]
-        assert effect.difference == row.cells["delta"].value
+        assert effect.delta == row.cells["delta"].value
         assert [effect.interval95_low, effect.interval95_high] == row.cells["interval"].value
         assert [effect.se_runs, effect.se_games] == row.cells["parts"].value
         assert [effect.runs_with, effect.runs_without] == row.cells["runs"].value
@@ -191,12 +191,12 @@ def test_the_report_over_everything_has_all_trials_and_effects_as_csv(made, tmp_
     kept = pd.read_csv(book / "all-effects.csv")
     frame = frames.effects(workspace=folder)
     assert list(kept.columns) == list(frame.columns)
-    assert kept.difference.tolist() == pytest.approx(frame.difference.tolist(), rel=1e-5, abs=1e-12)
+    assert kept.delta.tolist() == pytest.approx(frame.delta.tolist(), rel=1e-5, abs=1e-12)
     assert kept.verdict.tolist() == frame.verdict.tolist() and kept.main.dtype == bool
 
 
 def test_csv_has_six_digits_and_no_formula():
-    row = {field.name: None for field in COLUMNS["trials"]} | {"study": "=1+1", "seed": 1, "test_nats": 2.123456789}
+    row = {column.key: None for column in TRIALS} | {"study": "=1+1", "seed": 1, "test_nats": 2.123456789}
     row |= {name: "x" for name in ("base", "budget", "data", "arm", "trial", "label", "state")}
     (line,) = pd.read_csv(io.BytesIO(csv_bytes(make_frame("trials", [row])))).to_dict("records")
     assert (line["study"], line["test_nats"]) == ("'=1+1", 2.12346)

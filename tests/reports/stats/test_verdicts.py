@@ -8,8 +8,17 @@ import pytest
 from pydantic import ValidationError
 
 from gonn_core.errors import SettingError
+from reports.claims.verdicts import ClaimVerdict
 from reports.stats.estimates import Effect, Interval
-from reports.stats.verdicts import EffectVerdict, Thresholds, discovery_rates, judge_effect, measured_direction, with_q
+from reports.stats.verdicts import (
+    EffectVerdict,
+    Thresholds,
+    counted,
+    discovery_rates,
+    judge_effect,
+    measured_direction,
+    with_q,
+)
 from tests.reports.stats.checks import made_effect
 
 THRESHOLDS = Thresholds()
@@ -90,3 +99,9 @@ def test_margin_is_a_quarter_of_the_claim_but_not_less_than_the_smallest_effect(
     assert THRESHOLDS.margin("nats", -0.1) == pytest.approx(0.025)
     with pytest.raises(SettingError, match="valid: .*nats, .*probability, .*rank, .*top1"):
         THRESHOLDS.margin("elo")
+
+
+def test_verdicts_are_counted_in_their_order_in_the_plural():
+    found = [EffectVerdict(word) for word in ("not shown", "helps", "leans to helping", "leans to helping")]
+    assert counted(found) == "1 helps, 2 lean to helping, 1 not shown"
+    assert counted([ClaimVerdict.COUNT_AGREES] * 2) == "2 counts agree"

@@ -10,12 +10,14 @@ import pytest
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.json_files import read_json
 from gonn_core.metrics import METRICS
+from reports.page import markdown
 from reports.results.compare import analyse_study
 from reports.results.decisions import load_results
 from reports.results.group import MAIN, own_group
 from reports.study.extra_metrics import EXTRA_METRICS, extra_tables
 from reports.study.footnotes import table_notes
-from reports.study.render import markdown, write_report
+from reports.study.page import study_page
+from reports.study.render import write_report
 from reports.study.report import make_report
 from reports.study.report_tables import report_tables
 from reports.study.serial import manifest
@@ -89,14 +91,10 @@ def test_hits_by_move_number(results):
 
 def test_a_report_has_them_folded(made, results):
     report = make_report(results, made.registry)
-    text = markdown(report, report_tables(report))
-    inside = text[text.index("<details>") : text.index("</details>")]
-    assert (
-        "<summary>More metrics</summary>" in inside
-        and "| p ≥ 25\u00a0% |" in inside
-        and "with a ko" not in text[: text.index("<details>")]
-    )
-    assert text.index("Claims of the documents") < text.index("<details>") < text.index("## Notes")
+    text = markdown(study_page(report, report_tables(report), {}))
+    more = text.index("## More metrics")
+    assert "| p ≥ 25\u00a0% |" in text[more : text.index("## Notes")] and "with a ko" not in text[:more]
+    assert text.index("Claims of the documents") < more
     files = write_report(made.study, results, made.folder / "out", made.registry)
     assert {"metrics.csv", "metric-effects.csv", "move-numbers.csv"} <= {path.name for path in files.tables}
     assert (
@@ -108,7 +106,7 @@ def test_a_report_has_them_folded(made, results):
 def test_names_of_arms_stay_inert(made, results):
     arms = tuple(arm.model_copy(update={"label": "<b>|x|</b>"}) for arm in made.study.arms)
     report = make_report(replace(results, study=made.study.model_copy(update={"arms": arms})), made.registry)
-    assert "<b>" not in markdown(report, report_tables(report))
+    assert "<b>" not in markdown(study_page(report, report_tables(report), {}))
 
 
 def test_evaluations_made_before_more_was_kept(tmp_path):

@@ -1,13 +1,15 @@
 """What a study's report shows on a terminal."""
 
-from reports.claims.findings import COLUMNS
+from reports.claims.verdicts import ClaimVerdict
 from reports.study.terminal import answered_claims
-from reports.tables.cells import Cell, Row, Table
+from reports.tables.cells import Cell, Column, Table, make_row
+
+COLUMNS = (Column("claim", "claim"), Column("verdict", "verdict"))
 
 
 def claims(*verdicts: str) -> Table:
     rows = [
-        Row(str(number), {**{column.key: Cell("-") for column in COLUMNS}, "verdict": Cell(verdict)})
+        make_row(COLUMNS, str(number), {"verdict": Cell(verdict, ClaimVerdict(verdict))})
         for number, verdict in enumerate(verdicts)
     ]
     return Table("claims", "Claims of the documents", COLUMNS, tuple(rows), ("a note on the rows",))

@@ -1,12 +1,10 @@
 """The sentences that stand first: counted from the page's lines and the claims' findings."""
 
-from collections import Counter
-
 import pytest
 
 from reports.results.decisions import load_results
 from reports.study.report import make_report
-from reports.summary.box import claim_sentences, counted, headline, line_verdict, summary_box
+from reports.summary.box import claim_sentences, headline, page_summary
 from reports.summary.lines import summary_lines
 from tests.reports.made_studies import plan_study, train
 
@@ -23,11 +21,10 @@ def test_effects_are_counted_and_those_that_are_shown_are_named_by_size(made):
     lines = summary_lines(reports, registry)
     assert headline(lines) == "3 enhancements: 1 helps, 1 hurts, 1 not shown."
     assert headline([*lines, lines[0]]) == "4 effects of 3 enhancements: 2 help, 1 hurts, 1 not shown."
-    box = summary_box(reports, lines, registry)
+    sentences = page_summary(reports, lines, registry).sentences
     deltas = {line.card: line.effect.delta for line in lines}
-    assert box[1] == f"Helps (Δ test nats): last_move_input −{-deltas['last_move_input']:.4f} on gonn-b5."
-    assert box[2].startswith("Hurts (Δ test nats): parametric_relu +0.")
-    assert sum(Counter(map(line_verdict, lines)).values()) == 3
+    assert sentences[0] == f"Helps (Δ test nats): last_move_input −{-deltas['last_move_input']:.4f} on gonn-b5."
+    assert sentences[1].startswith("Hurts (Δ test nats): parametric_relu +0.")
 
 
 def test_claims_are_counted_apart_from_counts_of_parameters(made):
@@ -40,9 +37,4 @@ def test_claims_are_counted_apart_from_counts_of_parameters(made):
 
 
 def test_nothing_compared_says_so(made):
-    assert summary_box([], [], made[1]) == ("Nothing is compared yet.",)
-
-
-def test_verdicts_are_counted_in_their_order():
-    found = ["not shown", "count agrees", "helps", "leans to helping", "leans to helping", "count agrees"]
-    assert counted(found) == "1 helps, 2 lean to helping, 1 not shown, 2 counts agree"
+    assert page_summary([], [], made[1]).headline == "Nothing is compared yet."

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import reports
-from reports.tables.cells import Column
-from reports.tables.cells import of_split
+from reports.tables.cells import Column, of_split
 
 TITLES = re.compile(r"Column\(\s*\"[^\"]*\",\s*f?\"([^\"]*)\"")
 AXES = re.compile(r"[xy]label=f?\"([^\"]*)\"|set_[xy]label\(f?\"([^\"]*)\"")
