@@ -99,21 +99,6 @@ def room_of(module):
     return ".".join(MODULES[module].relative_to(ROOT).parent.parts)
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.relative_to(ROOT).as_posix())
-def test_a_room_says_truly_whom_it_imports(room):
-    """Its face ends with `Imports: own, rooms; other, packages.`, and says before that what lives there."""
-    name = ".".join(room.relative_to(ROOT).parts)
-    package = name.split(".")[0]
-    rooms = {room_of(module) for path in room.glob("*.py") for module in imported_modules(path)} - {name}
-    own = sorted(other.removeprefix(f"{package}.") for other in rooms if other.split(".")[0] == package)
-    packages = [other for other in reversed(PACKAGES) if other in {each.split(".")[0] for each in rooms} - {package}]
-    imports = "; ".join(", ".join(part) for part in (own, packages) if part) or "nothing of this project"
-
-    face = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
-    text, _, line = face.rpartition("Imports: ")
-    assert len(text) > 40 and " ".join(line.split()) == f"{imports}."
-
-
 def test_heavy_libraries_have_one_door():
     for package in PACKAGES:
         for path in sources(package):

@@ -41,8 +41,8 @@ _NOTES = (
     "then seeds. “Not tested here”: planes, net, loss, schedule, games or samples are not those of the claim; the "
     "CSV file says what differs.",
     "BUDGET=paper after the same command tests a claim under its own conditions, BUDGET=gpu one of the first 5M "
-    "samples, on the games of the claim. Counts of parameters are checked by counting: they agree or differ, and are no "
-    "replicated effects.",
+    "samples, on the games of the claim. Counts of parameters are checked by counting: they agree or differ, and are "
+    "no replicated effects.",
 )
 
 

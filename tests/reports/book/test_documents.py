@@ -10,7 +10,7 @@ from ablations.published_results import Counterpart, Published
 from ablations.registry import load_registry
 from gonn_core.config import parse_model
 from gonn_core.errors import InputError, SettingError
-from reports.book.book import book_sections
+from reports.book.book import book_page
 from reports.book.documents.ours import comparable, counterparts
 from reports.book.documents.printing import NOT_HERE, legend
 from reports.results.decisions import load_results
@@ -52,7 +52,7 @@ def bare():
 
 
 def tables_of(reports) -> dict[str, Table]:
-    return {table.name: table for section in book_sections(reports, registry()) for table in section.all_tables}
+    return {table.name: table for table in book_page(reports, [], registry()).tables}
 
 
 def texts_of(tables) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from reports.book.book import manifest
 from reports.book.rates import rates_section
+from reports.page import Page
 from reports.search.report import search_report
 from tests.orchestration.search_fakes import made_search
 from tests.reports.search.test_report import six, tried
@@ -28,7 +29,7 @@ def test_a_line_a_search_and_a_figure_of_each_that_has_trials():
 
 def test_the_manifest_names_the_trials_of_a_search_with_their_rates():
     done = search_report(made_search(trials=6), six())
-    told = manifest([rates_section([done])], [], [done])
+    told = manifest(Page("t", "a", None, (rates_section([done]),)), [], [done])
     assert told["searches"] == [done.search.id]
     assert told["tables"]["rates"][done.search.id]["rate"] == [each.trial for each in done.tried]
     assert told["trials"][done.tried[0].trial] == {"search": done.search.id, "rate": 0.02, "state": "done"}

@@ -2,8 +2,9 @@
 
 import pytest
 
-from reports.book.book import book_sections, manifest
+from reports.book.book import book_page, manifest
 from reports.book.elo import TO_PLAY
+from reports.page import Page
 from reports.play.all_games import against_engine, load_played, trial_names
 from reports.results.decisions import load_results
 from reports.study.render import write_report
@@ -62,14 +63,16 @@ def test_the_book_has_cells_a_section_and_ladders(made):
     report = write_report(
         made.study, load_results(made.study, made.runs, made.study_folder), made.folder / "out", made.registry
     ).report
-    empty = {section.title: section for section in book_sections([report], registry())}
+    empty = {section.title: section for section in book_page([report], [], registry()).sections}
     assert empty["Games with engines"].sentences == (TO_PLAY,)
     write_ladder(made.folder / "other", [rung(10_000, 3.0), rung(20_000, 2.5), rung(50_000, 2.2)], [(70, 30), (60, 40)])
     played = load_played(made.folder / "matches", made.folder / "elo")
     ladders = load_played(made.folder / "other" / "matches", made.folder / "other" / "elo")
     sections = {
         section.title: section
-        for section in book_sections([report], registry(), played=type(played)(played.matches, ladders.ladders))
+        for section in book_page(
+            [report], [], registry(), played=type(played)(played.matches, ladders.ladders)
+        ).sections
     }
     comparison = next(
         table for section in sections.values() for table in section.all_tables if table.name == "comparison"
@@ -85,7 +88,7 @@ def test_the_book_has_cells_a_section_and_ladders(made):
         cell.text == "gonn-b5 s1 @100k, argmax" for row in table.rows for cell in row.cells.values()
     )
     assert any(table.name.startswith("elo-read-") for table in sections["Elo correspondence"].tables)
-    behind = manifest(list(sections.values()), [report], ladders=ladders.ladders)["trials"]
+    behind = manifest(Page("t", "a", None, tuple(sections.values())), [report], ladders=ladders.ladders)["trials"]
     assert behind["1" * 16] == {
         "ladder": ladders.ladders[0].file.id,
         "matches": list(ladders.ladders[0].file.matches),

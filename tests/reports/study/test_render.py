@@ -127,7 +127,10 @@ def test_csv_tables_read_back(files):
     assert rows[0]["delta"] == number_text(effect.delta) and float(rows[0]["interval95_high"]) == pytest.approx(
         effect.interval95.high, rel=5e-6
     )
-    assert [(row["runs_with"], row["runs_without"], row["own_runs"]) for row in rows] == [("3", "3", "6"), ("3", "2", "5")]
+    assert [(row["runs_with"], row["runs_without"], row["own_runs"]) for row in rows] == [
+        ("3", "3", "6"),
+        ("3", "2", "5"),
+    ]
 
 
 @pytest.mark.parametrize(
