@@ -285,7 +285,7 @@ def test_files_are_the_same_bytes_each_time_and_every_cell_has_its_trials(writte
         "taps.png",
         "accuracy.png",
         "channels-gonn-b5-cpu-kgs.png",
-    } <= set(pictures) and len(pictures) == 9
+    } <= set(pictures) and len(pictures) == 7
     assert all(name in names and name.replace(".png", ".svg") in names for name in pictures)
     body = list(csv.reader(io.StringIO((first / "comparison.csv").read_text())))
     assert "where" in body[0] and all(len(row) == len(body[0]) for row in body)
