@@ -6,9 +6,9 @@ from typing import Any
 
 from ablations.study import Contrast, EvaluationRef, Study
 from ablations.wording import setting_text
-from gonn_core.compiling.body import told_device
 from gonn_core.config import TrialConfig, config_paths, get_path
 from gonn_core.metrics import METRICS, SUMMARISED
+from gonn_core.training.compiling import device_label
 from reports.results.compare import StudyAnalysis, used_trials
 from reports.results.costs import arm_cost, mean_cost, speed_factor_range
 from reports.results.group import MAIN
@@ -230,7 +230,7 @@ def trials_table(results: StudyResults) -> Table:
     rows = []
     for trial in results.trials:
         values = trial_values(trial)
-        values["device"] = told_device(values["device"] or formats.NONE, str(trial.session.get("compile", "none")))
+        values["device"] = device_label(values["device"] or formats.NONE, str(trial.session.get("compile", "none")))
         for number, metric, column in scores:
             if (evaluation := trial.evaluations[number]) is not None:
                 values[column.key] = column.cell(evaluation.summary[metric], (trial.id,), number)

@@ -122,7 +122,9 @@ def test_a_row_an_enhancement_with_interval_p_trials_and_command(made, page):
             rows.setdefault(row[0].strip(), row)
     assert set(rows) == set(made.study.cards)
     helps = rows["parametric_relu"]
-    assert re.fullmatch(r"−\d\.\d{4}\s*\[−\d\.\d{4}, −\d\.\d{4}\]", helps[1]) and helps[2].startswith("helps (q ")
+    assert re.fullmatch(r"−\d\.\d{4}\s*\[−\d\.\d{4}, −\d\.\d{4}\]", helps[1].strip()) and helps[2].strip().startswith(
+        "helps (q "
+    )
     assert float(page.attributes("td")[0]["data-v"]) == pytest.approx(-0.4, abs=0.05)
     behind = next(row for row in page.rows if len(row) == 1 and "gonn ablate" in row[0])[0]
     trials = [trial.trial for trial in made.study.trials if trial.arm in ("gonn-b5", "without-parametric_relu")]
@@ -192,7 +194,9 @@ def test_the_page_over_everything(made):
     names = {row[0].split()[0] for row in page.rows if row and row[0].strip()}
     assert set(registry().cards) <= names and "Darkforest (2016)" in text
     row = next(row for row in page.rows if row and row[0].split()[:1] == ["ko_plane"])
-    assert row[3].split("\n")[0].strip() == "not measured yet" and row[5].strip().startswith("make ablation NAME=ko_plane")
+    assert row[3].split("\n")[0].strip() == "not measured yet" and row[5].strip().startswith(
+        "make ablation NAME=ko_plane"
+    )
     assert f"../{made.study.id.replace('+', '%2B')}/report.html" in [about["href"] for about in page.attributes("a")]
     assert "not tested here" in text and "application/json" in text and EVIL not in text
 
