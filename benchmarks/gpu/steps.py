@@ -36,7 +36,7 @@ def measured_steps(
         check_compile(compile, device.type)
     trainer, step = prepared(config, device, threads, compile)
     each = seconds_each(step, device, seconds)
-    memory = peak_memory(device)
+    peak = peak_memory(device)
     size = config.training.batch_size
     flops = training_flops_per_sample(config.net, len(plane_names(config.features))) * size
     found = {
@@ -47,7 +47,7 @@ def measured_steps(
         "flops": flops,
         "matrix_share": flops / each / peaks[f"{config.training.precision}_flops"],
         "host_seconds": host_seconds(step, device) if device.type == "cuda" else None,
-        "peak_bytes": memory.peak if memory else None,
+        "peak_bytes": peak,
     }
     found |= profiled(step, device, calls=3)
     trainer.check_finite()

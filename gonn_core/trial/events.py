@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gonn_core.trial.memory import Memory
-
 
 @dataclass(frozen=True)
 class Event:
@@ -75,8 +73,6 @@ class Started(Event):
     """Samples done by earlier sessions."""
     training_seconds: float
     """That these took."""
-    free_bytes: int | None = None
-    """Of the GPU's memory; None on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +94,6 @@ class Tick(Event):
     """Steps done; of the running one, where batches are split, the share of its parts that is done."""
     steps: int | None = None
     """How many it will be."""
-    memory: Memory | None = None
-    """None on a CPU."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +102,6 @@ class Point(Event):
 
     train_nats: float
     training_seconds: float
-    memory: Memory | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,32 +1,20 @@
-"""Memory: what a trial tells of a GPU's, and what becomes of a trial for which that or the machine's is too small."""
-
-from typing import NamedTuple
+"""Memory: a GPU's peak in a trial, and the error of a trial that runs out of memory."""
 
 from gonn_core.errors import UserError, printable
 
 _SIGNS = ("out of memory", "STATUS_ALLOC_FAILED", "llocate memory", "can't start new thread", "failed to map segment")
-"""In the words of CUDA, cuBLAS and cuDNN, of torch's allocator, Python and the loader, whose errors have no type of
-their own."""
+"""In messages of CUDA, cuBLAS, cuDNN, torch's allocator, Python and the loader, whose errors have no own type."""
 
 
 class OutOfMemory(UserError):
-    """The memory of the GPU or the machine did not suffice. The trial can go on from its last checkpoint."""
+    """The GPU or the machine ran out of memory. The trial can resume from its last checkpoint."""
 
     def __init__(self, problem: str):
         super().__init__(f"out of memory ({printable(problem, 300)})")
 
 
-class Memory(NamedTuple):
-    """Of a GPU, in bytes."""
-
-    peak: int
-    """The most in tensors so far."""
-    reserved: int
-    """What this took of the GPU's memory."""
-
-
 def shortage(error: BaseException) -> str | None:
-    """What an exception says of a lack of memory, in one sentence; None when it says something else."""
+    """The first sentence of an exception about a lack of memory; None for other exceptions."""
     text = str(error)
     is_one = (
         isinstance(error, MemoryError)
@@ -38,8 +26,7 @@ def shortage(error: BaseException) -> str | None:
 
 
 def forget_peak(device) -> None:
-    """Start a trial in a process that may have run others: what they hold for later is given back, their peak
-    forgotten."""
+    """Free the GPU memory that earlier trials of this process left cached, and reset the peak."""
     if device.type == "cuda":
         import torch
 
@@ -48,19 +35,10 @@ def forget_peak(device) -> None:
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def free_memory(device) -> int | None:
-    """Bytes that are free of the whole GPU; None on a CPU."""
+def peak_memory(device) -> int | None:
+    """The most bytes of a GPU in tensors since `forget_peak`; None on a CPU."""
     if device.type != "cuda":
         return None
     import torch
 
-    return torch.cuda.mem_get_info(device)[0]
-
-
-def peak_memory(device) -> Memory | None:
-    """What was taken since `forget_peak`; None on a CPU."""
-    if device.type != "cuda":
-        return None
-    import torch
-
-    return Memory(torch.cuda.max_memory_allocated(device), torch.cuda.max_memory_reserved(device))
+    return torch.cuda.max_memory_allocated(device)

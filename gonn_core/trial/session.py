@@ -46,7 +46,7 @@ from gonn_core.trial.directory import TrialDirectory, net_now
 from gonn_core.trial.events import Changed, Compiling, Event, OnProgress, Point, Started, Tick
 from gonn_core.trial.job import Job, progress_points, resumed_settings, snapshot_points
 from gonn_core.trial.lease import Lease
-from gonn_core.trial.memory import forget_peak, free_memory, peak_memory
+from gonn_core.trial.memory import forget_peak, peak_memory
 from gonn_core.trial.weights import start_weights
 
 TICK_SECONDS = 1.0
@@ -74,7 +74,6 @@ class Session:
         if settings.compile != "none":
             forget_compiled()
         forget_peak(self.device)
-        self._free = free_memory(self.device)
         if job.config.data.games != GamesConfig():
             raise SettingError(
                 "data.games",
@@ -174,7 +173,6 @@ class Session:
             device=device_label(describe_device(self.device), self.settings.compile),
             resumed=trainer.samples,
             training_seconds=self.clock.training_seconds,
-            free_bytes=self._free,
         )
         self._next_tick = time.monotonic() + TICK_SECONDS
         next_checkpoint = time.monotonic() + self.settings.checkpoint_seconds
@@ -232,7 +230,7 @@ class Session:
             **self.clock.split(),
             "samples_per_s": self.trainer.samples / self.clock.seconds()["training_seconds"],
             "device": describe_device(self.device),
-            **({"peak_bytes": memory.peak} if (memory := peak_memory(self.device)) else {}),
+            **({"peak_bytes": peak} if (peak := peak_memory(self.device)) else {}),
         }
 
     def weights(self) -> str:
@@ -274,7 +272,6 @@ class Session:
                 samples_per_s=line["samples_per_s"],
                 train_nats=line["train_nats"],
                 training_seconds=line["training_seconds"],
-                memory=peak_memory(self.device),
             )
 
     def _look(self, rows: np.ndarray) -> dict[str, float]:
@@ -307,7 +304,6 @@ class Session:
             training_seconds=self.clock.training_seconds,
             step=step,
             steps=training.samples // training.batch_size,
-            memory=peak_memory(self.device),
         )
 
     def _snapshot(self) -> None:

@@ -15,7 +15,7 @@ from gonn_core.evaluation.metrics import Scores
 from gonn_core.evaluation.stored import pack_arrays
 from gonn_core.files.seals import digest_of
 from gonn_core.trial.job import Job, RunSettings
-from gonn_core.trial.memory import Memory, OutOfMemory
+from gonn_core.trial.memory import OutOfMemory
 from gonn_core.trial.process import this_process
 from tests.trial.events import event
 from tests.waiting import wait_until
@@ -78,23 +78,13 @@ def run_fake(job, on_progress) -> dict:
 
 
 def _on_a_gpu(job, on_progress, short: bool) -> None:
-    """Two seconds of telling a GPU's memory, or until it is `short`."""
-    on_progress(event("started", job.id, 0, 20, device="a GPU", free_bytes=80 * 2**30))
+    """Two seconds of progress, or out of memory when it is `short`."""
+    on_progress(event("started", job.id, 0, 20, device="a GPU"))
     for tick in range(20):
         time.sleep(0.1)
         if short:
             raise OutOfMemory("CUDA out of memory")
-        on_progress(
-            event(
-                "tick",
-                job.id,
-                tick,
-                20,
-                None,
-                10.0,
-                memory=Memory(2**29, 2**30),
-            )
-        )
+        on_progress(event("tick", job.id, tick, 20, None, 10.0))
 
 
 def config_tree() -> dict:
