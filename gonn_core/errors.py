@@ -72,13 +72,13 @@ _SIGNS = re.compile(
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
-def markdown_escape(text: str, limit: int | None = None) -> str:
-    """`text` made printable and inert in markdown and HTML, cut at `limit` characters before that; None: whole.
+def markdown_escape(text: str) -> str:
+    """`text` made printable and inert in markdown and HTML.
 
     Only what can begin or end markup where it stands is escaped: an underscore within a word, the brackets of an
     interval and a parenthesis cannot. The text may stand at the beginning of a block, and in a heading, cell or link.
     """
-    return _SIGNS.sub(_inert, printable(text, len(text) if limit is None else limit))
+    return _SIGNS.sub(_inert, printable(text, len(text)))
 
 
 def _inert(found: re.Match) -> str:

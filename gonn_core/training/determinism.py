@@ -69,35 +69,6 @@ NOT_DETERMINISTIC: dict[str, str] = {
 (documentation of torch.use_deterministic_algorithms: what raises), and what has the same cause and is not on it. Some
 only with certain arguments: `unordered` knows."""
 
-SETTLED: dict[str, str] = {
-    "convolution": "cuDNN takes a deterministic algorithm",
-    "convolution_backward": "cuDNN takes a deterministic algorithm",
-    "gather": "its gradient is a scatter_add, see there",
-    "scatter_add": "in this mode by sorting, as index_put",
-    "scatter_add_": "in this mode by sorting, as index_put",
-    "scatter": "of one value for all places, or in this mode by sorting",
-    "scatter_": "of one value for all places, or in this mode by sorting",
-    "index_add": "in this mode by sorting",
-    "index_add_": "in this mode by sorting",
-    "index_select": "forward alone: its callers have gradients of their own; else an index_add",
-    "index_copy": "in this mode as index_put",
-    "index_copy_": "in this mode as index_put",
-    "index_put": "sums by sorting; on several threads of a CPU in order, in this mode alone",
-    "index_put_": "sums by sorting; on several threads of a CPU in order, in this mode alone",
-    "index": "its gradient is an index_put",
-    "repeat_interleave": "its gradient is an index_add",
-    "bmm": "of dense matrices: cuBLAS with ENVIRONMENT",
-    "mm": "cuBLAS with ENVIRONMENT",
-    "addmm": "cuBLAS with ENVIRONMENT",
-    "replication_pad2d_backward": "in this mode as index_put",
-    "max_pool3d_with_indices_backward": "in this mode in order",
-    "nll_loss_forward": "of one row a position: one block sums them; nll_loss2d alone is on torch's list",
-    "_scaled_dot_product_flash_attention_backward": "deterministic in this mode, and only where it raises",
-    "_scaled_dot_product_efficient_attention_backward": "deterministic in this mode, and only where it raises",
-    "bernoulli_": "masks from a seed of their own, which follow the GPU's model: docs/gpu.md",
-}
-"""Operations of torch's lists that a trial may use, and what makes them deterministic here."""
-
 
 def unordered(func: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> str | None:
     """Why the operation (torch._ops.OpOverload) may give other bits each time on a GPU; None when it does not.

@@ -35,8 +35,6 @@ def measure_speed(
     config: TrialConfig,
     device: torch.device,
     seconds: float,
-    threads: int = 1,
-    memory_format: str = "channels_last",
     batches=None,
     windows: int = WINDOWS,
     compile: Compile = "none",
@@ -47,9 +45,9 @@ def measure_speed(
     batches: an iterator of `Batch` on the device; with none given, one batch of random planes is used over and over, so
     that the steps alone are measured. Changes torch's global state as a trial does.
     """
-    reset_torch(threads, device)
-    trainer = Trainer(config, rows=1, device=device, memory_format=memory_format, compile=compile)
-    batches = iter(batches) if batches is not None else random_batches(config, device, memory_format)
+    reset_torch(1, device)
+    trainer = Trainer(config, rows=1, device=device, memory_format="channels_last", compile=compile)
+    batches = iter(batches) if batches is not None else random_batches(config, device, "channels_last")
     for _ in range(WARM_UP_STEPS):
         trainer.step(next(batches))
     measured = [timed_steps(trainer, batches, device, seconds / windows) for _ in range(windows)]

@@ -89,10 +89,10 @@ def unused(workspace: Workspace, stores: bool = False) -> list[Unused]:
     return unwanted
 
 
-def committed_jobs(folder: Path = ROOT / "results") -> set[str]:
+def committed_jobs() -> set[str]:
     """Ids of the trials whose job files are committed beside the results in the code's checkout: somebody is to run
     them. Raises UserError for one that cannot be read."""
-    files = (path for path in folder.glob("*/jobs/*.json") if not path.name.endswith(".recipe.json"))
+    files = (path for path in (ROOT / "results").glob("*/jobs/*.json") if not path.name.endswith(".recipe.json"))
     return {read_job(path).id for path in files}
 
 

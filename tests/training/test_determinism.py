@@ -11,8 +11,37 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from gonn_core.errors import SettingError
 from gonn_core.nets.gonn.ladder_block import exponential_mean, plain_mean
 from gonn_core.training import determinism
-from gonn_core.training.determinism import ENVIRONMENT, NOT_DETERMINISTIC, SETTLED, make_deterministic, unordered
+from gonn_core.training.determinism import ENVIRONMENT, NOT_DETERMINISTIC, make_deterministic, unordered
 from gonn_core.training.environment import reset_torch
+
+SETTLED: dict[str, str] = {
+    "convolution": "cuDNN takes a deterministic algorithm",
+    "convolution_backward": "cuDNN takes a deterministic algorithm",
+    "gather": "its gradient is a scatter_add, see there",
+    "scatter_add": "in this mode by sorting, as index_put",
+    "scatter_add_": "in this mode by sorting, as index_put",
+    "scatter": "of one value for all places, or in this mode by sorting",
+    "scatter_": "of one value for all places, or in this mode by sorting",
+    "index_add": "in this mode by sorting",
+    "index_add_": "in this mode by sorting",
+    "index_select": "forward alone: its callers have gradients of their own; else an index_add",
+    "index_copy": "in this mode as index_put",
+    "index_copy_": "in this mode as index_put",
+    "index_put": "sums by sorting; on several threads of a CPU in order, in this mode alone",
+    "index_put_": "sums by sorting; on several threads of a CPU in order, in this mode alone",
+    "index": "its gradient is an index_put",
+    "repeat_interleave": "its gradient is an index_add",
+    "bmm": "of dense matrices: cuBLAS with ENVIRONMENT",
+    "mm": "cuBLAS with ENVIRONMENT",
+    "addmm": "cuBLAS with ENVIRONMENT",
+    "replication_pad2d_backward": "in this mode as index_put",
+    "max_pool3d_with_indices_backward": "in this mode in order",
+    "nll_loss_forward": "of one row a position: one block sums them; nll_loss2d alone is on torch's list",
+    "_scaled_dot_product_flash_attention_backward": "deterministic in this mode, and only where it raises",
+    "_scaled_dot_product_efficient_attention_backward": "deterministic in this mode, and only where it raises",
+    "bernoulli_": "masks from a seed of their own, which follow the GPU's model: docs/gpu.md",
+}
+"""Operations of torch's lists that a trial may use, and what makes them deterministic here."""
 
 OF_DOCUMENTATION = {
     "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d": "convolution convolution_backward",
