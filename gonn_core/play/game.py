@@ -111,8 +111,8 @@ class IllegalMove(ValueError):
 class Game:
     """A game from setup stones on. Points 0..360 or PASS, colours BLACK and WHITE.
 
-    Suicide and the simple ko are forbidden and, with `superko`, whatever brings back a position that stood before,
-    whoever is to move (positional superko). Setup chains without a liberty are taken off.
+    Suicide and the simple ko are forbidden and, with `superko`, every move that repeats an earlier position of
+    the board, whichever side is to move (positional superko). Setup chains without a liberty are taken off.
     """
 
     def __init__(

@@ -71,11 +71,11 @@ Play = Callable[[Mapping[Side, Player], int, int], Match]
 
 
 def run_elo(request: EloRequest) -> int:
-    """Play a ladder, print it. The same command goes on where it was stopped; once all is played it plays nothing
+    """Play a ladder, print it. The same command resumes where it was stopped; once all is played it plays nothing
     more."""
     workspace = Workspace.here()
     if request.link_games:
-        parse_engine(f"gnugo:{LEVELS[0]}")  # is it there? To be told after hours of play would be late
+        parse_engine(f"gnugo:{LEVELS[0]}")  # fails now rather than after hours of play
 
     def play(sides: Mapping[Side, Player], games: int, seed: int) -> Match:
         return play_between(workspace, sides, games, seed, workers=request.workers)
@@ -180,8 +180,8 @@ def _link(
     request: EloRequest,
     say: Callable[[str], None],
 ) -> None:
-    """Games of the strongest rung with GNU Go: a few at each level, more at the one that tells most. What was played at
-    all levels counts."""
+    """Games of the strongest rung with GNU Go: a few at each level, more at the most informative one. Games at all
+    levels count."""
     strongest = max(ladder.rated(), key=lambda number: float(ladder.ratings.elo[number]))
     rung = ladder.file.rungs[strongest]
 

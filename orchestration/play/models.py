@@ -1,4 +1,4 @@
-"""`gonn models`: trained nets by their ids, and what tells which of them to play with: arm, study, accuracy, Elo."""
+"""`gonn models`: trained nets by their ids, with what helps to choose one: arm, study, accuracy, Elo."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence

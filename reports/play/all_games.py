@@ -50,8 +50,8 @@ def trial_names(studies: Sequence[Study]) -> dict[str, str]:
 
 def against_engine(played: Played, trials: Mapping[str, int], engine: str, rules: RuleSet | None = None) -> Cell:
     """`level 1: 35 % (14/40), argmax` of nets after their last sample (trial -> samples) with an engine whose name
-    begins so, strongest level first; their points are added up. rules: only games by these; by None all, those that are
-    not Chinese told apart. A dash without games."""
+    begins so, strongest level first; their points are added up. rules: only games by these; None: all, with a label on
+    those that are not Chinese. A dash without games."""
     sums: dict[tuple[str, str, str], tuple[float, int]] = {}
     used = set()
     for match in played.with_engines:
@@ -65,8 +65,8 @@ def against_engine(played: Played, trials: Mapping[str, int], engine: str, rules
                 and trials.get(ours["trial"]) == ours["samples"]
                 and str(theirs.get("name", "")).lower().startswith(engine.lower())
             ):
-                told = "" if by == rules or by == "chinese" else f"{by.capitalize()} rules"
-                key = (engine_level(theirs) or "", choice_text(ours), told)
+                label = "" if by == rules or by == "chinese" else f"{by.capitalize()} rules"
+                key = (engine_level(theirs) or "", choice_text(ours), label)
                 points, games = sums.get(key, (0.0, 0))
                 sums[key] = (points + match.points(side), games + len(match.games))
                 used.add(ours["trial"])

@@ -179,7 +179,7 @@ def read_ladder(path: Path, matches_folder: Path) -> Ladder:
 
 
 def load_ladders(elo_folder: Path, matches_folder: Path) -> list[Ladder]:
-    """All ladders of a workspace, by title; what is missing or damaged is told and left out."""
+    """All ladders of a workspace, by title; what is missing or damaged is reported and left out."""
     ladders, again = [], "the ladder is left out; the same `gonn elo` makes it again"
     for path in present(elo_folder, FILE, again):
         try:

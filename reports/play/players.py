@@ -7,7 +7,7 @@ from reports.tables import formats
 PUBLISHED_CHOICE = {"kind": "biased", "history": "full", "symmetries": 1}
 """What a net's name does not say of its choice of moves: the published way (spec: GoNN 5)."""
 ORDINARY_PASSING = "pass_alive"
-"""How nets pass in matches unless told otherwise; their names say another way."""
+"""How nets pass in matches by default; a net's name shows another rule."""
 _CHOICE_TEXTS = {"symmetries": "symmetries {}", "history": "history {}"}
 
 

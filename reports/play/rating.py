@@ -31,7 +31,7 @@ class Tally:
     """Players by the order in which matches name them, and (n, n) tables by Black's and White's number: points of
     Black, games.
 
-    A match of a player against itself (the same identity on both sides) tells nothing of ratings and is left out.
+    A match of a player against itself (the same identity on both sides) says nothing about ratings and is left out.
     """
 
     ids: tuple[str, ...]
@@ -45,7 +45,7 @@ class Tally:
 
     @property
     def met(self) -> np.ndarray:
-        """(n, n) games of two players, whoever was Black."""
+        """(n, n) games of two players, whichever was Black."""
         return self.games + self.games.T
 
     @property

@@ -20,8 +20,7 @@ class Case:
     right: moves of which one ought to be preferred; empty: the case is shown, never scored. They are set against
     * the same moves in `twin`, a position that differs in one stone and in which they are wrong, where there is a twin;
     * else the moves of `wrong`; where that is empty too, every other point of the board.
-    distance: from what makes the moves right to the moves, in points (how it is measured is told where the case is
-    made).
+    distance: from what makes the moves right to the moves, in points (each family documents how it is measured).
     cluster: cases of one cluster (a game, a drawing in its turned copies) are not independent of each other.
     """
 

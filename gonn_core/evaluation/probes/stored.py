@@ -164,7 +164,7 @@ def pack(suite: Suite, given: CaseAnswers, policies: np.ndarray, head: LadderHea
 def summarise(
     suite: Suite, given: CaseAnswers, weights: str, samples: int, published: list[str], arrays: bytes | None = None
 ) -> dict:
-    """The JSON file of a set of answers. arrays: content of the .npz file, whose digest stands there."""
+    """The JSON file of a set of answers. arrays: content of the .npz file, whose digest it holds."""
     groups = []
     for name in suite.groups:
         inside = np.array([case.group == name for case in suite.cases])
@@ -191,7 +191,7 @@ def to_json(summary: dict) -> bytes:
 
 def load_answers(trial: Path | str, weights: str) -> list[ProbeAnswers]:
     """The answers in a trial's directory that weights of this digest gave by this method, by id. What is damaged is
-    told and left out: it counts as not put. Raises InputError for a file of another version."""
+    reported and left out, as if the suite had not been asked. Raises InputError for a file of another version."""
     loaded = []
     for path in sorted((Path(trial) / "probes").glob("*.json")):
         try:

@@ -20,7 +20,7 @@ _GAME_FOLDERS = ("/usr/games", "/usr/local/games", "/usr/local/bin", "/opt/homeb
 _INSTALL = {"gnugo": "install it: apt install gnugo"}
 SEED = "{seed}"
 TERRITORY = "--japanese-rules"
-"""How GNU Go is told to count territory."""
+"""GNU Go's option to count territory."""
 CHINESE = Rules()
 _SCORING = {"area": "--chinese-rules", "territory": TERRITORY}
 _KO = {"positional": "--positional-superko", "none": "--simple-ko"}
@@ -33,7 +33,7 @@ class Engine:
     command: tuple[str, ...]
     """Program and arguments, as it is called in records; may hold `{seed}`."""
     level: int | None = None
-    """Of GNU Go; other engines are told in their own words."""
+    """Of GNU Go; other engines have options of their own."""
 
     @property
     def seeded(self) -> bool:
@@ -52,8 +52,8 @@ class Engine:
 
 
 def parse_engine(text: str, level: int | None = None, rules: Rules = CHINESE) -> Engine:
-    """The engine that a user names. level: of GNU Go, which is started to play by `rules`; another engine is told in
-    its own command. Raises SettingError for what cannot be an engine."""
+    """The engine that a user names. level: of GNU Go, which is started to play by `rules`; another engine has
+    an option in its own command. Raises SettingError for what cannot be an engine."""
     name, _, number = text.partition(":")
     if name == "gnugo":
         if number and (not number.isascii() or not number.isdigit() or level is not None):
@@ -94,5 +94,5 @@ def _gnugo(level: int, rules: Rules) -> Engine:
     if not 1 <= level <= 10:
         raise SettingError("level", level, "not a level of GNU Go", "1 to 10")
     find_program("gnugo")
-    told = (_SCORING[rules.scoring], _KO[rules.superko], "--forbid-suicide")
-    return Engine(("gnugo", "--mode", "gtp", "--level", str(level), *told, "--seed", SEED), level)
+    options = (_SCORING[rules.scoring], _KO[rules.superko], "--forbid-suicide")
+    return Engine(("gnugo", "--mode", "gtp", "--level", str(level), *options, "--seed", SEED), level)

@@ -36,7 +36,7 @@ class EngineBoard:
     def genmove(self, game: Game, colour: int, command: str = "genmove") -> int:
         """Its move in a game: a point, PASS or RESIGN; it need not be legal.
 
-        The engine has played it on its board: a game that goes on otherwise makes it take that back.
+        The engine has played it on its board, and takes it back when the game continues differently.
         """
         answer = self.ask(game, f"{command} {_name(colour)}")
         if answer.lower() == "resign":

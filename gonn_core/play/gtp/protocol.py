@@ -203,7 +203,7 @@ def _answer(command: GtpCommand, table: Mapping[str, Verb]) -> tuple[bool, str, 
     except GtpError as error:
         return False, printable(str(error), 1000), False
     except Exception as error:
-        # A defect of ours must not end somebody's game: it is told to the controller, and at length on stderr.
+        # An internal error must not end a game: it is reported to the controller, with its traceback on stderr.
         traceback.print_exc(file=sys.stderr)
         return False, f"internal error: {type(error).__name__}", False
 

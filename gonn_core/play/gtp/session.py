@@ -41,7 +41,8 @@ class Guard:
         self._board.client.close()
 
     def generate(self, game: Game, colour: int, cleanup: bool = False) -> int:
-        """Its move: a point, PASS or RESIGN. A game that goes on otherwise makes it take that back."""
+        """Its move: a point, PASS or RESIGN. It has played that move on its board, and takes it back when the game
+        continues differently."""
         return self._asking(lambda board: board.genmove(game, colour, "kgs-genmove_cleanup" if cleanup else "genmove"))
 
     def status(self, game: Game, status: str) -> frozenset[int]:
@@ -106,7 +107,7 @@ class GtpSession:
         self.game = Game(self.game.komi, stones, WHITE)
 
     def play(self, point: int, colour: int) -> None:
-        """Plays a point or PASS for either colour, whoever moved last."""
+        """Plays a point or PASS for either colour, whichever moved last."""
         try:
             self.game.play(point, colour)
         except IllegalMove as error:

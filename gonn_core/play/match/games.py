@@ -181,7 +181,7 @@ class Boards:
         return line, sgf
 
     def refused(self, place: int, side: Side, move: int) -> GameLine | None:
-        """The line of a game that ends by this move, a resignation or an illegal move; None where it goes on."""
+        """The line of a game that ends by this move, a resignation or an illegal move; None if it continues."""
         game = self.games[place]
         theirs = BLACK + WHITE - game.to_move
         winner = self._side(place, theirs)

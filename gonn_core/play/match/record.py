@@ -4,7 +4,7 @@
     games.jsonl       one line a finished game, in the order in which they ended; appended and flushed to disk
     sgf/<game>.sgf    the games
 
-The id is a hash of match.json's content, so a match goes on where it was left and never mixes with another. A line that
+The id is a hash of match.json's content, so a match resumes where it was left and never mixes with another. A line that
 was torn by a kill is cut away at the next start. Voided games (an engine failed) are lines too; their number is then
 played anew. match.json and each line carry a seal; games whose lines are damaged are played anew too.
 """
@@ -151,8 +151,8 @@ class MatchRecord:
         return sealed_line(canonical(line.model_dump(mode="json")), self.id)
 
     def append(self, games: Iterable[tuple[GameLine, bytes]]) -> None:
-        """Adds finished games with their SGF files, all on disk when this returns. A line comes after its SGF: whoever
-        reads it finds that too."""
+        """Adds finished games with their SGF files, all on disk when this returns. A line is written after its
+        SGF, so that a reader of the line finds the file."""
         games = list(games)
         for line, sgf in games:
             if not line.void:
@@ -214,7 +214,7 @@ def game_points(game: GameLine, side: str) -> float:
 
 def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[Match]:
     """Matches below `folder` by id, all or those named. Raises InputError for one of those that is missing or damaged;
-    of all, what is missing or damaged is told and left out."""
+    of all, what is missing or damaged is reported and left out."""
     folder = Path(folder)
     if ids is not None:
         return [load_match(folder / name) for name in sorted(set(ids))]
@@ -228,8 +228,8 @@ def load_matches(folder: Path | str, ids: Iterable[str] | None = None) -> list[M
 
 
 def load_match(folder: Path | str) -> Match:
-    """One match, whether or not it is being played, without games whose lines are missing or damaged, which are told.
-    Raises Damaged for its match.json, InputError when that is missing or of another format."""
+    """One match, whether or not it is being played, without games whose lines are missing or damaged; these are
+    reported. Raises Damaged for its match.json, InputError when that is missing or of another format."""
     record = MatchRecord(folder)
     tree = printable_tree(record.match)
     players = tree["players"]

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonn_core.go.points import BLACK, PASS, POINTS, WHITE, point, point_name
-from gonn_core.play.gtp import protocol as gtp_parsing
 from gonn_core.play.gtp.protocol import (
     LONGEST_LINE,
     GtpCommand,
@@ -116,4 +115,4 @@ def test_bad_whole_numbers(word):
 @pytest.mark.parametrize("word", ["", "nan", "inf", "-Infinity", "1e999", "1_0", "7,5", "--1", "1e", "\u00b2"])
 def test_bad_numbers(word):
     with pytest.raises(GtpError, match="syntax error"):
-        gtp_parsing.number(word)
+        number(word)
