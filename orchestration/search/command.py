@@ -1,11 +1,11 @@
-"""`gonn search`: find the learning rate of a net, show what was found. Whatever is there already is not done again."""
+"""`gonn search`: find the learning rate of a net, show what was found. Finished work is not repeated."""
 
 from orchestration.console import output
 from orchestration.data.prepare import prepare_shown
 from orchestration.experiment.pipeline import carry_out, execution
+from orchestration.search.experiment import report_search
 from orchestration.search.folder import all_searches, find_search, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
-from orchestration.search.report import report_search
 from orchestration.tracking.records import StudyInfo, StudyReport
 from orchestration.tracking.search_records import search_info
 from reports.search.report import search_report
@@ -29,7 +29,7 @@ def run_search(
 
 
 def show_search(beginning: str | None) -> None:
-    """Print a search's report, made again; without an id the searches of the workspace and the latest of them."""
+    """Print the report of a search; without an id list the searches and print the latest."""
     workspace = Workspace.here()
     searches = all_searches(workspace)
     if beginning is None:

@@ -1,22 +1,54 @@
-"""A search as an experiment: its trials are asked for as slots come free, and given up where they are hopeless."""
+"""A search as an experiment whose list of jobs grows: each is asked for as a slot comes free, and stopped where it is
+hopeless."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
 
 from ablations.search import Search, Tried
 from gonn_core.records.views import View
 from gonn_core.trial.job import Job, RunSettings
 from orchestration.experiment.pipeline import Say
+from orchestration.experiment.progress import StudyDisplay, StudyProgress
+from orchestration.progress import display
 from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
-from orchestration.search.folder import alone, keep_search, open_journal, search_folder
-from orchestration.search.progress import SearchDisplay
-from orchestration.search.report import ReportedSearch, report_search
+from orchestration.search.folder import alone, keep_search, open_journal, search_folder, tried_rates
 from orchestration.search.run import FAILURES, SearchRun
-from orchestration.tracking.records import StudyInfo
-from orchestration.tracking.search_records import search_info
+from orchestration.tracking.records import StudyInfo, StudyReport
+from orchestration.tracking.search_records import search_info, tracked_report
+from reports.search.page import SearchFiles, sentences, table_of, write_search_report
 from reports.search.report import search_report
+from reports.tables.terminal import rich_table
 from reports.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class ReportedSearch:
+    """A report that was written."""
+
+    files: SearchFiles
+
+    @property
+    def tracked(self) -> StudyReport:
+        """What MLflow shows of it."""
+        return tracked_report(self.files)
+
+    def show(self, console: Console) -> None:
+        """Print what the search found, and where the rest is."""
+        report = self.files.report
+        console.print(f"{report.search.id}: learning rate of {report.search.title}", style="bold")
+        console.print(rich_table(table_of(report)))
+        for sentence in sentences(report):
+            console.print(sentence)
+        console.print(f"report: {self.files.markdown}")
+
+
+def report_search(workspace: Workspace, search: Search) -> ReportedSearch:
+    """Write a search's report as it is now. Raises InputError when the disk does not take it."""
+    return ReportedSearch(write_search_report(search_report(search, tried_rates(workspace, search)), workspace.out))
 
 
 class SearchExperiment:
@@ -55,7 +87,10 @@ class SearchExperiment:
 
     def prepare(self, say: Say) -> bool:
         """See `Experiment`."""
-        self._display = SearchDisplay(self.search, self._done)
+        to_come = [f"to come {number}" for number in range(self._unfinished)]
+        samples = self.search.config.training.samples
+        self._progress = StudyProgress(self.id, dict.fromkeys(to_come, ""), dict.fromkeys(to_come, samples))
+        self._display = StudyDisplay(self._progress, display(self._progress))
         self._run = SearchRun(self.search, self.settings, self._optimiser, self._display)
         if self._unfinished:
             warm_kernels([self.search.config], self._view, self.settings.device, say)
@@ -63,16 +98,19 @@ class SearchExperiment:
 
     def jobs(self, grown: Callable[[], object]) -> Iterable[Job]:
         """Asked for as slots come free."""
+        samples = self.search.config.training.samples
 
         def on_tried(tried: Tried) -> None:
-            self._display.begin(tried)
+            if to_come := [trial for trial in self._progress.trials if trial.startswith("to come")]:
+                del self._progress.trials[to_come[0]]
+            self._display.add({tried.trial: f"rate {tried.rate:.4g}"}, {tried.trial: samples})
             grown()
 
         return self._run.jobs(on_tried)
 
     @contextmanager
     def display(self) -> Iterator[OnEvent]:
-        """The search itself hears its events, and passes them on to the display."""
+        """The search listens to its events and forwards them to the display."""
         with self._display:
             yield self._run
 
@@ -85,8 +123,8 @@ class SearchExperiment:
         return report_search(self._workspace, self.search)
 
     def failures(self, outcomes: list[Outcome]) -> Iterator[str]:
-        """Those that say nothing of a rate."""
+        """Failures that no rate caused."""
         for tried, error in self._run.failures:
             yield f"rate {tried.rate:.4g} (trial {tried.trial}) failed: {error}"
         if len(self._run.failures) >= FAILURES:
-            yield (f"{FAILURES} trials failed, not for their rates: no more were begun; the same command goes on")
+            yield (f"{FAILURES} trials failed, not for their rates: no more were begun; the same command resumes")

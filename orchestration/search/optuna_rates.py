@@ -1,31 +1,33 @@
 """Optuna's part of a learning-rate search: which rate is tried next. The only module that imports Optuna.
 
-Ask and tell on a journal file that optuna-dashboard opens. Who trains, and when a trial is given up, is decided
-elsewhere; Optuna is told how it ended. The first rates are spread over the range; then the tree-structured Parzen
-estimator (TPE) proposes. What it proposes depends on the journal and the search's seed alone.
+Ask and tell on a journal file that optuna-dashboard opens; training and pruning are elsewhere. The first rates are
+spread over the range, the others proposed by the tree-structured Parzen estimator (TPE), from the journal and the
+search's seed alone.
 """
 
-import io
+import hashlib
+import json
 import math
+import os
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ablations.search import Search, Tried, TriedState
 from gonn_core.config import trial_id
 from gonn_core.errors import Damaged
-from orchestration.search.journal import opened, sealed
+from gonn_core.files.seals import KEY
+from gonn_core.files.told import tell
 
 SPREAD = (0.625, 0.375, 0.875, 0.125)
 """Where in the range, on a logarithmic scale, the first rates lie after the configuration's own."""
 
 _STATES: dict[str, TriedState] = {"COMPLETE": "done", "PRUNED": "pruned", "FAIL": "failed"}
 """By Optuna's own names; whatever else there is runs."""
-_AGAIN = "the same `gonn lr-search` goes on from there"
+_AGAIN = "the same `gonn search run` resumes from there"
 METRIC = "validation_nats"
 """What Optuna calls the number that is lowered: of a finished trial, on the validation positions of the search."""
-_NATS = "validation nats"
 _RATE, _TRIAL, _DIVERGED = "learning_rate", "trial", "diverged"
 
 
@@ -45,7 +47,7 @@ class RateOptimiser:
         journal.parent.mkdir(parents=True, exist_ok=True)
 
         class SealedJournal(JournalFileBackend):
-            """The file, its lines sealed (`orchestration.search.journal`)."""
+            """The file, each line with a checksum."""
 
             def append_logs(self, logs: list[dict[str, Any]]) -> None:
                 super().append_logs([sealed(log, search.id) for log in logs])
@@ -56,7 +58,7 @@ class RateOptimiser:
                     for log in super().read_logs(log_number_from):
                         content = opened(log, search.id)
                         if content is None:
-                            raise ValueError("its seal does not fit")
+                            raise ValueError("its checksum is wrong")
                         read += 1
                         yield content
                 except ValueError as error:
@@ -66,6 +68,7 @@ class RateOptimiser:
         self._study = optuna.create_study(
             storage=self._storage, study_name=search.id, direction="minimize", load_if_exists=True
         )
+        self._study_key = self._storage.get_study_id_from_name(search.id)
 
     def ask(self) -> Tried:
         """The next rate to try; from now on it is in the journal."""
@@ -87,7 +90,7 @@ class RateOptimiser:
         return Tried(trial.number, rate, "running", self._trial(rate))
 
     def _say_what_it_is(self) -> None:
-        """Names for those who read the journal with other tools; a journal of before gets them when it goes on."""
+        """Names for those who read the journal with other tools; added when a search resumes."""
         if self._study.metric_names is None:
             self._study.set_metric_names([METRIC])
             search = self._search
@@ -125,34 +128,6 @@ class RateOptimiser:
         waiting = self._optuna.trial.TrialState.WAITING
         return [self._tried(trial) for trial in self._study.get_trials(deepcopy=False) if trial.state != waiting]
 
-    def plots(self) -> dict[str, bytes]:
-        """Optuna's own plots as PNG, by file name; none before a trial is done."""
-        if not any(trial.state.name == "COMPLETE" for trial in self._study.get_trials(deepcopy=False)):
-            return {}
-        import matplotlib
-        from matplotlib import pyplot
-        from optuna.visualization import matplotlib as optunas
-
-        pyplot.switch_backend("agg")
-        drawn = {}
-        with matplotlib.rc_context():  # Optuna sets a style for the whole process
-            values: dict[str, Callable[..., Any]] = {
-                "history": optunas.plot_optimization_history,
-                "slice": optunas.plot_slice,
-                "edf": optunas.plot_edf,
-            }
-            axes = {name: plot(self._study, target_name=_NATS) for name, plot in values.items()}
-            axes["intermediate"] = optunas.plot_intermediate_values(self._study)
-            axes["intermediate"].set(xlabel="samples", ylabel=_NATS)
-            for name, each in axes.items():
-                figure = each.figure
-                figure.set_size_inches(8, 5)
-                stream = io.BytesIO()
-                figure.savefig(stream, dpi=110, bbox_inches="tight", metadata={"Software": None})
-                drawn[f"optuna_{name}.png"] = stream.getvalue()
-                pyplot.close(figure)
-        return drawn
-
     def _tried(self, trial) -> Tried:
         rate = trial.params[_RATE]
         state = _STATES.get(trial.state.name, "running")
@@ -167,4 +142,45 @@ class RateOptimiser:
         return self._trials[rate]
 
     def _key(self, number: int) -> int:
-        return self._study.get_trials(deepcopy=False)[number]._trial_id
+        return self._storage.get_trial_id_from_study_id_trial_number(self._study_key, number)
+
+
+def sealed(log: Mapping, search: str) -> dict:
+    """A line of the journal with its checksum, which Optuna ignores; the id of its search is part of it."""
+    return {**log, KEY: _digest(log, search)}
+
+
+def opened(log: Mapping, search: str) -> dict | None:
+    """A line without its checksum; None if that is wrong. Lines of Optuna's own tools have none."""
+    content = {name: value for name, value in log.items() if name != KEY}
+    return content if log.get(KEY, digest := _digest(content, search)) == digest else None
+
+
+def is_whole(line: bytes, search: str) -> bool:
+    """Whether a line of the file is what was written."""
+    try:
+        log = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(log, dict) and opened(log, search) is not None
+
+
+def _digest(content: Mapping, search: str) -> str:
+    text = search + json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def cut_damaged(journal: Path, search: Search) -> None:
+    """Cut an unfinished last line, which Optuna could not read past, and everything from the first damaged line: the
+    same rates are asked for again, and those that were trained are found."""
+    content = journal.read_bytes() if journal.exists() else b""
+    whole = 0
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        if not line.endswith(b"\n"):
+            break
+        if not is_whole(line, search.id):
+            tell(Damaged(journal, f"damaged: line {number} is not what was written"), "the search goes on from there")
+            break
+        whole += len(line)
+    if whole < len(content):
+        os.truncate(journal, whole)

@@ -1,15 +1,23 @@
-"""Runs a search: hands jobs to a runner as slots come free, stops hopeless trials, tells the optimiser how each ended.
+"""Runs a search: hands jobs to a runner as slots come free, stops hopeless trials, reports to the optimiser how each
+ended.
 
-The journal says which rates were asked for, the trial directories what became of them: a command that follows a killed
-one tells what they know, goes on with what was under way, and asks for the rest.
+The journal says which rates were asked for, the trial directories how their trials ended: a command that follows a
+killed one reads both, resumes unfinished trials, and asks for the rest.
+
+A trial is hopeless at a point of its curve when it is further from the best finished trial than twice as far as their
+median is: where finished trials lie close together near the optimum, a small distance is enough. No point counts before
+a share of the samples, since a high rate looks bad until the schedule lowers it, nor before a few trials were finished;
+several bad points in a row stop the trial. (Optuna's PatientPruner waits until a loss stops improving, which none does
+before its rate reaches 0; its PercentilePruner stops a fixed share of trials however close they are.)
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
-from ablations.search import Search, Tried
+from ablations.search import Pruning, Search, Tried
 from gonn_core.trial.directory import TrialDirectory
 from gonn_core.trial.evaluations import find_evaluation
 from gonn_core.trial.events import Event, Failed, Finished, Paused, Point
@@ -17,20 +25,22 @@ from gonn_core.trial.job import Job, RunSettings
 from gonn_core.trial.mending import whole_result
 from orchestration.runners.base import OnEvent
 from orchestration.search.optuna_rates import RateOptimiser
-from orchestration.search.pruning import is_divergence, is_hopeless
 
 FAILURES = 3
 """After so many trials that failed for another reason than their rate, no more are asked for."""
 
+DIVERGED = ("Diverged", "NotFinite")
+"""Errors that a rate causes, by name; also in the text of a command that waited for another."""
+
 OnTried = Callable[[Tried], object]
-"""Told each rate whose trial is about to begin or go on, before any of its events."""
+"""Called with each rate whose trial is about to begin or resume, before any of its events."""
 
 
 class SearchRun:
     """One command's part in a search: an iterator of jobs, and a listener to their events."""
 
     def __init__(self, search: Search, settings: RunSettings, optimiser: RateOptimiser, on_event: OnEvent):
-        """on_event: whoever hears the events beside the search."""
+        """on_event: also called with every event."""
         self._search, self._settings, self._optimiser, self._on_event = search, settings, optimiser, on_event
         self._running: dict[str, Tried] = {}
         self._stopped: set[str] = set()
@@ -43,7 +53,7 @@ class SearchRun:
         for tried in under_way:
             if not self._was_trained(tried, on_tried):
                 yield self._begin(tried, on_tried)
-        while self._wanted():
+        while self._needs_more():
             tried = self._optimiser.ask()
             if not self._was_trained(tried, on_tried):
                 yield self._begin(tried, on_tried)
@@ -62,9 +72,9 @@ class SearchRun:
         tried = self._running.get(event.trial)
         if tried is not None and isinstance(event, Finished):
             event = replace(event, nats=self._nats_of(tried))
-        go_on = self._on_event(event) is not False
+        keep = self._on_event(event) is not False
         if tried is None:
-            return go_on
+            return keep
         match event:
             case Point() if self._point(tried, event.samples, event.nats):
                 self._stopped.add(tried.trial)
@@ -73,11 +83,11 @@ class SearchRun:
                 self._end(tried, event.message)
             case Finished() | Paused():
                 self._end(tried)
-        return go_on
+        return keep
 
     def _was_trained(self, tried: Tried, on_tried: OnTried) -> bool:
-        """Whether the trial is finished already, by whomever; if so it is told like one that finishes now."""
-        if not self._known(tried):
+        """If another command already finished this trial, emit Finished and return True."""
+        if not self._report_finished(tried):
             return False
         total = self._search.config.training.samples
         on_tried(tried)
@@ -89,8 +99,8 @@ class SearchRun:
         on_tried(tried)
         return self.job(tried)
 
-    def _wanted(self) -> bool:
-        """Whether another rate is to be asked for: failed trials are made up for."""
+    def _needs_more(self) -> bool:
+        """Whether another rate is to be asked for: failed trials are replaced."""
         counted = sum(tried.state != "failed" for tried in self._optimiser.tried())
         return counted < self._search.trials and len(self.failures) < FAILURES
 
@@ -105,18 +115,18 @@ class SearchRun:
         return is_hopeless(tried.points, self._search.config.training.samples, finished, self._search.pruning)
 
     def _end(self, tried: Tried, error: str | None = None) -> None:
-        """The trial's last word: from its directory where it is done."""
+        """Report how the trial ended, by its directory if it is finished."""
         self._running.pop(tried.trial)
         if error is not None and is_divergence(error):
             self._optimiser.tell_diverged(tried.number)
         elif error is not None:
             self._optimiser.tell_failed(tried.number)
             self.failures.append((tried, error))
-        elif not self._known(tried) and tried.trial in self._stopped:
+        elif not self._report_finished(tried) and tried.trial in self._stopped:
             self._optimiser.tell_pruned(tried.number)
 
-    def _known(self, tried: Tried) -> bool:
-        """Tell the optimiser what a finished trial's directory says; False when it is not finished."""
+    def _report_finished(self, tried: Tried) -> bool:
+        """Report to the optimiser what a finished trial's directory holds; False when it is not finished."""
         directory, nats = self._directory(tried), self._nats_of(tried)
         if nats is None:
             return False
@@ -136,3 +146,31 @@ class SearchRun:
 
     def _directory(self, tried: Tried) -> TrialDirectory:
         return TrialDirectory(Path(self._settings.runs) / tried.trial)
+
+
+def is_divergence(error: str) -> bool:
+    """Whether a trial's error says that its rate is too high."""
+    return any(f"{name}:" in error for name in DIVERGED)
+
+
+def is_hopeless(
+    points: Mapping[int, float], total: int, finished: Sequence[Mapping[int, float]], rule: Pruning
+) -> bool:
+    """Whether a trial with `points` (samples -> nats) so far, of `total` samples, is to be stopped.
+
+    finished: the points of each trial that went to its end; those without one at the same samples do not count.
+    """
+    latest = sorted(points)[-rule.looks :]
+    return (
+        len(latest) == rule.looks
+        and latest[-1] < total
+        and all(_is_bad(samples, points[samples], total, finished, rule) for samples in latest)
+    )
+
+
+def _is_bad(samples: int, nats: float, total: int, finished: Sequence[Mapping[int, float]], rule: Pruning) -> bool:
+    others = [points[samples] for points in finished if samples in points]
+    if samples < rule.after * total or len(others) < rule.others:
+        return False
+    best = min(others)
+    return nats - best > 2 * (median(others) - best)

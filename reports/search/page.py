@@ -9,8 +9,7 @@ from pathlib import Path
 from ablations.search import Search, rounded
 from gonn_core.errors import markdown_escape
 from reports.files import write_files
-from reports.search.curve import LEAST
-from reports.search.report import SearchReport
+from reports.search.report import LEAST, SearchReport
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table
 from reports.tables.markdown import markdown_table

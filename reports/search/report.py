@@ -1,10 +1,98 @@
-"""A search for a learning rate as far as it is: its trials and what they say of the best rate."""
+"""A search for a learning rate as far as it is: its trials, and what they say of the best rate.
+
+The curve of nats is a parabola in the logarithm of the rate, fitted by least squares to the better half of the finished
+trials (at least 5 of them): near the optimum loss is one, far from it it rises more steeply to the right than to the
+left. The interval is a bootstrap over trials. The rule is ours.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ablations.search import Search, Tried, rounded
-from reports.search.curve import Optimum, find_optimum
+from reports.stats.estimates import Interval
+
+LEAST = 5
+"""Trials that a parabola is fitted to at least; with fewer only the best trial is reported."""
+RESAMPLES = 1000
+_POINTS = 61
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where a search found the lowest loss."""
+
+    rate: float
+    """Of the curve's lowest point within the rates it is fitted to; of the best trial where no curve bends upward."""
+    interval: Interval | None
+    """95 % bootstrap interval of that rate; None without a curve."""
+    nats: float
+    """The curve at that rate, or the best trial's."""
+    best: tuple[float, float]
+    """Rate and nats of the best trial."""
+    at_edge: bool
+    """The rate is next to an end of the range that was searched: a better one may lie beyond."""
+    rates: np.ndarray
+    """Where the curve is given, rising; empty without one."""
+    curve: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    """The curve, and the 95 % bootstrap band around it."""
+
+
+def find_optimum(tried: Sequence[tuple[float, float]], searched: tuple[float, float]) -> Optimum | None:
+    """The optimum of (rate, nats) pairs of finished trials in any order; None when there are none. searched: lowest and
+    highest rate."""
+    if not tried:
+        return None
+    pairs = np.array(sorted(tried))
+    x, y = np.log(pairs[:, 0]), pairs[:, 1]
+    best = int(np.argmin(y))
+    minimum, bent = _lowest(x, y, np.ones(len(x))) if len(x) >= LEAST else (float(x[best]), None)
+    at, level = (minimum, float(np.polyval(bent, minimum))) if bent is not None else (x[best], float(y[best]))
+    interval, rates, curve, low, high = None, *(np.empty(0) for _ in range(4))
+    if bent is not None:
+        generator = np.random.default_rng(0)
+        lowest, bends = [], []
+        for _ in range(RESAMPLES):
+            drawn, times = np.unique(generator.integers(len(x), size=len(x)), return_counts=True)
+            place, resampled = _lowest(x[drawn], y[drawn], times)
+            lowest.append(place)
+            bends.append(resampled)
+        # Rounded outward: the printed rate lies inside, and so does a mere rounding of it.
+        interval = Interval(
+            *(float(np.exp(end)) for end in (min(np.quantile(lowest, 0.025), at), max(np.quantile(lowest, 0.975), at)))
+        )
+        fitted = x[_better(y)]
+        grid = np.linspace(fitted.min(), fitted.max(), _POINTS)
+        around = np.array([np.polyval(each, grid) for each in bends if each is not None])
+        rates, curve = np.exp(grid), np.polyval(bent, grid)
+        low, high = np.quantile(around, [0.025, 0.975], axis=0)
+    ends, width = np.log(searched), np.log(searched[1] / searched[0])
+    at_edge = bool(min(at - ends[0], ends[1] - at) < 0.05 * width)
+    return Optimum(
+        float(np.exp(at)), interval, level, (float(pairs[best, 0]), float(y[best])), at_edge, rates, curve, low, high
+    )
+
+
+def _better(y: np.ndarray) -> np.ndarray:
+    """Indices of the better half, at least LEAST, by rising nats."""
+    return np.argsort(y, kind="stable")[: max(LEAST, -(-len(y) // 2))]
+
+
+def _lowest(x: np.ndarray, y: np.ndarray, times: np.ndarray) -> tuple[float, np.ndarray | None]:
+    """Where the curve of log rates is lowest, and its coefficients; the best trial and None where no parabola bends
+    upward.
+
+    times: how often each trial counts.
+    """
+    chosen = _better(y)
+    if len(np.unique(x[chosen])) >= 3:
+        bent = np.polyfit(x[chosen], y[chosen], 2, w=np.sqrt(times[chosen]))
+        if bent[0] > 0:
+            return float(np.clip(-bent[1] / (2 * bent[0]), x[chosen].min(), x[chosen].max())), bent
+    return float(x[np.argmin(y)]), None
 
 
 @dataclass(frozen=True)
@@ -18,7 +106,7 @@ class SearchReport:
 
     @property
     def rate(self) -> float | None:
-        """The rate found, as it is told and adopted."""
+        """The rate found, as it is printed and adopted."""
         return rounded(self.optimum.rate) if self.optimum else None
 
     @property
@@ -33,6 +121,6 @@ class SearchReport:
 
 
 def search_report(search: Search, tried: Sequence[Tried]) -> SearchReport:
-    """The report of a search whose trials stand so."""
+    """The report of a search with these trials."""
     report = SearchReport(search, tuple(tried), None)
     return replace(report, optimum=find_optimum([(each.rate, nats) for each, nats in report.done], search.rates))

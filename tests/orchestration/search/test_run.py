@@ -8,10 +8,9 @@ import pytest
 from ablations.search import Pruning
 from orchestration.runners.queue import JobQueue
 from orchestration.runners.ray_runner import _hear
-from orchestration.search.optuna_rates import RateOptimiser
-from orchestration.search.pruning import is_hopeless
-from orchestration.search.run import FAILURES, SearchRun
-from reports.search.curve import find_optimum
+from orchestration.search.optuna_rates import RateOptimiser, cut_damaged
+from orchestration.search.run import FAILURES, SearchRun, is_hopeless
+from reports.search.report import find_optimum
 from tests.orchestration.search_fakes import BEST, DIVERGES, FakeRunner, made_search, settings
 from tests.trial.events import event
 
@@ -117,20 +116,13 @@ def test_another_tool_reads_the_journal(tmp_path):
     assert all(set(trial.intermediate_values) <= set(range(100, 1300, 100)) for trial in study.trials)
 
 
-def test_optunas_own_plots_are_drawn_once_a_trial_is_done(tmp_path):
-    import matplotlib
-
-    search, style = made_search(trials=5), matplotlib.rcParams.copy()
-    optimiser = RateOptimiser(tmp_path / "journal.log", search)
-    optimiser.ask()
-    assert optimiser.plots() == {}
-    run(tmp_path, search, FakeRunner())
-    plots = RateOptimiser(tmp_path / "journal.log", search).plots()
-    assert set(plots) == {"optuna_history.png", "optuna_slice.png", "optuna_edf.png", "optuna_intermediate.png"}
-    assert all(content.startswith(b"\x89PNG") for content in plots.values())
-    assert {name: value for name, value in matplotlib.rcParams.items() if name != "backend"} == {
-        name: value for name, value in style.items() if name != "backend"
-    }
+def test_half_a_line_at_the_end_of_a_journal_is_cut(tmp_path):
+    search, journal = made_search(trials=5), tmp_path / "journal.log"
+    RateOptimiser(journal, search).ask()
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"op_code":4,"wor')
+    cut_damaged(journal, search)
+    assert journal.read_bytes() == whole and len(RateOptimiser(journal, search).tried()) == 1
 
 
 def test_a_trial_that_is_given_up_ends_at_once_under_ray_too(tmp_path):

@@ -1,70 +1,34 @@
-"""How a search is told while it runs, and what MLflow shows of it."""
+"""How a search is shown while it runs, and in MLflow."""
 
-import io
+import itertools
 
 import pytest
 
 from ablations.search import Tried
-from orchestration.search.progress import SearchDisplay
+from orchestration.search.experiment import SearchExperiment
 from orchestration.tracking.search_records import search_info, tracked_report
 from orchestration.tracking.tracker import Tracker
 from reports.search.page import write_search_report
 from reports.search.report import search_report
+from reports.workspace import Workspace
 from tests.orchestration.fakes import write_trial
-from tests.orchestration.search_fakes import made_search
-from tests.orchestration.terminals import Terminal
+from tests.orchestration.search_fakes import made_search, settings
 from tests.trial.events import event
 
 
-def test_lines_when_trials_end_and_every_few_seconds():
-    stream, now = io.StringIO(), [0.0]
-    with SearchDisplay(made_search(trials=6), 2, stream, lambda: now[0]) as lines:
-        _hear_of_four_trials(lines, stream, now)
-    assert stream.getvalue().count("\n") == 4
-
-
-def test_a_terminal_has_a_bar_per_running_trial_and_one_for_the_search(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
-    terminal = Terminal()
+def test_the_display_counts_trials_that_are_still_to_come(tmp_path, capsys):
     search = made_search(trials=6)
-    with SearchDisplay(search, 2, terminal) as display:
-        display.begin(Tried(0, 0.1, "running", "t0"))
-        display.begin(Tried(1, 0.2, "running", "t1"))
-        display(event("finished", "t0", 1200, 1200, 3.25, 100.0))
-        display(event("point", "t1", 600, 1200, 3.5, 100.0))
-    lines = terminal.drawn()
-    assert "rate 0.1: 3.2500 validation nats (3/6; best of this run 3.2500 validation nats at 0.1)" in lines
-    assert lines[-2].startswith("all trials ") and lines[-2].endswith(" 3/6 trials, ETA 0:30")
-    assert lines[-1].startswith("rate 0.2 ") and lines[-1].endswith(
-        " 600/1,200, 100/s, ETA 0:06, 3.500 validation nats"
-    )
-
-
-def _hear_of_four_trials(lines, stream, now):
-    for number, rate in enumerate((0.1, 0.05, 0.9)):
-        lines.begin(Tried(number, rate, "running", f"t{number}"))
-
-    def tell(kind, trial, samples, nats=None, **values):
-        lines(event(kind, trial, samples, 1200, nats, 100.0, **values))
-
-    tell("point", "t0", 600, 3.5)
-    tell("finished", "t0", 1200, 3.25)
-    tell("point", "t1", 800, 3.9)
-    tell("paused", "t1", 0)
-    tell("failed", "t2", 0, message="Diverged: training loss is nan")
-    tell("point", "another", 600, 3.0)
-    best = "best of this run 3.2500 validation nats at 0.1"
-    assert stream.getvalue().splitlines() == [
-        f"rate 0.1: 3.2500 validation nats (3/6; {best})",
-        f"rate 0.05: stopped at 800 samples, 3.9000 validation nats (4/6; {best})",
-        f"rate 0.9: diverged: training loss is nan (5/6; {best})",
-    ]
-    lines.begin(Tried(3, 0.2, "running", "t3"))
-    now[0] = 10.0
-    tell("point", "t3", 400, 4.0)
-    last = stream.getvalue().splitlines()[-1]
-    assert last.startswith("lr-gonn-b5-smoke-starter-")
-    assert ": 5/6 trials, ETA 0:08 | rate 0.2: 400/1,200, 100/s" in last
+    experiment = SearchExperiment(Workspace(tmp_path), search, settings(tmp_path / "runs"), None)
+    with experiment.opened(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("orchestration.search.experiment.warm_kernels", lambda *_: None)
+        assert experiment.prepare(str)
+        with experiment.display() as hear:
+            first, second = itertools.islice(experiment.jobs(list), 2)
+            hear(event("failed", first.id, 400, 1200, message="Diverged: training loss is nan"))
+            hear(event("point", second.id, 600, 1200, 3.5, 100.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("rate ") and "Diverged" in lines[0]
+    assert lines[-1].startswith(f"{search.id}: 0/6 trials done, 1 failed, ")
 
 
 def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypatch):

@@ -14,10 +14,9 @@ from gonn_core.errors import SettingError, UserError
 from orchestration.cli import command as cli
 from orchestration.experiment.pipeline import Execution, Result
 from orchestration.runners.local import LocalRunner
-from orchestration.search.experiment import SearchExperiment
+from orchestration.search.experiment import ReportedSearch, SearchExperiment
 from orchestration.search.folder import keep_search, open_journal
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
-from orchestration.search.report import ReportedSearch
 from orchestration.study import arm_rates
 from orchestration.study.plan import Plan, at_found_rates, plan_of
 from orchestration.study.rates import AdoptedRate, rates_of

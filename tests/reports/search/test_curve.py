@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.search.curve import find_optimum
+from reports.search.report import find_optimum
 
 RANGE = (0.01, 1.0)
 
