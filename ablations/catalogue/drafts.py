@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ablations.conditions import card_state
 from ablations.coverage import load_coverage, sections_of
-from ablations.declarations import Declarations
+from ablations.declarations import FOLDER, Declarations, find
+from ablations.registry import Registry
 from ablations.schema import Base, Enhancement
 from ablations.strict_yaml import parse_yaml
 from gonn_core.config import can_have, config_paths, nearest_paths, parse_model, with_values
@@ -173,3 +174,33 @@ def named_in(text: str, section: str, card: str) -> str:
             raise SettingError("SECTION", section, "is about something else, says the document's file", OURS)
         return "\n".join([*lines[:start], *part.split("\n"), *lines[end:]]) + "\n"
     return "\n".join([*lines, f"  - {{heading: {_yaml(section)}, cards: [{card}]}}"]) + "\n"
+
+
+def check_written(registry: Registry, folder: Path = FOLDER) -> None:
+    """Every card must have its summary and its place in a document. Raises SettingError for the first that lacks
+    one."""
+    check_documents(registry, folder)
+    for card in registry.cards.values():
+        for field in ("title", "summary"):
+            if getattr(card, field).startswith(OPEN):
+                where = f"cards/{card.system}/{card.id}.yaml.{field}"
+                raise SettingError(where, getattr(card, field), "still the draft's", "what the card is, in words")
+
+
+def check_documents(declared: Declarations, folder: Path = FOLDER) -> None:
+    """That documents name cards which are there, and that each card is named. Raises SettingError."""
+    coverage = load_coverage(folder / "documents")
+    for name, document in coverage.items():
+        for section in document.sections:
+            for card in section.cards:
+                find(declared.cards, f"documents/{name}.yaml.{section.heading}", card, "no such enhancement")
+    for card in declared.cards:
+        if not sections_of(coverage, card):
+            system = declared.cards[card].system
+            raise SettingError(
+                f"cards/{system}/{card}.yaml",
+                "(the card)",
+                "no section of a document names it",
+                f"cards: [{card}] in a section of documents/<document>.yaml, which may be one of your own such as "
+                "(not in the document)",
+            )

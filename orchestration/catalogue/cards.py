@@ -7,12 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ablations.arms import bases_of, misfit
-from ablations.catalogue.topics import topic_of
+from ablations.catalogue.lookup import topic_of
 from ablations.coverage import load_coverage, sections_of
 from ablations.registry import Registry, load_registry
 from ablations.schema import Enhancement
 from ablations.wording import claim_text, conditions_text, value_text
-from orchestration.catalogue.measured import last_reported
+from orchestration.catalogue.listing import last_reported
 from orchestration.console import output, print_table
 from reports.workspace import Workspace
 
@@ -22,7 +22,7 @@ def check_declarations(slow: bool = False) -> int:
 
     slow: compare also those that take a minute. Raises InputError or SettingError at the first bad declaration.
     """
-    from ablations.catalogue.forgotten import check_written
+    from ablations.catalogue.drafts import check_written
     from ablations.data.declared import read_declarations
     from orchestration.catalogue.generated import out_of_date
 

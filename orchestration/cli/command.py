@@ -12,7 +12,7 @@ from contextlib import suppress
 import click
 
 from gonn_core.errors import UserError, printable
-from orchestration.cli import data, machine, play, reports, searches, studies, upkeep
+from orchestration.cli import data, play, searches, studies, workspace
 from orchestration.cli.help import Verbs, add_examples
 from orchestration.cli.signals import exit_code, terminable
 from orchestration.cli.usage import usage_line
@@ -27,7 +27,7 @@ def gonn():
     cost?"""
 
 
-for _group in (studies, searches, data, play, reports, upkeep, machine):
+for _group in (studies, searches, data, play, workspace):
     for _verb in _group.VERBS:
         gonn.add_command(_verb)
 add_examples(gonn)

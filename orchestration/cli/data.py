@@ -38,7 +38,7 @@ def data_build(**settings):
 @click.option("--url", help="index page to take the archives from")
 def data_fetch(**settings):
     """Download public game archives, with progress and resume."""
-    from orchestration.data.fetch import fetch
+    from orchestration.data.verbs import fetch
 
     fetch(**settings)
 

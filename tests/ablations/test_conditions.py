@@ -1,116 +1,92 @@
-"""What the judge takes for the conditions of each claim, against tables written by hand from the documents.
+"""The judge takes each claim to be measured under the conditions that a reader compared with the document.
 
-`conditions/<document>.yaml` is a list with an entry for every claim that the document makes:
+`conditions.yaml` holds a digest of them per claim, with the date and the reader. When one changes, read the claim again
+in its document; then
 
-    - claim: parametric_relu.early_loss      # card.claim
-      base: gonn-b4                           # null: none of ours
-      at: 5_000_000                           # samples, or finished, any, early, unknown
-      from: 5_000_000                         # the fewest, with any; left out: from the start
-      window: 500_000                         # samples that a training loss is averaged over; left out: not told
-      games: gogod                            # the data sets with its years, filter and split, or any, other
-      planes: 13                              # of the net that has it; null: not told
-      loss: cross_entropy                     # null here and below: not told
-      schedule: gonn
-      rate: 0.032                             # the first one, for a loss averaged over the batch
-      words: "…"                              # what it rests on, word by word; "from memory", "code: …", "picture: …"
+    python -m tests.ablations.test_conditions READER
 
-The words of claims whose evidence is `stated` or `derived` must stand in the document; `…` stands for what is left out.
+records new and changed claims under today's date.
 """
 
-import re
+import hashlib
+import json
+import sys
+from datetime import date
 from pathlib import Path
 
-import pytest
 import yaml
 
 from ablations.claimed import conditions_of
-from ablations.registry import load_registry
-from gonn_core.metrics import METRICS
-from tests.paths import SHARED
+from ablations.registry import Registry, load_registry
 
-FOLDER = Path(__file__).parent / "conditions"
-SEEDS = {
-    "gonn_sandbox": "gonn_sandbox.txt",
-    "clark_storkey_2014": "clark_storkey_2014.txt",
-    "go_nn_theduck314": "go_nn_theduck314.txt",
-    "cazenave_2017": "cazenave_2017.txt",
-    "lczero_training_fork": "lczero_training_fork.txt",
-}
-COLUMNS = {"claim", "base", "at", "games", "planes", "loss", "schedule", "rate", "words"}
-FURTHER = {"from", "window"}
+FILE = Path(__file__).with_name("conditions.yaml")
 
 
-def table(document: str) -> dict[str, dict]:
-    entries = yaml.safe_load((FOLDER / f"{document}.yaml").read_text())
-    assert [entry for entry in entries if set(entry) - FURTHER != COLUMNS][:1] == []
-    for entry in entries:
-        entry["games"] = [entry["games"]] if isinstance(entry["games"], str) else entry["games"]
-    names = [entry["claim"] for entry in entries]
-    assert len(set(names)) == len(names)
-    return {entry["claim"]: entry for entry in entries}
-
-
-@pytest.fixture(scope="module")
-def registry():
-    return load_registry()
-
-
-def claims_of(registry, document: str) -> dict:
-    return {
-        f"{card.id}.{claim.id}": (card, claim)
-        for card in registry.cards.values()
-        for claim in card.claims
-        if claim.document == document
-    }
-
-
-def judged(registry, card, claim) -> dict:
-    """The conditions as the judge has them."""
+def judged(registry: Registry, card, claim) -> dict:
+    """The conditions of a claim as the judge has them; None: the document leaves it open."""
     conditions = conditions_of(registry, card, claim)
-    row = {"base": claim.base, "at": claim.samples or claim.stage, "games": list(claim.games)}
-    row |= {"from": claim.samples_from, "window": claim.window}
+    row = {"base": claim.base, "at": claim.samples or claim.stage, "games": sorted(claim.games)}
+    row |= {"from": claim.samples_from, "window": claim.window, "planes": claim.planes}
     if conditions is None:
-        return row | {"planes": claim.planes, "loss": None, "schedule": None, "rate": None}
+        return row
     training = conditions.on.training
-
-    def told(path, value):
-        return value if conditions.tells(path) else None
-
-    return row | {
-        "planes": told("features", conditions.planes),
-        "loss": told("training.loss", training.loss),
-        "schedule": told("training.schedule.kind", training.schedule.kind),
-        "rate": told("training.optimiser.learning_rate", training.optimiser.learning_rate),
+    values = {
+        "features": ("planes", conditions.planes),
+        "training.loss": ("loss", training.loss),
+        "training.schedule.kind": ("schedule", training.schedule.kind),
+        "training.optimiser.learning_rate": ("rate", training.optimiser.learning_rate),
     }
+    return row | {name: value if conditions.tells(path) else None for path, (name, value) in values.items()}
 
 
-@pytest.mark.parametrize("document", SEEDS)
-def test_the_judge_finds_the_conditions_that_the_document_tells(registry, document):
-    written = table(document)
-    found = {name: judged(registry, *pair) for name, pair in claims_of(registry, document).items()}
-    assert set(found) == set(written)
-    wrong = {
-        name: (row, written[name])
-        for name, row in found.items()
-        if any(written[name].get(key) != row[key] for key in row)
+def current() -> dict[str, dict[str, dict]]:
+    """Document -> card.claim -> its conditions."""
+    registry, found = load_registry(), {}
+    for card in registry.cards.values():
+        for claim in card.claims:
+            found.setdefault(claim.document, {})[f"{card.id}.{claim.id}"] = judged(registry, card, claim)
+    return found
+
+
+def digest(row: dict) -> str:
+    return hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read() -> dict[str, dict[str, str]]:
+    """Document -> card.claim -> `digest date reader`."""
+    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+
+
+def test_the_conditions_of_every_claim_are_those_that_were_read():
+    recorded, rows = read(), current()
+    assert {document: set(claims) for document, claims in rows.items()} == {
+        document: set(claims) for document, claims in recorded.items()
     }
-    assert not wrong
+    changed = {
+        name: row
+        for document, claims in rows.items()
+        for name, row in claims.items()
+        if recorded[document][name].split()[0] != digest(row)
+    }
+    assert not changed, "read these claims in their documents; then python -m tests.ablations.test_conditions READER"
 
 
-@pytest.mark.parametrize("document", SEEDS)
-def test_the_words_stand_in_the_document(registry, document):
-    path = SHARED / "seeds" / SEEDS[document]
-    if not path.is_file():
-        pytest.skip("the documents' texts are not here")
-    text, claims = _plain(path.read_text()), claims_of(registry, document)
-    for name, entry in table(document).items():
-        card, claim = claims[name]
-        assert entry["words"], name
-        if claim.evidence in ("stated", "derived") and METRICS[claim.metric].source != "net":
-            for part in entry["words"].split("…"):
-                assert _plain(part) in text, (name, part)
+def test_every_claim_has_a_date_and_a_reader():
+    for claims in read().values():
+        for entry in claims.values():
+            _, day, *reader = entry.split()
+            assert date.fromisoformat(day) and reader
 
 
-def _plain(text: str) -> str:
-    """Letters and figures alone, in lower case: line breaks, hyphens and quotation marks differ between copies."""
-    return re.sub(r"[^a-z0-9.%]+", " ", text.lower()).strip()
+if __name__ == "__main__":
+    recorded = read() if FILE.exists() else {}
+    reader = " ".join(sys.argv[1:]) or sys.exit("who has read them? python -m tests.ablations.test_conditions READER")
+    for document, claims in (rows := current()).items():
+        of_document = recorded.get(document, {})
+        rows[document] = {
+            name: known
+            if (known := of_document.get(name, "")).split()[:1] == [digest(row)]
+            else f"{digest(row)} {date.today().isoformat()} {reader}"
+            for name, row in sorted(claims.items())
+        }
+    FILE.write_text(yaml.safe_dump(rows, sort_keys=True, width=200), encoding="utf-8")

@@ -4,8 +4,16 @@ import shutil
 
 import pytest
 
-from ablations.catalogue.drafts import OPEN, OURS, card_text, draft, named_in, write_draft
-from ablations.catalogue.forgotten import check_documents, check_written
+from ablations.catalogue.drafts import (
+    OPEN,
+    OURS,
+    card_text,
+    check_documents,
+    check_written,
+    draft,
+    named_in,
+    write_draft,
+)
 from ablations.coverage import load_coverage, sections_of
 from ablations.registry import FOLDER, load_registry
 from ablations.schema import Enhancement

@@ -1,6 +1,6 @@
 """What enhancements are about, by their settings."""
 
-from ablations.catalogue.topics import BEGINNINGS, TOPICS, by_topic, topic_of, topic_of_setting
+from ablations.catalogue.lookup import BEGINNINGS, TOPICS, by_topic, topic_of, topic_of_setting
 from ablations.registry import load_registry
 from gonn_core.config import config_paths
 

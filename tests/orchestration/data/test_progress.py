@@ -3,8 +3,8 @@
 import sys
 
 from gonn_core.records.build import Progress
-from orchestration.data.fetch import DownloadProgress
 from orchestration.data.prepare import BuildProgress
+from orchestration.data.verbs import DownloadProgress
 from tests.orchestration.terminals import Terminal
 
 HALF = Progress("a\x1b.tar", 0, 2, 0.5, 1200, 250_000, 10.0)

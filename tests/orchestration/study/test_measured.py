@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestration.study.measured import large_effects
+from orchestration.study.plan import large_effects
 from reports.workspace import Workspace
 from tests.reports.made_studies import plan_study, train
 

@@ -1,0 +1,97 @@
+"""Verbs about a whole workspace: its reports, MLflow, its state and this machine."""
+
+from pathlib import Path
+
+import click
+
+from orchestration.cli.options import settings
+from orchestration.cli.usage import WholeNumber
+from orchestration.console import LOADING, moving
+
+
+@click.command()
+@click.argument("studies", nargs=-1, metavar="[STUDY …]")
+def report(studies):
+    """Tables and figures of each STUDY, or of all, made again.
+
+    A page for a browser each, out/STUDY/report.html; of several also a summary, of all also out/report/index.html.
+    """
+    with moving(LOADING):
+        from orchestration.reporting.reports import write_reports
+
+    write_reports(studies)
+
+
+@click.command()
+@click.option("--port", type=WholeNumber(1, 65535), default=5000, show_default=True)
+@click.option("--study", help="open at that study or search  [default: the latest]")
+def ui(port, study):
+    """The MLflow UI on 127.0.0.1, opened at a study."""
+    from orchestration.reporting.reports import open_ui
+
+    return open_ui(port, study)
+
+
+@click.command()
+def sync():
+    """Rebuild MLflow's records from the trial directories."""
+    from orchestration.reporting import reports
+
+    return reports.sync()
+
+
+@click.command()
+def status():
+    """Studies and searches: trials by state, rate, ETA, failures."""
+    from orchestration.upkeep.status import print_status
+
+    print_status()
+
+
+@click.command()
+@click.argument("study", required=False, metavar="[STUDY]")
+def stop(study):
+    """Ask running commands to pause, all or those on STUDY.
+
+    Their trials write checkpoints; the same commands go on later. STUDY may also be a search or a trial, or the
+    beginning of one.
+    """
+    from orchestration.experiment import stopping
+
+    return stopping.stop(study)
+
+
+@click.command("import")
+@click.argument("folder", type=click.Path(path_type=Path))
+def import_(folder):
+    """Take over trial directories from another machine, checked.
+
+    FOLDER is a trial directory, a folder of them, or a workspace. Trials that are here already stay as they are.
+    """
+    from orchestration.upkeep import importing
+
+    return importing.import_trials(folder)
+
+
+@click.command()
+@click.option("--yes", is_flag=True, help="remove it; else it is only shown")
+@click.option("--stores", is_flag=True, help="position stores and views too; they are built again when needed")
+def clean(**settings):
+    """What no study, search, match or queued trial refers to."""
+    from orchestration.upkeep import cleaning
+
+    return cleaning.clean(**settings)
+
+
+@click.command()
+@settings("DEVICE")
+@click.option("--measure/--no-measure", default=True, show_default=True, help="time both precisions, once a day")
+@click.option("--json", "as_json", is_flag=True, help="the same for programs")
+def doctor(device, measure, as_json):
+    """What this machine has, and which precision is faster on it."""
+    from orchestration.speeds import doctor as machine
+
+    machine.print_examination(device, measure, as_json)
+
+
+VERBS = (report, ui, sync, status, stop, import_, clean, doctor)
