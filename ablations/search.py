@@ -31,7 +31,7 @@ DEFAULT_FACTOR = 30.0
 
 
 class Pruning(Strict):
-    """When a trial is given up: see `orchestration.search.pruning`. Ours."""
+    """When a trial is given up: see `orchestration.search.run`. Ours."""
 
     after: Annotated[float, Field(gt=0, le=1)] = 0.66
     """Share of the samples before which no trial is given up: at a high rate loss falls late, when the schedule
