@@ -1,0 +1,129 @@
+"""The committed pages below results/, made from the trials packed in results/trials/.
+
+    python -m scripts.results
+
+writes them anew after a change of the reports that is meant; look at the difference. `tests/reports/test_example.py`
+compares them. Pages in results/ name their figures, of which only the ones that README and docs show are committed:
+`gonn report` in an unpacked workspace draws the others.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ablations.registry import load_registry
+from orchestration.reporting.reports import write_reports
+from reports.book.ladder_page import ladder_files
+from reports.play.ladder import load_ladders
+from scripts.pack import unpack
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+KGS, CONFIRM = (RESULTS / "trials" / f"{name}.tar.xz" for name in ("kgs-cpu", "confirm"))
+STUDIES = {
+    "kgs-cpu/last_move_input": "last_move_input-gonn-b5-cpu-kgs-35f019",
+    "kgs-cpu/liberty_planes": "liberty_planes-gonn-b5-cpu-kgs-9b6d25",
+    "kgs-cpu/parametric_relu": "parametric_relu-gonn-b5-cpu-kgs-f20f8b",
+    "kgs-cpu/ladder_input": "ladder_input-gonn-b5-cpu-kgs-0d0164",
+    "kgs-cpu/stdev_pooling": "stdev_pooling-gonn-b5-cpu-kgs-84118c",
+    "kgs-cpu/gonn_blocks": "chain_pooling+dilated_convolutions+global_pooling_head-gonn-b5-cpu-kgs-9e0c91",
+    "kgs-cpu/input_normalisation": "input_normalisation-go-nn-cpu-kgs-b32367",
+    "kgs-cpu/cazenave": "golois_block+three_output_planes-cazenave-7x128-cpu-kgs-661283",
+    "screen-gonn": "parametric_relu+15-more-gonn-b5-cpu-kgs-screen-69bda5",
+}
+"""Folder -> its study, in the report over everything in `KGS`."""
+CONFIRMED = {
+    "confirm/two_effects": "stem_kernel_5x5+dilated_convolutions-gonn-b5-cpu-kgs",
+    "confirm/interaction": "global_pooling_head+global_pooling_trunk-gonn-b5-cpu-kgs-factorial",
+}
+"""Folder -> beginning of the id of its study, in the model of all runs of both packs."""
+FILES = ("report.md", "report.json", "effects.csv", "interactions.csv")
+"""Of each study; `LEFT_OUT` for their size."""
+LEFT_OUT = ("screen-gonn/report.json",)
+PAGES = ("kgs-cpu/last_move_input/report.html", "screen-gonn/report.html", "screen-gonn/screened.csv")
+"""Further files, of single studies."""
+FIGURES = ("kgs-cpu/summary.png", "screen-gonn/screen.png", "play/elo-4x48/elo.png")
+"""Those that README, docs or a README below results/ show."""
+LADDERS = ("play/elo", "play/elo-4x48")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+\.png)\)")
+
+
+def made_pages(folder: Path) -> dict[str, bytes]:
+    """Name below results/ -> content of every file that is made from packs and matches. `folder`: an empty one for the
+    workspaces."""
+    made = {}
+    with _workspace(folder / "kgs", KGS) as out:
+        write_reports(())
+        made |= {f"report/{path.name}": path.read_bytes() for path in (out / "report").iterdir()}
+        made |= {f"kgs-cpu/{path.name}": path.read_bytes() for path in (out / "summary").iterdir()}
+        for name, study in STUDIES.items():
+            made |= {f"{name}/{path.name}": path.read_bytes() for path in (out / study).iterdir()}
+    with _workspace(folder / "confirm", KGS, CONFIRM) as out:
+        write_reports(tuple(CONFIRMED.values()))
+        for name, beginning in CONFIRMED.items():
+            (study,) = out.glob(f"{beginning}*")
+            made |= {f"{name}/{path.name}": path.read_bytes() for path in study.iterdir()}
+    for name in LADDERS:
+        kept = RESULTS / name
+        files = ladder_files(load_ladders(kept / "elo", kept / "matches"), load_registry())
+        made |= {f"{name}/{file}": data for file, data in files.items()}
+    return {name: _page(name, data) for name, data in made.items() if _is_kept(name)}
+
+
+def write_pages() -> None:
+    """Write all of them, and remove those that are made no more."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = made_pages(Path(folder))
+    for path in kept_pages():
+        path.unlink()
+    for name, data in made.items():
+        (RESULTS / name).parent.mkdir(parents=True, exist_ok=True)
+        (RESULTS / name).write_bytes(data)
+
+
+def kept_pages() -> list[Path]:
+    """The committed files that are made."""
+    folders = [RESULTS / name for name in ("report", "kgs-cpu", *STUDIES, *CONFIRMED, *LADDERS)]
+    files = (path for folder in folders if folder.exists() for path in folder.iterdir() if path.is_file())
+    return [path for path in files if path.name != "README.md" and not path.name.startswith("probe_")]
+
+
+def _is_kept(name: str) -> bool:
+    folder, _, file = name.rpartition("/")
+    if file.endswith((".png", ".svg")):
+        return name in FIGURES
+    if folder in (*STUDIES, *CONFIRMED):
+        return (file in FILES or name in PAGES) and name not in LEFT_OUT
+    return file != "manifest.json"
+
+
+def _page(name: str, data: bytes) -> bytes:
+    """A markdown page in which a figure that is not committed is named instead of shown."""
+    if not name.endswith(".md"):
+        return data
+    folder = name.rpartition("/")[0]
+
+    def shown(match: re.Match) -> str:
+        return match[0] if f"{folder}/{match[2]}" in FIGURES else f"*{match[1]}: {match[2]}, drawn by `gonn report`*"
+
+    return _PICTURE.sub(shown, data.decode()).encode()
+
+
+@contextmanager
+def _workspace(folder: Path, *packs: Path) -> Iterator[Path]:
+    """A workspace with the trials of packs, as that of this process; gives its folder of reports."""
+    before = os.environ.get("GONN_HOME")
+    unpack(packs, folder)
+    os.environ["GONN_HOME"] = str(folder)
+    try:
+        yield folder / "out"
+    finally:
+        del os.environ["GONN_HOME"]
+        if before is not None:
+            os.environ["GONN_HOME"] = before
+
+
+if __name__ == "__main__":
+    write_pages()
