@@ -13,7 +13,7 @@ numbers elsewhere in the tests:
     losses and logits: within a tolerance (test_loop, test_net)
     learning a batch by heart: by the median of the last losses, as a single one may overshoot (test_options,
     test_auxiliary, test_encoder_training) parameters and operations: counted (test_registry, test_conv)
-    pages: by this module (test_example, test_kept_elo, test_render)
+    pages: by this module (test_example, test_render)
 """
 
 import csv
