@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ablations.registry import load_registry
 from orchestration.reporting.reports import write_reports
-from reports.book.ladder_page import ladder_files
+from reports.book.elo import ladder_files
 from reports.play.ladder import load_ladders
 from scripts.pack import unpack
 
