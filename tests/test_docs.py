@@ -71,7 +71,7 @@ def test_the_rows_of_enhancements_that_a_page_shows_are_those_of_the_summary(pag
 
 def same_numbers(cells: list[str], row: dict[str, str]) -> bool:
     """Whether printed numbers are those of a row, to their last digits: Δ, interval, p, what else there is."""
-    printed = [float(row[key]) for key in ("delta_test_nats", "interval95_low", "interval95_high")]
+    printed = [float(row[key]) for key in ("delta", "interval95_low", "interval95_high")]
     rest = [
         float(row[key])
         for key in ("q", "at_base", "bound", "worth", "worth_interval95_low", "worth_interval95_high")
