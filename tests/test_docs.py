@@ -74,7 +74,7 @@ def same_numbers(cells: list[str], row: dict[str, str]) -> bool:
     printed = [float(row[key]) for key in ("delta", "interval95_low", "interval95_high")]
     rest = [
         float(row[key])
-        for key in ("q", "at_base", "bound", "worth", "worth_interval95_low", "worth_interval95_high")
+        for key in ("q", "at_base", "bound", "worth", "worth_low", "worth_high")
         if row[key]
     ]
     rest.append(100 * float(row["delta_test_top1"]))
