@@ -14,7 +14,7 @@ from tests.paths import ROOT
 PACKAGES = ["gonn_core", "ablations", "reports", "orchestration"]
 DOORS = {
     "ray": {"orchestration/runners/ray_tune.py"},
-    "mlflow": {"orchestration/tracking/client.py", "orchestration/tracking/pages.py"},  # its client; its server
+    "mlflow": {"orchestration/tracking/client.py"},
     "optuna": {"orchestration/search/optuna_rates.py"},
 }
 CORE_MAY_IMPORT = {"torch", "numpy", "numba", "llvmlite", "sgfmill", "pydantic", "safetensors", "filelock", "gonn_core"}

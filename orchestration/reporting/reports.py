@@ -15,8 +15,7 @@ from orchestration.study.folder import all_studies, find_study
 from orchestration.study.report import SAMPLES, Reporter
 from orchestration.study.unchanged import all_reports, sentences
 from orchestration.tracking import ui as mlflow_ui
-from orchestration.tracking.records import study_info
-from orchestration.tracking.search_records import search_info
+from orchestration.tracking.records import search_info, study_info
 from reports.study.render import HTML
 from reports.workspace import Workspace
 

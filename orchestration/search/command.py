@@ -6,8 +6,7 @@ from orchestration.experiment.pipeline import carry_out, execution
 from orchestration.search.experiment import report_search
 from orchestration.search.folder import all_searches, find_search, tried_rates
 from orchestration.search.planning import SearchRequest, check_search, lay_out_search
-from orchestration.tracking.records import StudyInfo, StudyReport
-from orchestration.tracking.search_records import search_info
+from orchestration.tracking.records import StudyInfo, StudyReport, search_info
 from reports.search.report import search_report
 from reports.workspace import Workspace
 

@@ -17,8 +17,8 @@ from orchestration.runners.base import OnEvent, Outcome
 from orchestration.runners.warm_up import warm_kernels
 from orchestration.search.folder import alone, keep_search, open_journal, search_folder, tried_rates
 from orchestration.search.run import FAILURES, SearchRun
-from orchestration.tracking.records import StudyInfo, StudyReport
-from orchestration.tracking.search_records import search_info, tracked_report
+from orchestration.tracking.records import StudyInfo, StudyReport, search_info
+from orchestration.tracking.reported import tracked_search
 from reports.search.page import SearchFiles, sentences, table_of, write_search_report
 from reports.search.report import search_report
 from reports.tables.terminal import rich_table
@@ -34,7 +34,7 @@ class ReportedSearch:
     @property
     def tracked(self) -> StudyReport:
         """What MLflow shows of it."""
-        return tracked_report(self.files)
+        return tracked_search(self.files)
 
     def show(self, console: Console) -> None:
         """Print what the search found, and where the rest is."""

@@ -16,7 +16,7 @@ from gonn_core.play.match.record import Match, load_matches
 from orchestration.study.folder import all_studies, count_look, study_folder
 from orchestration.study.unchanged import Unchanged, study_report
 from orchestration.tracking.records import StudyReport
-from orchestration.tracking.study_records import tracked_report
+from orchestration.tracking.reported import tracked_study
 from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.decisions import load_results
 from reports.results.group import Groups
@@ -97,7 +97,7 @@ class Reporter:
         files = write_report(study, results, workspace.out, self.registry, group, workspace.report_cache, scaled, anew)
         if anew:
             unchanged.keep(results.look_counts)
-        return ReportedStudy(files, tracked_report(files), anew)
+        return ReportedStudy(files, tracked_study(files), anew)
 
 
 SAMPLES = "samples"

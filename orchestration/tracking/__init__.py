@@ -1,6 +1,7 @@
-"""What MLflow is told, and its server and pages.
+"""What MLflow shows of studies, searches and trials, and its server.
 
-MLflow has its only door here, `writer`; `tracker` decides when it writes, `records` and `search_records` say what.
+`client` is the only module that imports MLflow. `tracker` decides when it is written, `writer` writes experiments and
+runs, `records` and `reported` say what they show, from files and reports.
 
 Imports: reports, ablations, gonn_core.
 """

@@ -1,26 +1,33 @@
-"""What MLflow is told about a study and its trials, read from files alone; knows nothing of MLflow's client."""
+"""What MLflow shows of studies, searches and trials, read from files alone; knows nothing of MLflow's client."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from ablations.search import Search
+from ablations.search import Search, Tried
 from ablations.study import Study, TrialRef
 from gonn_core.config import TrialConfig
 from gonn_core.evaluation.reading import Reading
 from gonn_core.evaluation.stored import whole_evaluations
 from gonn_core.files.told import tell
-from gonn_core.metrics import OF_POSITIONS, SUMMARISED
+from gonn_core.metrics import CHARTS, METRICS, OF_POSITIONS, SUMMARISED
 from gonn_core.trial.directory import TrialDirectory
-from orchestration.tracking.colours import arm_colours
-from orchestration.tracking.names import curve_name
+
+DETAILS = "other"
+"""Prefix of the metrics without a chart of their own: MLflow makes a section of a prefix, and sorts sections by name;
+this one comes after `Model metrics`."""
+TEST = {metric: f"test_{metric}" for metric in SUMMARISED}
+"""Metric -> its name over the test games, as the study's tables have it."""
+DELTA = f"delta_{TEST['nats']}"
+"""Loss over the test games with an enhancement minus the loss without it, whatever it is a metric of: a trial (at its
+seed), an arm (from all runs of the base), or a study, where `.CARD` follows."""
 
 
 @dataclass(frozen=True)
 class TrackedTrial:
-    """One trial as a study sees it: the control of several studies has a run in each."""
+    """A trial in one study; a control that several studies share has a run in each."""
 
     id: str
     arm: str
@@ -29,14 +36,13 @@ class TrackedTrial:
 
     @property
     def name(self) -> str:
-        """Name of its run: `s0 -parametric_relu`; what tells it from its neighbours stands before the place
-        where MLflow cuts names."""
-        return f"s{self.seed} {self.arm}"
+        """Name of its run: `without parametric_relu, seed 2`."""
+        return f"{self.arm}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
 class StudyInfo:
-    """A study as MLflow shows it."""
+    """A study or a search as MLflow shows it."""
 
     id: str
     title: str
@@ -44,80 +50,83 @@ class StudyInfo:
     settings: Mapping[str, str]
     commit: str = "unknown"
     dirty: bool = False
-    given_up: frozenset[str] = frozenset()
-    """Trials that need not go on for the study to be finished."""
+    optional: frozenset[str] = frozenset()
+    """Trials that need not finish for the study to be finished."""
     arms: tuple[str, ...] = ()
-    """In their order, for their colours; of those of the trials where none are named."""
+    """Arms that have a run of their own, the parent of the runs of their trials."""
 
     @property
     def name(self) -> str:
-        """Name of its experiment: the id, after the six digits that end it and that MLflow's lists would cut off."""
+        """Name of its experiment. The six digits that end the id come first as well: MLflow cuts long names."""
         return f"{self.id.rpartition('-')[2]} {self.id}"
 
     @property
-    def told(self) -> dict[str, str]:
-        """What a list of experiments shows of it, whatever is found: those of its settings that tell it from others."""
+    def tags(self) -> dict[str, str]:
+        """Tags by which lists of experiments can be searched."""
         return {name: self.settings[name] for name in ("base", "budget", "data", "design") if name in self.settings}
 
-    @property
-    def grouped(self) -> bool:
-        """Whether any arm has several trials, which charts then show as one."""
-        return len({trial.arm for trial in self.trials}) < len(self.trials)
 
-    @property
-    def colours(self) -> dict[str, str]:
-        """Arm -> colour."""
-        return arm_colours(self.arms or [trial.arm for trial in self.trials])
+@dataclass(frozen=True)
+class ArmReport:
+    """Metrics and tags of an arm's run."""
+
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StudyReport:
-    """What a study found, as MLflow is told of it."""
+    """What MLflow shows of the report of a study or search."""
 
     note: str
-    """The description, markdown; MLflow's lists show its beginning as it is written."""
+    """Markdown, the description of the study's run and of the experiment."""
+    verdict: str | None = None
+    """A few words, a tag of the study's run and of the experiment."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Path among the artifacts of the study's run -> file."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Of the study's run."""
-    told: Mapping[str, str] = field(default_factory=dict)
-    """Tags of the run and of the experiment: what a list of experiments shows."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    """Metrics of the study's run, as they are now."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Of the study's run; only the latest value of each is shown."""
+    arms: Mapping[str, ArmReport] = field(default_factory=dict)
     trials: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Trial -> metrics that only the whole study gives it."""
+    """Trial id -> metrics that only the report has."""
     points: Sequence[tuple[int, int, Mapping[str, float]]] = ()
     """(step, unix milliseconds, metrics) of the study's run over time."""
 
 
 def study_info(study: Study, due: Sequence[TrialRef] | None = None) -> StudyInfo:
-    """A study file as MLflow shows it. due: the trials that it needs so far, all unless told."""
-    control = study.arms[0].id
+    """A study file as MLflow shows it. due: the trials that it needs so far; None: all."""
+    control, labels = study.arms[0], {arm.id: arm.label for arm in study.arms}
     settings = study.model_dump(mode="json", exclude={"arms", "trials", "contrasts", "format", "commit", "dirty"})
-    labels = {arm.id: arm_name(arm.label) for arm in study.arms}
     return StudyInfo(
         id=study.id,
         title=study.title,
         arms=tuple(labels.values()),
-        trials=tuple(TrackedTrial(t.trial, labels[t.arm], t.seed, t.arm == control) for t in due or study.trials),
-        settings=flatten(settings) | told_budget(study, study.arms[0].config),
+        trials=tuple(TrackedTrial(t.trial, labels[t.arm], t.seed, t.arm == control.id) for t in due or study.trials),
+        settings=flatten(settings) | _budget(study, control.config),
         commit=study.commit,
         dirty=study.dirty,
     )
 
 
-def told_budget(experiment: Study | Search, config: TrialConfig) -> dict[str, str]:
-    """The budget as it is told from others, and the precision of the trials, also where it is the budget's own."""
+def search_info(search: Search, tried: Sequence[Tried]) -> StudyInfo:
+    """A learning-rate search and its trials so far as MLflow shows them."""
+    settings = search.model_dump(mode="json", exclude={"config", "format", "commit", "dirty"})
+    return StudyInfo(
+        id=search.id,
+        title=f"learning rate of {search.title}",
+        trials=tuple(TrackedTrial(trial.trial, f"rate {trial.rate:.4g}", search.seed) for trial in tried),
+        settings=flatten(settings) | _budget(search, search.config) | {"design": "search of a learning rate"},
+        commit=search.commit,
+        dirty=search.dirty,
+        optional=frozenset(trial.trial for trial in tried if trial.state in ("pruned", "diverged")),
+    )
+
+
+def _budget(experiment: Study | Search, config: TrialConfig) -> dict[str, str]:
+    """The budget's label, and the precision of the trials even where it is the budget's default."""
     return {"budget": experiment.budget_label, "precision": config.training.precision}
-
-
-def arm_name(label: str) -> str:
-    """`+chain_pooling` of the arm `with chain_pooling`, `-elu` of `without elu`: MLflow cuts names after a few
-    letters."""
-    for word, sign in (("with ", "+"), ("without ", "-")):
-        if label.startswith(word):
-            return sign + label.removeprefix(word)
-    return label
 
 
 def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
@@ -131,30 +140,48 @@ def flatten(tree: Mapping, prefix: str = "") -> dict[str, str]:
     return flat
 
 
+def changed_settings(config: Mapping) -> dict[str, str]:
+    """The settings of a trial that differ from the default, as dotted path -> text."""
+    default = flatten(TrialConfig().model_dump(mode="json"))
+    return {path: value for path, value in flatten(config).items() if default.get(path) != value}
+
+
+def curve_name(metric: str) -> str:
+    """MLflow's name of a metric of a progress line: `validation_…` where it is over the validation games, below
+    DETAILS where it has no chart of its own."""
+    over_games = metric in METRICS and METRICS[metric].source == "positions"
+    name = f"validation_{metric}" if over_games else metric
+    return name if metric in CHARTS else f"{DETAILS}/{name}"
+
+
 def metrics_of(line: Mapping) -> dict[str, float]:
     """The numbers of a progress line by metric name."""
-    numbers = {
-        name: value
+    return {
+        curve_name(name): value
         for name, value in line.items()
         if name != "samples" and isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    return {curve_name(name): value for name, value in numbers.items()}
 
 
 @dataclass(frozen=True)
 class TrialContent:
     """Everything that a trial's run shows, from its directory."""
 
-    state: str
-    """MLflow's status: RUNNING, FINISHED, FAILED, KILLED (stopped, can go on)."""
+    status: str
+    """MLflow's: RUNNING, FINISHED, FAILED, KILLED (stopped, can be resumed)."""
     params: dict[str, str]
     tags: dict[str, str]
     points: list[tuple[int, int, dict[str, float]]]
-    """(samples, unix milliseconds, metrics) of every progress point and, at the end, of the evaluations."""
+    """(samples, unix milliseconds, metrics) of every progress point, then of the evaluations."""
     started: int
     ended: int | None
     view: str
     files: tuple[Path, ...]
+
+    @property
+    def samples(self) -> int:
+        """The last step."""
+        return max((samples for samples, _, _ in self.points), default=0)
 
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -171,27 +198,29 @@ def stamp(folder: Path) -> tuple:
 
 
 def trial_content(folder: Path) -> TrialContent | None:
-    """What a trial's directory says now; None before its first session has begun. Raises InputError for files of
-    another version."""
+    """The content of a trial's directory now; None before its first session. Raises InputError for files of another
+    version."""
     directory = TrialDirectory(folder)
     state, tree = directory.state(), directory.config()
     if tree is None:
         return None
-    session, lines, result, failure = tree["sessions"][-1], directory.metrics(), directory.result(), directory.failure()
+    session, config, result, failure = tree["sessions"][-1], tree["config"], directory.result(), directory.failure()
     started = _milliseconds(tree["sessions"][0]["started"])
-    points = [(line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line)) for line in lines]
+    points = [
+        (line["samples"], started + round(1000 * line["wall_seconds"]), metrics_of(line))
+        for line in directory.metrics()
+    ]
     last = points[-1][1] if points else started
-    usual = Reading(**tree["config"].get("evaluation", {}))
+    usual = Reading(**config.get("evaluation", {}))
     points += [(samples, last, means) for samples, means in _evaluations(folder, usual)]
-    training = tree["config"]["training"]
     tags = {
         "commit": session["commit"],
         "dirty": json.dumps(session["dirty"]),
         "device": session["device"],
         "compile": session.get("compile", "none"),
-        "init_seed": str(training["init_seed"]),
-        "data_seed": str(training["data_seed"]),
-        "view": tree["config"]["data"]["view"],
+        "init_seed": str(config["training"]["init_seed"]),
+        "data_seed": str(config["training"]["data_seed"]),
+        "view": config["data"]["view"],
         **{f"version.{name}": version for name, version in session["versions"].items()},
         **{f"numerics.{name}": str(version) for name, version in tree["numerics"].items()},
     }
@@ -201,25 +230,24 @@ def trial_content(folder: Path) -> TrialContent | None:
         tags["error"] = failure["error"]
     names = (CHECKPOINT, "result.json", "config.json") if result is not None else ("failure.json",)
     return TrialContent(
-        state=_STATUS[state],
-        params=flatten(tree["config"]),
+        status=_STATUS[state],
+        params=changed_settings(config),
         tags=tags,
         points=points,
         started=started,
         ended=None if state == "running" else last,
-        view=tree["config"]["data"]["view"],
-        files=tuple(
-            path for name in names if (path := folder / name).is_file() and not path.is_symlink()
-        ),  # a link may lead anywhere
+        view=config["data"]["view"],
+        # A symbolic link may lead out of the workspace.
+        files=tuple(path for name in names if (path := folder / name).is_file() and not path.is_symlink()),
     )
 
 
-def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, float]]]:
-    """Samples and means of the stored evaluations, as detail/<split>_<history>_<metric>; of several on one split that
-    on most positions.
+def _evaluations(folder: Path, usual: Reading) -> Iterator[tuple[int, dict[str, float]]]:
+    """Samples and means of the stored evaluations, named `<split>_<history>_<metric>` below DETAILS; of several on one
+    split that on the most positions.
 
-    Each is a point of its own: what is seen between two evaluations of a trial must not hide the second. usual: how the
-    trial's own configuration reads the policy; evaluations read in another way say so in the name.
+    usual: how the trial's configuration reads the policy; an evaluation that reads it in another way says so in the
+    name. Each is a point of its own: a first one that MLflow already has must not hide the second.
     """
     points: dict[tuple[int, str], dict[str, float]] = {}
     evaluations, damages = whole_evaluations(folder)
@@ -227,15 +255,16 @@ def _evaluations(folder: Path, usual: Reading) -> list[tuple[int, dict[str, floa
         summary = evaluation.summary
         read = "_".join(name for name, on in evaluation.reading._asdict().items() if on) or "plain"
         other = "" if evaluation.reading == usual else f"{read}_"
+        prefix = f"{DETAILS}/{summary['split']}_{summary['history']}_{other}"
         known = {name: sums for name in OF_POSITIONS if (sums := evaluation.game_sums(name)) is not None}
         means = {name: float(sums.sums.sum() / sums.counts.sum()) for name, sums in known.items()}
         means |= {name: summary[name] for name in SUMMARISED}
-        prefix = f"detail/{summary['split']}_{summary['history']}_{other}"
         point = points.setdefault((summary["samples"], prefix), {})
         point |= {prefix + name: value for name, value in means.items()}
-    for each in damages:
-        tell(each, "MLflow is not told of it")
-    return [(samples, means) for (samples, _), means in points.items()]
+    for damage in damages:
+        tell(damage, "MLflow does not show it")
+    for (samples, _), means in points.items():
+        yield samples, means
 
 
 def _milliseconds(moment: str) -> int:

@@ -23,9 +23,8 @@ def free_port() -> int:
 class Server:
     """`mlflow server` on a data base; artifacts go through it, into `folder`."""
 
-    def __init__(self, folder: Path, store: str | None = None, port: int | None = None, python_path: str = ""):
+    def __init__(self, folder: Path, store: str | None = None, port: int | None = None):
         self.folder, self.store, self.port = folder, store or f"sqlite:///{folder / 'server.db'}", port or free_port()
-        self._path = python_path
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -46,7 +45,6 @@ class Server:
         ]
         command += ["--artifacts-destination", (self.folder / "artifacts").as_uri()]
         environment = {**os.environ, **ENVIRONMENT, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-        environment |= {"PYTHONPATH": self._path} if self._path else {}
         with open(self.folder / "server.log", "a") as log:
             self._process = subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True

@@ -177,7 +177,7 @@ def test_the_tracking_server_is_killed_during_a_study(undisturbed, tmp_path, sto
         code, out, err = gonn(home, "sync", **address)
         assert (code, out) == (0, f"1 studies written to http://***@127.0.0.1:{server.port}\n"), err
         found = records(f"http://127.0.0.1:{server.port}")
-    assert [status for (_, name), status in found.items() if name == "status"] == ["FINISHED"] * 3
+    assert [status for (_, name), status in found.items() if name == "status"] == ["FINISHED"] * 5
     expected = records(f"sqlite:///{undisturbed / 'mlflow.db'}")
     assert {
         key: (found.get(key), expected.get(key)) for key in {*found, *expected} if found.get(key) != expected.get(key)

@@ -6,7 +6,8 @@ import pytest
 
 from ablations.search import Tried
 from orchestration.search.experiment import SearchExperiment
-from orchestration.tracking.search_records import search_info, tracked_report
+from orchestration.tracking.records import search_info
+from orchestration.tracking.reported import tracked_search
 from orchestration.tracking.tracker import Tracker
 from reports.search.page import write_search_report
 from reports.search.report import search_report
@@ -49,7 +50,7 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     tracker.follow(search_info(search, tried))
     tracker.poll()
     files = write_search_report(search_report(search, tried), tmp_path / "out")
-    assert tracker.finish(search_info(search, tried), tracked_report(files))
+    assert tracker.finish(search_info(search, tried), tracked_search(files))
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{tmp_path / 'mlflow.db'}")
@@ -58,8 +59,8 @@ def test_trials_are_runs_below_one_parent_that_shows_the_rate(tmp_path, monkeypa
     parent = runs.pop("learning rate of gonn-b5")
     assert (
         len(runs) == 6
-        and runs["s1000 rate 0.9"].info.status == "KILLED"
-        and runs["s1000 rate 0.1"].info.status == "FINISHED"
+        and runs["rate 0.9, seed 1000"].info.status == "KILLED"
+        and runs["rate 0.1, seed 1000"].info.status == "FINISHED"
     )
     assert {run.data.tags["mlflow.parentRunId"] for run in runs.values()} == {parent.info.run_id}
     assert parent.info.status == "FINISHED", "a trial that was given up leaves nothing to do"

@@ -21,8 +21,7 @@ from orchestration.study.first_look import first_design
 from orchestration.study.looks import earlier_study
 from orchestration.study.plan import Plan, make_plan, resolve
 from orchestration.study.rates import rates_of
-from orchestration.tracking.records import study_info
-from orchestration.tracking.search_records import search_info
+from orchestration.tracking.records import search_info, study_info
 from reports.results.group import conditions
 from reports.screen.commands import study_command
 from reports.workspace import Workspace
@@ -89,9 +88,9 @@ def test_two_precisions_are_not_compared(home):
     keys = [comparison_key(study, study.contrasts[0]) for study in (fp32, bf16)]
     assert keys[0] != keys[1]
     assert "--budget smoke --precision bf16" in study_command(bf16) and "--precision" not in study_command(fp32)
-    told = study_info(bf16)
-    assert told.told["budget"] == "smoke-bf16" and told.settings["precision"] == "bf16"
-    assert study_info(fp32).settings["precision"] == "fp32" and study_info(fp32).told["budget"] == "smoke"
+    shown = study_info(bf16)
+    assert shown.tags["budget"] == "smoke-bf16" and shown.settings["precision"] == "bf16"
+    assert study_info(fp32).settings["precision"] == "fp32" and study_info(fp32).tags["budget"] == "smoke"
     more = planned(home, name="parametric_relu", budget="smoke", precision="bf16", seeds="3").study
     write_json(home.studies / fp32.id / "study.json", fp32.model_dump(mode="json"))
     assert earlier_study(more, home) is None

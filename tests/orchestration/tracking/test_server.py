@@ -110,7 +110,7 @@ def expected(server, tmp_path_factory):
     assert Tracker(root, root / "runs", pytest.fail).sync([(info, REPORT)])
     patch.undo()
     found = content(server, info)
-    assert len(found) == 3 and {status for status, *_ in found.values()} == {"FINISHED"}
+    assert len(found) == 5 and {status for status, *_ in found.values()} == {"FINISHED"}
     return found
 
 

@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,18 +18,23 @@ import pytest
 from gonn_core.errors import SettingError
 from orchestration.tracking import client
 from orchestration.tracking import tracker as tracking
-from orchestration.tracking.records import StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
+from orchestration.tracking.records import ArmReport, StudyInfo, StudyReport, TrackedTrial, flatten, metrics_of
 from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.uri import redacted, tracking_uri
-from tests.orchestration.fakes import config_tree, positions, write_trial
+from tests.orchestration.fakes import positions, write_trial
 from tests.paths import ROOT
 from tests.waiting import PATIENCE, wait_until
 
+CONTROL, TREATED = "gonn-b5, seed 0", "with parametric_relu, seed 0"
 REPORT = StudyReport(
     "parametric_relu: helps\n\n| arm | nats |\n|---|---|\n| control | 2.531 |",
     tags={"verdict.parametric_relu": "helps"},
-    told={"verdict": "helps"},
-    numbers={"delta_test_nats.parametric_relu": -0.021, "q.parametric_relu": 0.01},
+    verdict="helps",
+    metrics={"delta_test_nats.parametric_relu": -0.021, "q.parametric_relu": 0.01},
+    arms={
+        "gonn-b5": ArmReport({"seeds": 1, "test_nats": 2.6}),
+        "with parametric_relu": ArmReport({"seeds": 1, "delta_test_nats": -0.021, "q": 0.01}, {"verdict": "helps"}),
+    },
     trials={"c0": {"test_nats": 2.6}, "t0": {"test_nats": 2.579, "delta_test_nats": -0.021}},
 )
 
@@ -44,7 +51,7 @@ def root(tmp_path, template):
 
 
 def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c") -> StudyInfo:
-    arms = {"c": ("control", True), "t": ("+parametric_relu", False)}
+    arms = {"c": ("gonn-b5", True), "t": ("with parametric_relu", False)}
     tracked = tuple(TrackedTrial(trial, arms[trial[0]][0], int(trial[1]), arms[trial[0]][1]) for trial in trials)
     return StudyInfo(
         name,
@@ -53,6 +60,7 @@ def study(trials=("c0", "t0"), name="parametric_relu-gonn-b5-cpu-starter-1a2b3c"
         {"base": "gonn-b5", "budget": "cpu", "data": "starter", "thresholds.delta": "0.002", "design": "add-one"},
         "abc123",
         True,
+        arms=("gonn-b5", "with parametric_relu"),
     )
 
 
@@ -100,20 +108,25 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
     track.follow(study())
     assert track.finish(study(), replace(REPORT, files={"report.html": page, "figures/forest.png": figure}))
     runs = runs_of(root)
-    parent, child = runs["Parametric ReLU"], runs["s0 +parametric_relu"]
-    assert set(runs) == {"Parametric ReLU", "s0 control", "s0 +parametric_relu", "client", "experiment"}
+    parent, child = runs["Parametric ReLU"], runs[TREATED]
+    arms = runs["gonn-b5"], runs["with parametric_relu"]
+    assert set(runs) == {"Parametric ReLU", *study().arms, CONTROL, TREATED, "client", "experiment"}
     shown = {"verdict": "helps", "base": "gonn-b5", "budget": "cpu", "data": "starter", "design": "add-one"}
     assert shown.items() <= parent.data.tags.items() and shown.items() <= runs["experiment"].tags.items()
     assert parent.data.tags["verdict.parametric_relu"] == "helps"
     assert parent.data.tags["mlflow.note.content"] == runs["experiment"].tags["mlflow.note.content"] == REPORT.note
-    assert parent.data.params["thresholds.delta"] == "0.002" and parent.data.metrics == REPORT.numbers
+    assert parent.data.params["thresholds.delta"] == "0.002" and parent.data.metrics == REPORT.metrics
     assert (parent.info.status, child.info.status) == ("FINISHED", "FINISHED")
     assert [file.path for file in runs["client"].list_artifacts(parent.info.run_id)] == ["figures", "report.html"]
 
-    assert child.data.tags["mlflow.parentRunId"] == parent.info.run_id
+    for arm, trial in zip(arms, (runs[CONTROL], child), strict=True):
+        assert arm.data.tags["mlflow.parentRunId"] == parent.info.run_id and arm.info.status == "FINISHED"
+        assert trial.data.tags["mlflow.parentRunId"] == arm.info.run_id
+        assert arm.data.metrics == REPORT.arms[arm.info.run_name].metrics
+    assert arms[1].data.tags["verdict"] == "helps" and "verdict" not in arms[0].data.tags
     tags = {
         "trial": "t0",
-        "arm": "+parametric_relu",
+        "arm": "with parametric_relu",
         "seed": "0",
         "control": "false",
         "commit": "abc123",
@@ -122,8 +135,7 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
         "version.torch": "2.13",
     }
     assert tags.items() <= child.data.tags.items()
-    assert child.data.params["net.trunk.width"] == "192" and child.data.params["net.trunk.dilations"] == "[2, 3]"
-    assert child.data.params.keys() == flatten(config_tree()).keys()
+    assert child.data.params == {"net.trunk.dilations": "[2, 3]"}, "the settings that are not the default"
     assert {name for name in child.data.metrics if "/" not in name} == {
         "validation_nats",
         "validation_top1",
@@ -134,13 +146,13 @@ def test_a_finished_study_has_a_parent_and_a_run_per_trial(root, tmp_path):
         "delta_test_nats",
     }
     assert child.data.metrics["delta_test_nats"] == -0.021
-    assert "delta_test_nats" not in runs["s0 control"].data.metrics
+    assert "delta_test_nats" not in runs[CONTROL].data.metrics
     (point,) = runs["client"].get_metric_history(child.info.run_id, "test_nats")
     assert (point.step, point.value) == (20, 2.579)
-    assert child.data.metrics["detail/test_full_nats"] == 2.6
+    assert child.data.metrics["other/test_full_nats"] == 2.6
     assert (
-        child.data.metrics["detail/test_full_rank"] == (1 + 2 + 5 + 41) / 4
-        and child.data.metrics["detail/test_full_top5"] == 0.75
+        child.data.metrics["other/test_full_rank"] == (1 + 2 + 5 + 41) / 4
+        and child.data.metrics["other/test_full_top5"] == 0.75
     )
     history = runs["client"].get_metric_history(child.info.run_id, "validation_nats")
     assert [(point.step, point.value) for point in history] == [(10, 5.4), (20, 5.3)]
@@ -163,12 +175,12 @@ def test_points_are_live_while_a_trial_runs_and_none_is_logged_twice(root):
     write_trial(root / "runs" / "t0", "running", points=1)
     track.poll()
     runs = runs_of(root)
-    assert runs["s0 +parametric_relu"].info.status == "RUNNING" and runs["Parametric ReLU"].info.status == "RUNNING"
+    assert runs[TREATED].info.status == "RUNNING" and runs["Parametric ReLU"].info.status == "RUNNING"
     other.poll()
     write_trial(root / "runs" / "t0", "running", points=2)
     other.poll()
     track.poll()
-    run = runs_of(root)["s0 +parametric_relu"]
+    run = runs_of(root)[TREATED]
     assert [point.step for point in runs["client"].get_metric_history(run.info.run_id, "validation_nats")] == [10, 20]
 
 
@@ -177,7 +189,7 @@ def noted(root) -> dict:
     from mlflow import MlflowClient
 
     there = MlflowClient(f"sqlite:///{root / 'mlflow.db'}").get_experiment_by_name(study().name)
-    return {name: run for name, run in runs_of(root).items() if name == "s0 control"} if there else {}
+    return {name: run for name, run in runs_of(root).items() if name == CONTROL} if there else {}
 
 
 def test_following_polls_in_the_background(root):
@@ -186,7 +198,7 @@ def test_following_polls_in_the_background(root):
     with track.following(0.02):
         write_trial(root / "runs" / "c0", "running")
         wait_until(lambda: noted(root))
-    assert "s0 control" in noted(root)
+    assert CONTROL in noted(root)
 
 
 def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
@@ -199,12 +211,12 @@ def test_sync_repairs_runs_left_running_and_a_second_sync_changes_nothing(root):
     write_trial(root / "runs" / "t0", "failed")
     tracker(root).sync([(study(), None)])
     runs = runs_of(root)
-    assert {name: runs[name].info.status for name in ("s0 control", "s0 +parametric_relu")} == {
-        "s0 control": "KILLED",
-        "s0 +parametric_relu": "FAILED",
+    assert {name: runs[name].info.status for name in (CONTROL, TREATED)} == {
+        CONTROL: "KILLED",
+        TREATED: "FAILED",
     }
     assert runs["Parametric ReLU"].info.status == "FAILED"
-    assert runs["s0 +parametric_relu"].data.tags["error"] == "RuntimeError: the loss is not finite"
+    assert runs[TREATED].data.tags["error"] == "RuntimeError: the loss is not finite"
     for trial in ("c0", "t0"):
         write_trial(root / "runs" / trial, "done")
     tracker(root).sync([(study(), REPORT)])
@@ -250,7 +262,7 @@ def test_a_shared_control_has_a_run_in_each_study_and_its_checkpoint_is_stored_o
     for _ in range(2):
         assert tracker(root).sync([(study(), REPORT), (second, REPORT)])
         first, other = runs_of(root), runs_of(root, second)
-        stored, shared = first["s0 control"], other["s0 control"]
+        stored, shared = first[CONTROL], other[CONTROL]
         assert len(checkpoints(root)) == 3
         here = f"runs:/{stored.info.run_id}/checkpoint.safetensors"
         assert stored.data.tags["checkpoint"] == shared.data.tags["checkpoint"] == here
@@ -259,75 +271,16 @@ def test_a_shared_control_has_a_run_in_each_study_and_its_checkpoint_is_stored_o
     # The study that stores it is thrown away: the other one does then.
     first["client"].delete_experiment(first["experiment"].experiment_id)
     assert tracker(root).sync([(second, REPORT)])
-    shared = runs_of(root, second)["s0 control"]
+    shared = runs_of(root, second)[CONTROL]
     assert shared.data.tags["checkpoint"] == f"runs:/{shared.info.run_id}/checkpoint.safetensors"
     assert "checkpoint.safetensors" in [file.path for file in first["client"].list_artifacts(shared.info.run_id)]
-
-
-def recorded_before(root) -> None:
-    """The study as the version before recorded it: other names, a checkpoint in each run; and what a person added."""
-    from mlflow import MlflowClient
-
-    client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
-    place = (root / "mlartifacts" / study().id).resolve().as_uri()
-    experiment = client.create_experiment(study().id, place, {"mlflow.sharedViewState.gonn": "{}"})
-    tags = {"study": study().id, "role": "study", "delta_nats.parametric_relu": "−0.02"}
-    parent = client.create_run(experiment, run_name="Parametric ReLU", tags=tags)
-    for trial in ("c0", "t0"):
-        tags = {"study": study().id, "trial": trial, "role": "trial", "mlflow.parentRunId": parent.info.run_id}
-        run = client.create_run(experiment, run_name=f"{trial} of before", tags=tags)
-        client.log_metric(run.info.run_id, "nats", 5.4, step=10)
-        client.log_artifact(run.info.run_id, str(root / "runs" / trial / "checkpoint.safetensors"))
-        client.set_tag(run.info.run_id, "mine", "look at this")
-        client.set_tag(run.info.run_id, "mlflow.note.content", "my note")
-        client.set_terminated(run.info.run_id)
-    client.create_run(experiment, run_name="somebody's own")
-
-
-def test_what_was_recorded_under_older_names_is_recorded_anew_without_twins(root):
-    for trial in ("c0", "t0"):
-        write_trial(root / "runs" / trial, "done")
-    recorded_before(root)
-    assert tracker(root).experiments([study()]) == [None]
-    assert tracker(root).sync([(study(), REPORT)])
-    runs = runs_of(root)
-    assert tracker(root).experiments([study()]) == [runs["experiment"].experiment_id] == ["1"]
-    names = {"Parametric ReLU", "s0 control", "s0 +parametric_relu", "somebody's own"}
-    assert set(runs) == names | {"client", "experiment"}
-    assert len(runs["client"].search_runs(["1"])) == 4
-    control, parent = runs["s0 control"], runs["Parametric ReLU"]
-    assert "nats" not in control.data.metrics and control.data.metrics["validation_nats"] == 5.3
-    assert control.data.tags["mine"] == "look at this" and control.data.tags["mlflow.note.content"] == "my note"
-    assert "delta_nats.parametric_relu" not in parent.data.tags
-    assert control.data.tags["mlflow.parentRunId"] == parent.info.run_id
-    assert len(checkpoints(root)) == 2, "the copies of before are gone"
-    before = everything(root)
-    assert tracker(root).sync([(study(), REPORT)])
-    assert everything(root) == before
-
-
-def test_the_seeds_of_an_arm_have_one_colour_and_a_chosen_one_stays(root):
-    trials = ("c0", "c1", "t0", "t1")
-    for trial in trials:
-        write_trial(root / "runs" / trial, "done")
-    assert tracker(root).sync([(study(trials), REPORT)])
-    runs = runs_of(root)
-    colours = [runs[name].data.tags["mlflow.runColor"] for name in ("s0 control", "s1 control", "s0 +parametric_relu")]
-    assert colours == ["#0072B2", "#0072B2", "#D55E00"]
-    assert json.loads(runs["experiment"].tags["mlflow.gonn.colours"]) == {
-        "control": "#0072B2",
-        "+parametric_relu": "#D55E00",
-    }
-    runs["client"].set_tag(runs["s0 control"].info.run_id, "mlflow.runColor", "#123456")
-    assert tracker(root).sync([(study(trials), REPORT)])
-    assert runs_of(root)["s0 control"].data.tags["mlflow.runColor"] == "#123456"
 
 
 def test_numbers_that_have_changed_are_shown_as_they_are_now(root):
     write_trial(root / "runs" / "c0", "done")
     name = "delta_test_nats.parametric_relu"
     for value in (-0.021, 0.5, -0.02):
-        assert tracker(root).sync([(study(("c0",)), replace(REPORT, numbers={name: value}))])
+        assert tracker(root).sync([(study(("c0",)), replace(REPORT, metrics={name: value}))])
         assert runs_of(root)["Parametric ReLU"].data.metrics == {name: value}
 
 
@@ -378,8 +331,8 @@ assert Tracker(root, root / "runs", print).sync([(study(), REPORT)])
     ]
     assert [writer.communicate(timeout=PATIENCE)[0] for writer in writers] == ["", ""]
     runs = runs_of(root)
-    assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 3
-    history = runs["client"].get_metric_history(runs["s0 control"].info.run_id, "validation_nats")
+    assert len(runs["client"].search_runs([runs["experiment"].experiment_id])) == 5
+    history = runs["client"].get_metric_history(runs[CONTROL].info.run_id, "validation_nats")
     assert [point.step for point in history] == [10, 20]
 
 
@@ -393,9 +346,9 @@ def test_while_another_process_writes_the_poll_is_left_out_and_the_next_one_catc
     write_trial(root / "runs" / "c0", "running")
     with filelock.FileLock(root / "mlflow.db.lock"):
         track.poll()
-    assert said == [] and "s0 control" not in runs_of(root)
+    assert said == [] and CONTROL not in runs_of(root)
     track.poll()
-    assert "s0 control" in runs_of(root)
+    assert CONTROL in runs_of(root)
 
 
 def test_a_server_that_is_down_costs_one_line_and_no_secret(root, monkeypatch):
@@ -421,7 +374,7 @@ def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tm
     before = {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()}
     page = root / "report.html"
     page.write_text("another page")
-    changed = StudyReport("another page", {"report.html": page})
+    changed = StudyReport("another page", files={"report.html": page})
     for _ in range(2):  # the second time finds what the first one made
         assert tracker(copy).sync([(study(("c0",)), changed)])
     assert {path: path.read_bytes() for path in (root / "mlartifacts").rglob("*") if path.is_file()} == before
@@ -431,18 +384,16 @@ def test_a_copied_workspace_writes_nothing_into_the_folder_it_came_from(root, tm
         Path(found["client"].download_artifacts(found["Parametric ReLU"].info.run_id, "report.html")).read_text()
         == "another page"
     )
-    assert set(found) == {"s0 control", "Parametric ReLU", "client", "experiment"}
+    assert set(found) == {CONTROL, "gonn-b5", "Parametric ReLU", "client", "experiment"}
 
 
-@pytest.mark.parametrize("spoil", ["another version", "no data base", "no lock"])
+@pytest.mark.parametrize("spoil", ["another version", "no database", "no lock"])
 def test_records_that_cannot_be_used_cost_one_line(root, spoil):
     if spoil == "another version":
         with sqlite3.connect(root / "mlflow.db") as records:
-            # One that holds nothing would be made again.
-            records.execute("insert into experiments (experiment_id, name, workspace) values (7, 'x', 'default')")
             records.execute("update alembic_version set version_num = '0000'")
-    elif spoil == "no data base":
-        (root / "mlflow.db").write_bytes(b"no data base" * 1000)
+    elif spoil == "no database":
+        (root / "mlflow.db").write_bytes(b"no database" * 1000)
     else:
         (root / "mlflow.db.lock").mkdir()
     said = []
@@ -467,7 +418,7 @@ def test_a_damaged_trial_does_not_end_the_following_of_the_others(root):
     assert len(said) == 1 and "metrics.jsonl: not lines of JSON" in said[0]
     write_trial(root / "runs" / "c0", "done")
     watching.poll()
-    assert runs_of(root)["s0 control"].info.status == "FINISHED"
+    assert runs_of(root)[CONTROL].info.status == "FINISHED"
 
 
 def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
@@ -478,7 +429,7 @@ def test_of_several_evaluations_on_one_split_the_largest_is_shown(root):
         main.with_stem(name).write_text(json.dumps(smaller))
         main.with_name(f"{name}.npz").write_bytes(positions())
     assert tracker(root).sync([(study(("c0",)), REPORT)])
-    assert runs_of(root)["s0 control"].data.metrics["detail/test_full_nats"] == 2.6
+    assert runs_of(root)[CONTROL].data.metrics["other/test_full_nats"] == 2.6
 
 
 def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
@@ -489,8 +440,8 @@ def test_evaluations_that_read_the_policy_in_another_way_say_so(root):
     )
     main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
     assert tracker(root).sync([(study(("c0",)), REPORT)])
-    metrics = runs_of(root)["s0 control"].data.metrics
-    assert (metrics["detail/test_full_nats"], metrics["detail/test_full_legal_only_nats"]) == (2.6, 2.5)
+    metrics = runs_of(root)[CONTROL].data.metrics
+    assert (metrics["other/test_full_nats"], metrics["other/test_full_legal_only_nats"]) == (2.6, 2.5)
 
 
 def test_an_evaluation_that_is_made_after_a_round_of_writing_is_written_by_the_next(root):
@@ -503,8 +454,8 @@ def test_an_evaluation_that_is_made_after_a_round_of_writing_is_written_by_the_n
     main.with_name(f"{'f' * 16}.npz").write_bytes(positions())
     main.with_stem("f" * 16).write_text(json.dumps(other))
     assert writing.finish(study(("c0",)), REPORT)
-    metrics = runs_of(root)["s0 control"].data.metrics
-    assert (metrics["detail/test_full_nats"], metrics["detail/test_as_published_nats"]) == (2.6, 2.7)
+    metrics = runs_of(root)[CONTROL].data.metrics
+    assert (metrics["other/test_full_nats"], metrics["other/test_as_published_nats"]) == (2.6, 2.7)
 
 
 def test_links_in_a_trial_that_was_brought_here_are_not_followed(root):
@@ -569,6 +520,59 @@ def test_flat_settings_and_metric_names():
     assert flatten({"a": {"b": (1, 2), "c": "x"}, "d": True}) == {"a.b": "[1, 2]", "a.c": "x", "d": "true"}
     assert metrics_of({"samples": 5, "nats": 2.0, "learning_rate": 0.1, "label": "x", "on": True}) == {
         "validation_nats": 2.0,
-        "detail/learning_rate": 0.1,
+        "other/learning_rate": 0.1,
     }
-    json.dumps(flatten(config_tree()))
+    assert metrics_of({"samples": 5, "rank": 2.0, "train_top1": 0.5}) == {
+        "other/validation_rank": 2.0,
+        "other/train_top1": 0.5,
+    }
+
+
+def tables(path: Path) -> int:
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as records:
+            return records.execute("select count(*) from sqlite_master where type = 'table'").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
+@pytest.mark.system
+def test_a_command_that_is_killed_while_it_makes_the_database_leaves_none(tmp_path):
+    """At several moments, one after the other in the same workspace."""
+    write_trial(tmp_path / "runs" / "c0", "done")
+    code = f"""
+from pathlib import Path
+from tests.orchestration.tracking.test_tracker import study, REPORT
+from orchestration.tracking.tracker import Tracker
+root = Path({str(tmp_path)!r})
+raise SystemExit(not Tracker(root, root / "runs", print).sync([(study(("c0",)), REPORT)]))
+"""
+    making = tmp_path / "mlflow.db.making"
+    environment = {name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
+    command = [sys.executable, "-c", code]
+    for least in (1, 20):
+        making.unlink(missing_ok=True)
+        sync = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+        wait_until(lambda least=least: tables(making) >= least, sync, pause=0.01)
+        sync.send_signal(signal.SIGKILL)
+        sync.communicate()
+        assert not (tmp_path / "mlflow.db").exists()
+    last = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=PATIENCE)
+    assert last.returncode == 0, last
+    assert runs_of(tmp_path)[CONTROL].info.status == "FINISHED" and not list(tmp_path.glob("*.making*"))
+
+
+def test_a_database_that_could_not_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    import mlflow
+
+    class Full:
+        def __init__(self, uri):
+            Path(uri.removeprefix("sqlite:///")).write_bytes(b"half")
+
+        def search_experiments(self, max_results):
+            raise OSError("No space left on device")
+
+    monkeypatch.setattr(mlflow, "MlflowClient", Full)
+    with pytest.raises(OSError, match="No space"):
+        client.make_database(tmp_path / "mlflow.db")
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Serving the records: one line for a port in use, the study's address."""
+"""`gonn ui`: the server and its end, the address of a study, and what a browser shows there."""
 
 import json
 import os
@@ -16,12 +16,12 @@ from orchestration.cli import command as cli
 from orchestration.reporting.reports import open_ui
 from orchestration.search.folder import keep_search
 from orchestration.tracking import ui as mlflow_ui
-from orchestration.tracking import view as mlflow_view
-from orchestration.tracking.search_records import search_info
+from orchestration.tracking.records import search_info
 from orchestration.tracking.tracker import Tracker
-from orchestration.tracking.ui import serve
+from orchestration.tracking.ui import CURVES, serve
 from orchestration.tracking.uri import redacted
 from reports.workspace import Workspace
+from scripts.browser import CHROMIUM, DRIVER, browser
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study
@@ -53,7 +53,7 @@ def test_a_server_elsewhere_is_only_named_and_never_with_what_lets_one_in(tmp_pa
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     said = []
     assert serve(tmp_path, 5000, lambda: None, said.append) == serve(tmp_path, 5000, lambda: "7", said.append) == 0
-    assert said == [shown, f"{shown}/#/experiments/7/runs?{mlflow_view.QUERY}"]
+    assert said == [shown, f"{shown}/#/experiments/7/runs?{CURVES}"]
     assert "secret" not in redacted(uri) and redacted(uri).startswith(shown.split("/")[0])
 
 
@@ -85,7 +85,7 @@ with terminable():  # as in every command
     server = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         line = server.stdout.readline()
-        assert line == f"http://127.0.0.1:{port}/#/experiments/1/runs?{mlflow_view.QUERY}  (Ctrl-C ends it)\n"
+        assert line == f"http://127.0.0.1:{port}/#/experiments/1/runs?{CURVES}  (Ctrl-C ends it)\n"
         with urllib.request.urlopen(
             f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/get?experiment_id=1"
         ) as answer:
@@ -97,6 +97,11 @@ with terminable():  # as in every command
             request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, headers)
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(request)
+        if end == signal.SIGTERM and CHROMIUM and DRIVER:
+            with browser() as driver:
+                driver.get(line.split()[0])
+                names = [trial.name for trial in study().trials]
+                wait_until(lambda: all(name in driver.find_element("tag name", "body").text for name in names))
     finally:
         server.send_signal(end)
         assert server.wait(PATIENCE) == (0 if end == signal.SIGTERM else -end)

@@ -1,4 +1,4 @@
-"""What MLflow is told of a report: the numbers of its tables, by names that say of which games they are."""
+"""What MLflow shows of a report: the numbers of its tables, by names that say over which games they are."""
 
 import csv
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orchestration.tracking.records import study_info
-from orchestration.tracking.study_records import tracked_report
+from orchestration.tracking.reported import plain, tracked_study
 from reports.results.decisions import load_results
 from reports.study.render import write_report
 from tests.reports.made_studies import plan_study, train
@@ -24,25 +24,31 @@ def reported(tmp_path_factory):
 
 
 def test_effects_are_numbers_and_verdicts_are_tags(reported):
-    tracked = tracked_report(reported)
+    tracked = tracked_study(reported)
     analysis = reported.report.analyses[0, "nats"]
     for card in CARDS:
         effect = analysis.effect(card)
-        assert tracked.numbers[f"delta_test_nats.{card}"] == effect.delta
-        ends = tuple(tracked.numbers[f"delta_test_nats_{end}.{card}"] for end in ("low", "high"))
-        assert ends == (effect.interval95.low, effect.interval95.high)
-        assert tracked.numbers.get(f"q.{card}") == effect.q
-        assert tracked.tags[f"verdict.{card}"].startswith(str(analysis.verdict(card)))
-    assert tracked.told["verdict"] == "2 unfinished"
+        expected = {"delta_test_nats": effect.delta, "q": effect.q}
+        expected |= {"delta_test_nats_low": effect.interval95.low, "delta_test_nats_high": effect.interval95.high}
+        expected = {name: value for name, value in expected.items() if value is not None}
+        assert {name: tracked.metrics[f"{name}.{card}"] for name in expected} == expected
+        arm = tracked.arms[f"without {card}"]
+        assert expected.items() <= arm.metrics.items(), "one sign on all pages: with minus without"
+        assert arm.tags == {"enhancement": card, "verdict": tracked.tags[f"verdict.{card}"]}
+        assert arm.tags["verdict"].startswith(str(analysis.verdict(card)))
+    control = tracked.arms["gonn-b5"]
+    assert control.metrics.keys() == {"seeds", "test_nats", "test_top1", "test_top4"} and not control.tags
+    assert [arm.metrics["seeds"] for arm in tracked.arms.values()] == [3, 3, 2]
+    assert tracked.verdict == "2 unfinished"
     trials = reported.report.study.trials_of(reported.report.study.arms[1].id).values()  # all of its seeds are there
     shown = [tracked.trials[trial]["delta_test_nats"] for trial in trials]
-    assert np.mean(shown) == pytest.approx(tracked.numbers[f"delta_test_nats.{CARDS[0]}"])
+    assert np.mean(shown) == pytest.approx(tracked.metrics[f"delta_test_nats.{CARDS[0]}"])
     info = study_info(reported.report.study)
-    assert list(info.told) == ["base", "budget", "data", "design"] and info.told["design"] == "add-one"
+    assert list(info.tags) == ["base", "budget", "data", "design"] and info.tags["design"] == "add-one"
 
 
 def test_trials_have_the_numbers_of_the_table_and_the_difference_that_the_study_tells(reported):
-    tracked, study = tracked_report(reported), reported.report.study
+    tracked, study = tracked_study(reported), reported.report.study
     control = study.trials_of(study.arms[0].id)
     table = next(path for path in reported.tables if path.name == "trials.csv")
     rows = {row["trial"]: row for row in csv.DictReader(table.open(encoding="utf-8"))}
@@ -59,7 +65,7 @@ def test_trials_have_the_numbers_of_the_table_and_the_difference_that_the_study_
 
 
 def test_the_description_is_text_that_needs_no_markdown_and_the_files_are_there(reported):
-    tracked = tracked_report(reported)
+    tracked = tracked_study(reported)
     first, _, second = tracked.note.splitlines()[:3]
     assert first.startswith("Unfinished: 8 of 9") and second == reported.report.sentences[0].replace("<", r"\<")
     assert "\\_" not in tracked.note and "<br>" not in tracked.note
@@ -67,5 +73,11 @@ def test_the_description_is_text_that_needs_no_markdown_and_the_files_are_there(
     assert {"figures/figure.png", "tables/effects.csv", "tables/trials.csv"} <= set(tracked.files)
     page = reported.folder / "report.html"
     page.write_text("<html></html>")
-    assert "report.html" in tracked_report(reported).files and "report.md" not in tracked_report(reported).files
+    assert "report.html" in tracked_study(reported).files and "report.md" not in tracked_study(reported).files
     page.unlink()
+
+
+def test_sentences_read_the_same_where_markdown_is_not_rendered():
+    sentence = "last_move_input: Δ −0.3969 nats [−0.4295, −0.3644], helps (p < 0.001)"
+    assert plain(sentence) == sentence.replace("<", r"\<")
+    assert plain("*<b>`x`\x1b|") == r"\*\<b\>\`x\`\\x1b\|"
