@@ -21,7 +21,6 @@ from orchestration.tracking.tracker import Tracker
 from orchestration.tracking.ui import CURVES, serve
 from orchestration.tracking.uri import redacted
 from reports.workspace import Workspace
-from scripts.browser import CHROMIUM, DRIVER, browser
 from tests.orchestration.fakes import write_trial
 from tests.orchestration.search_fakes import made_search
 from tests.orchestration.tracking.test_tracker import REPORT, study
@@ -97,11 +96,6 @@ with terminable():  # as in every command
             request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, headers)
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(request)
-        if end == signal.SIGTERM and CHROMIUM and DRIVER:
-            with browser() as driver:
-                driver.get(line.split()[0])
-                names = [trial.name for trial in study().trials]
-                wait_until(lambda: all(name in driver.find_element("tag name", "body").text for name in names))
     finally:
         server.send_signal(end)
         assert server.wait(PATIENCE) == (0 if end == signal.SIGTERM else -end)
