@@ -1,6 +1,4 @@
 """WHAT is compared: declarations (YAML in cards, bases, budgets and so on), their schema, designs.
 
 No training code.
-
-Imports: catalogue, data, screens; gonn_core.
 """

@@ -1,6 +1,4 @@
 """What was found, from trial directories and study files alone: statistics, verdicts, tables, figures, pages.
 
 One folder a subject.
-
-Imports: tables; gonn_core.
 """

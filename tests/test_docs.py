@@ -72,11 +72,7 @@ def test_the_rows_of_enhancements_that_a_page_shows_are_those_of_the_summary(pag
 def same_numbers(cells: list[str], row: dict[str, str]) -> bool:
     """Whether printed numbers are those of a row, to their last digits: Δ, interval, p, what else there is."""
     printed = [float(row[key]) for key in ("delta", "interval95_low", "interval95_high")]
-    rest = [
-        float(row[key])
-        for key in ("q", "at_base", "bound", "worth", "worth_low", "worth_high")
-        if row[key]
-    ]
+    rest = [float(row[key]) for key in ("q", "at_base", "bound", "worth", "worth_low", "worth_high") if row[key]]
     rest.append(100 * float(row["delta_test_top1"]))
     if [f"{number:+.4f}" for number in printed] != cells[:3]:
         return False

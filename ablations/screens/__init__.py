@@ -1,4 +1,1 @@
-"""Screens: many enhancements varied at once in few runs, as `DESIGN=screen` has it; which of them, and in which arms.
-
-Imports: ablations, catalogue; gonn_core.
-"""
+"""Screens: many enhancements varied at once in few runs (`DESIGN=screen`): which of them, and in which arms."""

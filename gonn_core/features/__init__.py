@@ -12,6 +12,4 @@ normalisation.py           means of planes, shift and scale
 chains.py, cell_sets.py, liberties_after.py, wide_liberties.py    what the kernels are built of
 
 What each set can be asked for is said in gonn_core/settings/features.py.
-
-Imports: files, go, gonn_core, settings.
 """

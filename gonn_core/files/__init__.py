@@ -1,4 +1,1 @@
-"""Files that are whole or not there: bytes, JSON, arrays, folders under construction; locks between processes.
-
-Imports: gonn_core.
-"""
+"""Files that are whole or not there: bytes, JSON, arrays, folders under construction; locks between processes."""

@@ -1,4 +1,1 @@
-"""Points, rules, ladders and symmetries of 19x19 Go, as numba kernels under plain functions; the layout of rows.
-
-Imports: nothing of this project.
-"""
+"""Points, rules, ladders and symmetries of 19x19 Go, as numba kernels under plain functions; the layout of rows."""

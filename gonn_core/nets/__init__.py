@@ -4,9 +4,6 @@ know of it.
 Planes (N, C, 19, 19), mover-relative, go in; logits (N, 361) come out. Everything that a net computes and starts from
 follows from the configuration, the names of its planes and `init_seed` (numerics version `gonn_core.numerics.NETS`).
 `policy_net` says what every net is; a folder a family beside it, `parts` for what families share.
-
-Imports: features, go, gonn_core, nets.auxiliary, nets.conv, nets.encoder, nets.gonn, nets.parts, nets.residual,
-settings.
 """
 
 from gonn_core.nets.cost import (

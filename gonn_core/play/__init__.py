@@ -2,6 +2,4 @@
 
 Three rooms build on it: `engines` (GTP programs that are asked), `match` (games of two players, on disk) and `gtp` (our
 net as a program that is asked).
-
-Imports: evaluation, features, go, gonn_core, settings.
 """

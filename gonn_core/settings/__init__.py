@@ -1,4 +1,1 @@
-"""The parts of `gonn_core.config.TrialConfig`: plain data, checked without torch or kernels.
-
-Imports: gonn_core.
-"""
+"""The parts of `gonn_core.config.TrialConfig`: plain data, checked without torch or kernels."""

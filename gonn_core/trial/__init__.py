@@ -1,5 +1,3 @@
 """One trial: its job, its directory, its lease, and how it is run. `python -m gonn_core.trial job.json` runs one
 anywhere.
-
-Imports: evaluation, evaluation.probes, features, files, go, gonn_core, nets, records, settings, training.
 """

@@ -1,4 +1,1 @@
-"""What there is to compare, shown and added to: `gonn list`, `gonn show`, `gonn check`, `gonn new-card`.
-
-Imports: orchestration; reports, ablations, gonn_core.
-"""
+"""What there is to compare, shown and added to: `gonn list`, `gonn show`, `gonn check`, `gonn new-card`."""

@@ -1,8 +1,4 @@
-"""The `gonn` command: its verbs and their options. What a verb does lies in the other rooms, imported when it runs.
-
-Imports: catalogue, data, experiment, orchestration, play, reporting, search, speeds, study, upkeep; ablations,
-gonn_core.
-"""
+"""The `gonn` command: its verbs and their options. What a verb does lies in the other rooms, imported when it runs."""
 
 from orchestration.cli.command import gonn, main, run
 

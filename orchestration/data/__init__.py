@@ -1,4 +1,1 @@
-"""Data sets of a workspace: `gonn data list`, `build` and `fetch`, and the store that a command's trials need.
-
-Imports: orchestration; reports, ablations, gonn_core.
-"""
+"""Data sets of a workspace: `gonn data list`, `build` and `fetch`, and the store that a command's trials need."""

@@ -1,5 +1,3 @@
 """What studies and searches share: their folders, and `pipeline`, the one road of a command that runs trials, with
 progress, accounting and stopping.
-
-Imports: orchestration, runners, tracking; reports, ablations, gonn_core.
 """

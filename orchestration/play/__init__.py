@@ -1,4 +1,1 @@
-"""Nets that play: matches, self-play, ratings, and the engine that controllers talk to.
-
-Imports: experiment, orchestration, study; reports, ablations, gonn_core.
-"""
+"""Nets that play: matches, self-play, ratings, and the engine that controllers talk to."""

@@ -1,6 +1,4 @@
 """Learning-rate searches: what is searched, which rate comes next, when a trial is given up, what was found.
 
 Optuna has its only door here, `optuna_rates`.
-
-Imports: data, experiment, orchestration, runners, tracking; reports, ablations, gonn_core.
 """

@@ -1,5 +1,3 @@
 """How fast nets train here, measured and cached for the day; how long a study takes, and the smallest effect it
 shows; `gonn doctor`.
-
-Imports: orchestration, runners; reports, ablations, gonn_core.
 """

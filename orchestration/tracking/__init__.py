@@ -2,6 +2,4 @@
 
 `client` is the only module that imports MLflow. `tracker` decides when it is written, `writer` writes experiments and
 runs, `records` and `reported` say what they show, from files and reports.
-
-Imports: reports, ablations, gonn_core.
 """

@@ -1,4 +1,1 @@
-"""The state of a workspace, what may go, and trials from other machines: `gonn status`, `gonn clean`, `gonn import`.
-
-Imports: experiment, orchestration, search, study; reports, ablations, gonn_core.
-"""
+"""The state of a workspace, what may go, and trials from other machines: `gonn status`, `gonn clean`, `gonn import`."""

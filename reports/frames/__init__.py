@@ -3,8 +3,6 @@
 Every frame has the columns of `frames.describe(name)`, and an empty workspace gives empty frames of the same dtypes.
 `workspace` is a folder, by default $GONN_HOME or the current one; `study` (ids or their beginnings), `base`, `budget`
 and `data` take a name or several. InputError is raised for a damaged file, SettingError for a name that no study has.
-
-Imports: claims, play, reports, results, stats, study, tables, worth; ablations, gonn_core.
 """
 
 from pathlib import Path

@@ -1,4 +1,1 @@
-"""What came of games: matches, ratings, ladders, strength against loss.
-
-Imports: results, stats, tables; ablations, gonn_core.
-"""
+"""What came of games: matches, ratings, ladders, strength against loss."""

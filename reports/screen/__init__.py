@@ -1,4 +1,1 @@
-"""What designs of many enhancements at once tell beside main effects: interactions, and what to do next.
-
-Imports: figures, results, stats, study, tables; ablations, gonn_core.
-"""
+"""What designs of many enhancements at once tell beside main effects: interactions, and what to do next."""

@@ -1,4 +1,1 @@
-"""What a learning-rate search found: curve, table, figure.
-
-Imports: figures, reports, stats, tables; ablations, gonn_core.
-"""
+"""What a learning-rate search found: curve, table, figure."""

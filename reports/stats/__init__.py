@@ -1,4 +1,1 @@
-"""Estimates, noise, intervals and verdicts: numbers in, numbers and words out.
-
-Imports: ablations, gonn_core.
-"""
+"""Estimates, noise, intervals and verdicts: numbers in, numbers and words out."""

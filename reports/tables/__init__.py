@@ -1,4 +1,1 @@
-"""Tables as plain data, and how numbers are written in them.
-
-Imports: stats; gonn_core.
-"""
+"""Tables as plain data, and how numbers are written in them."""

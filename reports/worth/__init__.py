@@ -1,4 +1,1 @@
-"""What an effect is worth: the loss of a control over samples, and how much more training would gain as much.
-
-Imports: claims, reports, results, stats, tables; ablations, gonn_core.
-"""
+"""What an effect is worth: the loss of a control over samples, and how much more training would gain as much."""

@@ -3,6 +3,4 @@
 `cases` says what a case is, `suite` has the documents' test positions and the drawn families, `ladders` cuts ladders
 from games, `measure` asks a net, `stored` scores its answers and keeps them. `gonn_core.trial.probe_answers` asks a
 trial's net.
-
-Imports: features, files, go, gonn_core, nets, settings.
 """

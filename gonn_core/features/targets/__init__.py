@@ -1,4 +1,1 @@
-"""What nets learn beside the move played: future boards, captures, ownership, legality.
-
-Imports: features, go.
-"""
+"""What nets learn beside the move played: future boards, captures, ownership, legality."""

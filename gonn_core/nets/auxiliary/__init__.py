@@ -1,4 +1,1 @@
-"""Auxiliary heads on a net's body, each with the loss it trains on.
-
-Imports: gonn_core, nets, nets.parts.
-"""
+"""Auxiliary heads on a net's body, each with the loss it trains on."""

@@ -1,4 +1,1 @@
-"""The plain convolutional family: go-NN, Clark & Storkey (spec: other systems 1, 2).
-
-Imports: go, gonn_core, nets, nets.parts.
-"""
+"""The plain convolutional family: go-NN, Clark & Storkey (spec: other systems 1, 2)."""

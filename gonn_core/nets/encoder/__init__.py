@@ -1,4 +1,1 @@
-"""The encoder family of the lczero fork: each point a token (spec: other systems 3).
-
-Imports: go, gonn_core, nets, nets.gonn, settings.
-"""
+"""The encoder family of the lczero fork: each point a token (spec: other systems 3)."""

@@ -1,4 +1,1 @@
-"""The GoNN family: stem, trunk of blocks, policy head (spec: GoNN 2, 3).
-
-Imports: go, gonn_core, nets, nets.parts, settings.
-"""
+"""The GoNN family: stem, trunk of blocks, policy head (spec: GoNN 2, 3)."""

@@ -1,4 +1,1 @@
-"""Parts of several families: activations, normalisation, pooling, dropout, what blocks know of a board.
-
-Imports: features, go, gonn_core, nets, settings.
-"""
+"""Parts of several families: activations, normalisation, pooling, dropout, what blocks know of a board."""

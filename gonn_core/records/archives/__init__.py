@@ -17,6 +17,4 @@ An archive may come from anywhere and be made to harm. What holds against that, 
 * Damage to an archive as a whole (truncation, a wrong checksum, headers that are none) stops with one line that names
   the file and the place: a part of its games would be another collection, and nobody would notice. A single bad game
   never does: that is `records.sgf`'s to count, with bounds of its own on nodes and setup stones.
-
-Imports: gonn_core.
 """

@@ -1,4 +1,1 @@
-"""One SGF file -> games as numbers: the main line, setup stones, ranks, result, and a hash that symmetries leave alone.
-
-Imports: go.
-"""
+"""One SGF file -> games as numbers: main line, setup stones, ranks, result, and a hash invariant under symmetries."""

@@ -1,5 +1,3 @@
 """The documents' tables of results, rebuilt: what is published, in their words and with their marks, and beside it what
 was measured here, or that it was not.
-
-Imports: book, play, results, study, tables; ablations, gonn_core.
 """
