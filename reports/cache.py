@@ -1,14 +1,9 @@
-"""What reports keep of their work, so that the next one need not do it again. One rule for all of it.
-
-A value lies in a file of its own below out/, where everything can be thrown away, behind a digest of that value and of
-what it was made from: files by content or by size and time, numbers, the code that makes it. Where the digest does not
-fit (other inputs, other code, a damaged file) the value is made anew and takes the place of the old one. On a full or
-read-only disk nothing is kept.
-"""
+"""What reports cache of their work, and figures as plain data that are drawn when their files are needed."""
 
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,6 +12,32 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 from gonn_core.files.whole import write_whole
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: `name` without its ending, and what draws its files by name (`<name>.png`, `<name>.svg`), the same
+    bytes each time.
+
+    shown: all that it is drawn from, plain data whose text stands for it; None: it is not worth keeping.
+    """
+
+    name: str
+    title: str
+    draw: Callable[[], Mapping[str, bytes]] = field(repr=False)
+    shown: object = field(default=None, repr=False)
+
+    def files(self, cache: Path | None = None) -> Mapping[str, bytes]:
+        """Its files. `cache`: folder of what reports keep of their work: drawing takes longer than all the rest."""
+        if cache is None or self.shown is None:
+            return self.draw()
+        return cached_files(cache / f"{self.name}.picture", (drawing_code(), self.shown), self.draw)
+
+
+def drawing_code() -> str:
+    """Stands for the code that makes figures and what is in them."""
+    return code("reports", libraries=("matplotlib",))
+
 
 _SOURCES = (".py", ".yaml", ".j2", ".json", ".npz", ".js", ".css")
 _DIGEST = 32

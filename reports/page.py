@@ -7,11 +7,11 @@ from pathlib import Path
 import jinja2
 
 from gonn_core.errors import markdown_escape, printable
-from reports.figures.picture import Picture
+from reports.cache import Picture
 from reports.stats.estimates import Interval
 from reports.stats.verdicts import EffectVerdict
 from reports.tables.cells import Table
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 from reports.tables.markdown import markdown_table
 
 TEMPLATES = Path(__file__).with_name("templates")

@@ -17,7 +17,6 @@ from gonn_core.trial.job import RunSettings
 from orchestration.runners.base import places
 from orchestration.runners.gpus import device_title
 from orchestration.speeds.measure import Say, cached_speeds, net_key, speeds_of, today_file
-from reports.results.compare import study_thresholds
 from reports.results.costs import net_cost
 from reports.results.planning import KnownNoise, planned_effect
 from reports.stats.model import RunNoise
@@ -133,7 +132,7 @@ def smallest_line(study: Study, known: KnownNoise | None) -> str:
     noise, exact = row  # of a difference of two runs
     games = noise.evaluation_variance * noise.games / study.evaluations[0].games
     run = RunNoise(math.sqrt(noise.seed_variance / 2), noise.df)
-    effect = smallest_effect(run, games, len(study.seeds), study_thresholds(study))
+    effect = smallest_effect(run, games, len(study.seeds), study.thresholds)
     of = f"{noise.base} at {about(noise.samples)} samples on {noise.data}"
     of += "" if as_declared else f", not in {study.precision}"
     kind = "an estimate" if exact and as_declared else "a rough estimate"

@@ -20,7 +20,7 @@ from reports.results.decisions import is_sequential, load_results, trials_due
 from reports.results.planning import KnownNoise, planned_effect
 from reports.results.speed_and_looks import LOOKS_FILE
 from reports.stats.power import course
-from reports.study.looks import decided, looks_line
+from reports.study.footnotes import decided, looks_line
 from reports.workspace import Workspace
 
 SIZES = (0.0, 0.5, 1.0, 2.0)

@@ -23,7 +23,7 @@ from orchestration.study.plan import Plan, at_found_rates, check_machine, make_p
 from orchestration.study.report import ReportedStudy, report_samples, report_study
 from orchestration.tracking.records import StudyInfo, study_info
 from reports.results.decisions import is_sequential, trials_due
-from reports.study.looks import looks_line
+from reports.study.footnotes import looks_line
 from reports.workspace import Workspace
 
 

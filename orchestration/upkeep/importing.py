@@ -19,7 +19,7 @@ from gonn_core.trial.checkpoint import unpack
 from gonn_core.trial.directory import TrialDirectory, other_net
 from gonn_core.trial.job import Job, read_job
 from orchestration.console import output
-from reports.study.machines import APART
+from reports.study.footnotes import APART
 from reports.workspace import Workspace
 
 FILES = (

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.evaluation.derived import MOVES_A_BIN
-from reports.figures.picture import Picture
+from reports.cache import Picture
 from reports.figures.style import COLOURS, DASHES, WIDTH, figure_bytes
 from reports.results.curves import curve_value
 from reports.results.nets import MeasuredNet, level

@@ -12,8 +12,7 @@ from ablations.registry import Registry
 from gonn_core.errors import printable
 from gonn_core.go.board import Board
 from gonn_core.go.points import BLACK, EMPTY, SIZE, point, point_name
-from reports.cache import code
-from reports.figures.picture import Picture
+from reports.cache import Picture, code
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.nets import MeasuredNet
 from reports.tables import formats

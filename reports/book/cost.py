@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reports.cache import Picture
 from reports.figures.axes import nats_axis
 from reports.figures.marks import MARKS, Mark, draw_effect, handles, legend
-from reports.figures.picture import Picture
 from reports.figures.reach import reach
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.results.costs import mean_cost

@@ -14,7 +14,7 @@ from gonn_core.errors import markdown_escape
 from gonn_core.play.match.record import player_id
 from reports.book.documents.ours import comparable
 from reports.book.elo_picture import elo_picture
-from reports.figures.picture import Picture
+from reports.cache import Picture
 from reports.files import write_files
 from reports.page import Section
 from reports.play.all_games import Played, trial_names

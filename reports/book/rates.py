@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reports.figures.picture import Picture
+from reports.cache import Picture
 from reports.page import Section
 from reports.search.figure import draw_search
 from reports.search.report import SearchReport

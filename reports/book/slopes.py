@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from ablations.published_inspection import PublishedInspection, PublishedSlopes
 from gonn_core.errors import printable
-from reports.figures.picture import Picture
+from reports.cache import Picture
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell

@@ -8,9 +8,8 @@ from ablations.registry import Registry
 from ablations.schema import Claim, Enhancement
 from ablations.study import Contrast, Study
 from gonn_core.metrics import METRICS
-from reports.claims.claimed import ClaimedEffect
-from reports.claims.verdicts import ClaimVerdict
-from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
+from reports.results.compare import StudyAnalysis
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
@@ -39,7 +38,7 @@ class ClaimContext:
     @property
     def thresholds(self) -> Thresholds:
         """Those of the study."""
-        return study_thresholds(self.results.study)
+        return self.results.study.thresholds
 
     @property
     def from_memory(self) -> bool:

@@ -23,7 +23,7 @@ from reports.results.study_results import StudyResults
 from reports.tables import formats
 from reports.tables.cells import Cell, Table, make_row
 from reports.tables.entities import CLAIMS, pick
-from reports.tables.histories import HISTORY
+from reports.tables.formats import HISTORY
 
 _COLUMNS = pick(CLAIMS, "claim", "claimed", "ours", "verdict", "conditions", "source", "note")
 
@@ -53,6 +53,18 @@ class ClaimFinding:
     def tested(self) -> bool:
         """Whether there is a number of ours to set beside it."""
         return self.verdict is not ClaimVerdict.NOT_MEASURED
+
+
+def same_conditions(finding: ClaimFinding) -> bool:
+    """Whether the claim was tested as it was made."""
+    return finding.tested and finding.verdict.is_judged
+
+
+def claim_ends(finding: ClaimFinding) -> tuple[float, float]:
+    """Both ends of a claim; an open one stands at the other."""
+    assert finding.claim.bounds is not None  # of the others nothing is drawn
+    low, high = finding.claim.bounds
+    return (high if math.isinf(low) else low), (low if math.isinf(high) else high)
 
 
 def find_claims(

@@ -1,23 +1,161 @@
 """Each source of numbers that a claim can be about: what we measured, and the verdict where no test gives it."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ablations.claimed import conditions_of
+from ablations.study import seeded
+from gonn_core.evaluation.probes.suite import picture_cases
+from gonn_core.go.points import point
 from gonn_core.metrics import Source
-from reports.claims.context import Answer, ClaimContext, Measured, answer, claim_evaluation, not_measured
-from reports.claims.levels import positions_level
-from reports.claims.verdicts import ClaimVerdict
-from reports.claims.weights import weights
+from reports.claims.context import Answer, ClaimContext, Measured, answer, claim_evaluation, level_answer, not_measured
+from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
 from reports.play.players import choice_text
 from reports.play.win_rates import PUBLISHED, win_rates
-from reports.results.compare import paired_curve, used_trials
+from reports.probes.effects import level, probability_effect
+from reports.results.compare import by_seed_alone, paired_curve, used_trials
 from reports.results.costs import mean_cost, net_cost
 from reports.results.group import MAIN
+from reports.stats.clusters import ArmResult
+from reports.stats.estimates import mean_effect
 from reports.tables import formats
-from reports.tables.histories import HISTORY
+from reports.tables.formats import HISTORY
+from reports.weights.statistics import has_weights, trained_statistic, untrained_statistic
+
+_MOVES = {"increase": 1, "decrease": -1, "no_change": 0}
+
+
+def weights(context: ClaimContext) -> Measured | Answer:
+    """The range of the trained nets of one arm, beside that of the untrained ones.
+
+    Every layer has to bear the claim out. Its direction is counted from the untrained nets' mean, which is taken as
+    known: each is a mean over many weights drawn at random.
+    """
+    claim, results = context.claim, context.results
+    if claim.quantity == "difference":
+        return not_measured("differences of weight statistics are not computed")
+    assert claim.statistic is not None
+    arms = context.claimed_arms
+    trials = [trial for arm in arms for trial in results.of_arm(arm) if trial.result is not None]
+    if not trials:
+        return not_measured(f"no finished trial of {', '.join(arms)}")
+    gone = [trial.id for trial in trials if not has_weights(trial)]
+    if gone:
+        return not_measured(f"the final weights are gone from {', '.join(gone)}")
+    seeds = [trial.seed for trial in trials]
+    trained = _by_layer(seeds, [trained_statistic(claim.statistic, trial, results.cache) for trial in trials])
+    if not trained:
+        return not_measured(f"{', '.join(arms)} has no such weights")
+    configs = [seeded(results.study.arm(trial.arm).config, trial.seed) for trial in trials]
+    untrained = _by_layer(seeds, [untrained_statistic(claim.statistic, config, results.cache) for config in configs])
+    return _answer(context, trained, untrained, tuple(trial.id for trial in trials))
+
+
+def _by_layer(seeds: Sequence[int], statistics: Sequence[Mapping[str, float]]) -> dict[str, dict[int, float]]:
+    """Layer -> seed -> mean over the seed's trials, of each layer that all of them have."""
+    layers = [layer for layer in statistics[0] if all(layer in each for each in statistics)]
+    return {
+        layer: {
+            seed: float(np.mean([each[layer] for own, each in zip(seeds, statistics, strict=True) if own == seed]))
+            for seed in seeds
+        }
+        for layer in layers
+    }
+
+
+def _answer(
+    context: ClaimContext,
+    trained: Mapping[str, Mapping[int, float]],
+    untrained: Mapping[str, Mapping[int, float]],
+    trials: tuple[str, ...],
+) -> Measured | Answer:
+    claim = context.claim
+    means, before = (
+        {layer: float(np.mean(list(each.values()))) for layer, each in of.items()} for of in (trained, untrained)
+    )
+    layers = f"{len(trained)} layer{'s' if len(trained) > 1 else ''}"
+    text = f"{_range(means)} over {layers} (untrained {_range(before)})"
+    if any(math.isnan(mean) for mean in means.values()):
+        return not_measured("a layer of the final weights has no such statistic")
+    agreeing = sum(np.sign(means[layer] - before[layer]) == _MOVES[claim.direction] for layer in means)
+    note = f"{agreeing} of {len(means)} layers moved in the claimed direction; {len(trials)} trials"
+    value = [min(means.values()), max(means.values())]
+    claimed = [_claimed(context.claimed, before[layer]) for layer in means]
+    known = [each for each in claimed if each is not None]
+    if len(known) < len(claimed):
+        note = f"untrained nets are beyond the claimed range; {note}"
+        return Measured(text, ClaimVerdict.NOT_TESTED, note, value, trials)
+    effects = tuple(mean_effect(layer, by_seed_alone(trained[layer]), before[layer]) for layer in means)
+    margin = context.thresholds.claim_share * max(
+        (abs(end) for end in claim.bounds or () if math.isfinite(end)), default=0.0
+    )
+    return Answer(effects, tuple(known), margin, text, note, value, trials)
+
+
+def _claimed(claimed: ClaimedEffect, untrained: float) -> ClaimedEffect | None:
+    """The claim on a layer, counted from its untrained value; None where that lies beyond the claimed range already."""
+    if not claimed.judged or claimed.low is None or claimed.high is None:
+        return replace(claimed, low=None, high=None, of_level=False)
+    low, high = claimed.low - untrained, claimed.high - untrained
+    low, high = (
+        (max(low, 0.0) if claimed.direction == "increase" else low),
+        (min(high, 0.0) if claimed.direction == "decrease" else high),
+    )
+    return replace(claimed, low=low, high=high, of_level=False) if low <= high else None
+
+
+def _range(values: Mapping[str, float]) -> str:
+    low, high = (formats.minus(f"{end:.3g}") for end in (min(values.values()), max(values.values())))
+    return low if low == high else f"{low} to {high}"
+
+
+_NO_ANSWERS = "the test positions were not put to these nets: gonn probe STUDY does it"
+
+
+def probe(context: ClaimContext) -> Measured | Answer:
+    """The effect on the probability, or the probability in one arm."""
+    claimed = context.claim.probe
+    assert claimed is not None
+    case, move = picture_cases()[claimed.position], point(claimed.move)
+    if context.claim.quantity != "difference":
+        other = None if claimed.minus is None else picture_cases()[claimed.minus]
+        return _level(context, case, other, move, claimed.head)
+    effect, trials = probability_effect(context.results, context.contrast, case, move, claimed.head)
+    if effect is None:
+        return not_measured(_NO_ANSWERS)
+    return answer(context, effect, trials, note=f"{effect.n} seeds")
+
+
+def _level(context: ClaimContext, case: str, other: str | None, move: int, head: str) -> Measured | Answer:
+    """other: the position whose probability is taken off, net by net. Noise is that between seeds alone: the position
+    is the claim's own, none was drawn."""
+    values, trials = level(context.results, context.claimed_arms, case, move, head)
+    if not values:
+        return not_measured(_NO_ANSWERS)
+    if other is not None:
+        taken_off, _ = level(context.results, context.claimed_arms, other, move, head)
+        values = {seed: value - taken_off[seed] for seed, value in values.items()}
+    effect = mean_effect(context.card.id, by_seed_alone(values))
+    return level_answer(context, effect, trials, unit="%" if other is None else "points")
+
+
+def positions_level(context: ClaimContext, evaluation: int) -> Measured | Answer:
+    """The mean over seeds and games of the arm that is claimed about."""
+    metric, arms = context.claim.metric, context.claimed_arms
+    results = [context.results.arm_result(arm, evaluation, metric) for arm in arms]
+    found = [result for result in results if result is not None]
+    seeds = sorted(set.intersection(*(set(result.seeds) for result in found))) if found else []
+    if len(found) < len(arms) or not seeds:
+        return not_measured(f"no evaluation of {', '.join(arms)} holds it")
+    sums = np.mean([result.of_seeds(tuple(seeds)) for result in found], axis=0)
+    effect = mean_effect(context.card.id, ArmResult(tuple(seeds), sums, found[0].counts))
+    evaluated = [context.results.evaluated(arm, evaluation) for arm in arms]
+    trials = tuple(trial.id for each in evaluated for seed, trial in each.items() if seed in seeds)
+    return level_answer(context, effect, trials, evaluation=evaluation)
+
 
 _NO_GAMES = "the arms did not play each other: gonn play STUDY makes them"
 _NO_GAMES_WITHOUT_HISTORY = (
@@ -113,7 +251,7 @@ def _win_rate(context: ClaimContext) -> Measured | Answer:
 
 
 def _probe(context: ClaimContext) -> Measured | Answer:
-    from reports.claims.probes import probe  # numba behind it: only when a claim needs it
+    from reports.claims.measures import probe  # numba behind it: only when a claim needs it
 
     return probe(context)
 

@@ -1,17 +1,40 @@
-"""The panel of a study of many enhancements: a row each, by size."""
+"""The forest panel of a study, and how claims look in figures."""
+
+import math
 
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from gonn_core.errors import printable
-from reports.claims.findings import ClaimFinding
+from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.figures.axes import nats_axis
-from reports.figures.claimed import claim_ends, marker_handle, same_conditions
 from reports.figures.marks import CLAIM, MARKS, draw_effect, handles
 from reports.figures.reach import reach
 from reports.results.compare import StudyAnalysis
 from reports.results.group import MAIN
 from reports.results.study_results import StudyResults
+from reports.tables import formats
+
+
+def claim_label(finding: ClaimFinding) -> str:
+    """`claimed at 5M samples: −0.04`."""
+    assert finding.claim.bounds is not None  # of the others nothing is drawn
+    low, high = finding.claim.bounds
+    ends = [formats.minus(f"{end:+g}") for end in (low, high) if math.isfinite(end)]
+    if len(ends) == 1:
+        text = f"{'at most' if math.isinf(low) else 'at least'} {ends[0]}"
+    else:
+        text = ends[0] if low == high else f"{ends[0]} to {ends[1]}"
+    at = f" at {formats.samples(finding.claim.samples)} samples" if finding.claim.samples else ""
+    return f"claimed{at}: {text}"
+
+
+def marker_handle(marker: str, colour: str, filled: bool, label: str) -> Line2D:
+    """Of a legend: a marker alone."""
+    face = colour if filled else "white"
+    return Line2D(
+        [], [], linestyle="none", marker=marker, color=colour, markerfacecolor=face, markersize=6, label=label
+    )
 
 
 def draw_forest(axes, results: StudyResults, nats: StudyAnalysis, claims: list[ClaimFinding]) -> list[Line2D]:

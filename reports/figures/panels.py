@@ -6,9 +6,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from gonn_core.errors import printable
-from reports.claims.findings import ClaimFinding
+from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.figures.axes import below_uniform, cut_at_uniform, fit_axis, total_samples
-from reports.figures.claimed import claim_ends, claim_label, marker_handle, same_conditions
+from reports.figures.forest import claim_label, marker_handle
 from reports.figures.style import COLOURS, DASHES
 from reports.results.compare import StudyAnalysis, paired_curve
 from reports.results.curves import half_width

@@ -16,7 +16,7 @@ from reports.figures.panels import draw_curves, draw_differences
 from reports.figures.style import WIDTH, figure_bytes
 from reports.results.compare import StudyAnalysis
 from reports.results.study_results import StudyResults
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 CURVES_AT_MOST = 3
 """With more contrasts than this, the lower half is a forest plot."""

@@ -26,7 +26,7 @@ from reports.play.rating import NORMAL_95, Ratings, Tally, rate, tally
 from reports.play.ratings import elo_text, rules_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 FORMAT = 1
 FILE = "elo.json"

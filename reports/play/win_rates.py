@@ -13,7 +13,6 @@ import numpy as np
 from ablations.study import Contrast
 from gonn_core.play.match.record import SIDES, Match
 from reports.play.players import choice_text, is_net
-from reports.results.compare import study_thresholds
 from reports.results.study_results import StudyResults
 from reports.stats.clusters import EvaluationNoise
 from reports.stats.estimates import Effect, effect_of, quantile
@@ -58,7 +57,7 @@ class WinRate:
 
 def win_rates(results: StudyResults) -> list[WinRate]:
     """Of every card and choice with games, in the order of the study; q over the cards of each choice."""
-    thresholds, unjudged = study_thresholds(results.study), results.unjudged
+    thresholds, unjudged = results.study.thresholds, results.unjudged
     played = [(each.card, *games) for each in results.study.contrasts for games in _games(results, each).items()]
     effects = {(choice, card): win_rate_effect(card, seeds) for card, choice, seeds in played}
     for wanted in () if unjudged else {choice for choice, _ in effects}:

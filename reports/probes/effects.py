@@ -8,7 +8,7 @@ import numpy as np
 
 from ablations.study import Contrast
 from gonn_core.evaluation.probes.stored import ProbeAnswers, load_answers, rescaled
-from reports.results.compare import by_seed_alone, study_thresholds
+from reports.results.compare import by_seed_alone
 from reports.results.study_results import StudyResults, TrialResult
 from reports.stats.clusters import ArmResult, evaluation_noise, sums_by_game
 from reports.stats.estimates import Effect, Spread, mean_effect
@@ -103,7 +103,7 @@ def _effect(card: str, seeds: tuple[int, ...], differences: np.ndarray, clusters
 
 def study_effects(results: StudyResults, suite: str) -> dict[str, list[GroupEffect]]:
     """Card -> its effects on the groups' scores, judged among those of all cards and groups: they are in one table."""
-    thresholds, unjudged = study_thresholds(results.study), results.unjudged
+    thresholds, unjudged = results.study.thresholds, results.unjudged
     found = {contrast.card: group_effects(results, contrast, suite) for contrast in results.study.contrasts}
     effects = {
         (card, each.group): replace(each.effect, p=None if unjudged else each.effect.p)

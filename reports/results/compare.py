@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from ablations.study import Arm, Contrast, EvaluationRef, Study
+from ablations.study import Arm, Contrast, EvaluationRef
 from gonn_core.config import trial_id
 from gonn_core.metrics import METRICS
 from reports.results.decisions import repeated
@@ -15,7 +15,7 @@ from reports.results.study_results import StudyResults
 from reports.stats.clusters import ArmResult
 from reports.stats.estimates import Effect
 from reports.stats.model import RunNoise
-from reports.stats.verdicts import EffectVerdict, Thresholds, judge_effect, with_q
+from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,6 @@ class StudyAnalysis:
         return self.at_base.get(contrast.card) if single and effect is not None and effect.is_mean else effect
 
 
-def study_thresholds(study: Study) -> Thresholds:
-    """The thresholds that were written down before the first trial."""
-    return study.thresholds
-
-
 @cache
 def _key(config) -> str:
     return trial_id(config)
@@ -79,7 +74,7 @@ def analyse_study(
     looks p is that of all of them together (`reports.results.decisions`). What is not judged (`StudyResults.unjudged`)
     has no p.
     """
-    study, better, thresholds = results.study, METRICS[metric].better, study_thresholds(results.study)
+    study, better, thresholds = results.study, METRICS[metric].better, results.study.thresholds
     group = group or own_group(results)
     reference: EvaluationRef = study.evaluations[evaluation]
     found = {each.card: group.effect(study, each, metric, reference) for each in study.contrasts}

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ablations.study import Contrast
 from gonn_core.metrics import METRICS
-from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.results.compare import StudyAnalysis
 from reports.results.group import MAIN, conditions
 from reports.results.study_results import StudyResults
 from reports.stats.estimates import Effect
@@ -71,7 +71,7 @@ def judge_page(reports: Sequence[Report], shown: Collection[tuple[int, str]] | N
                 family = metric, evaluation.split, evaluation.history, study.first_look
                 families.setdefault(family, {})[place, number, metric] = effect
     for members in families.values():
-        thresholds = study_thresholds(rows[next(iter(members))[0]].report.results.study)
+        thresholds = rows[next(iter(members))[0]].report.results.study.thresholds
         effects = with_q(members, thresholds)
         judged = [each.q for each in effects.values() if each.q is not None]
         for (place, number, metric), effect in effects.items():

@@ -7,7 +7,6 @@ import numpy as np
 
 from ablations.study import Study, read_study
 from gonn_core.errors import UserError
-from reports.results.compare import study_thresholds
 from reports.results.decisions import load_results
 from reports.results.group import MAIN, Groups
 from reports.stats.model import RunNoise
@@ -55,4 +54,4 @@ def known_noise(
 def planned_effect(study: Study, known: KnownNoise | None) -> float | None:
     """The smallest |Δ nats| that the study's seeds can show with the power in its thresholds; None when nothing was
     measured yet."""
-    return None if known is None else known.smallest_effect(len(study.seeds), study_thresholds(study))
+    return None if known is None else known.smallest_effect(len(study.seeds), study.thresholds)

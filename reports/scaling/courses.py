@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ablations.study import Contrast
-from reports.results.compare import study_thresholds
 from reports.stats.estimates import Effect
 from reports.stats.verdicts import EffectVerdict, judge_effect, with_q
 from reports.study.report import Report
@@ -24,7 +23,7 @@ class Measured:
 
     @property
     def verdict(self) -> EffectVerdict:
-        return judge_effect(self.effect, "lower", study_thresholds(self.report.study))
+        return judge_effect(self.effect, "lower", self.report.study.thresholds)
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def courses(reports: Sequence[Report]) -> list[Course]:
     several = {(key, each): by[each] for key, by in found.items() if len(by) > 1 for each in sorted(by)}
     if not several:
         return []
-    thresholds = study_thresholds(next(iter(several.values())).report.study)
+    thresholds = next(iter(several.values())).report.study.thresholds
     effects = with_q({key: each.effect for key, each in several.items()}, thresholds)
     measured: dict[tuple, list[Measured]] = {}
     for (key, samples), effect in effects.items():
@@ -73,6 +72,6 @@ def _measured(reports: Sequence[Report]):
 
 def _course(measured: Sequence[Measured]) -> Course:
     study, card = measured[0].report.study, measured[0].contrast.card
-    thresholds = study_thresholds(study)
+    thresholds = study.thresholds
     found = trend({each.samples: each.effect for each in measured}, thresholds.alpha, thresholds.smallest("nats"))
     return Course(card, f"{study.base} ({study.budget_label}, {study.data})", tuple(measured), found)

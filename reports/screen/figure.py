@@ -11,7 +11,6 @@ from scipy.special import ndtri
 from gonn_core.errors import printable
 from reports.figures.axes import nats_axis
 from reports.figures.style import COLOURS, WIDTH, figure_bytes
-from reports.results.compare import study_thresholds
 from reports.results.group import Pair
 from reports.results.study_results import OF_RUNS
 from reports.screen.sentences import pairs_of
@@ -27,7 +26,7 @@ def draw_runs(report: Report) -> dict[str, bytes]:
     pairs = pairs_of(report.study, report.pairs) if report.study.design in OF_RUNS else []
     if not pairs:
         return {}
-    main, alpha = list(report.nats.effects.values()), study_thresholds(report.study).alpha
+    main, alpha = list(report.nats.effects.values()), report.study.thresholds.alpha
 
     def paint(figure: Figure) -> None:
         grid = figure.add_gridspec(2, PAIRS_DRAWN, height_ratios=(4.6, 2.6))

@@ -7,7 +7,7 @@ from ablations.arms import misfit
 from ablations.registry import Registry
 from ablations.study import Study
 from gonn_core.errors import printable
-from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.results.compare import StudyAnalysis
 from reports.results.group import Pair
 from reports.results.study_results import OF_RUNS, StudyResults
 from reports.screen.commands import confirm_command
@@ -63,7 +63,7 @@ def _question(study: Study, nats: StudyAnalysis) -> str:
 
 def _interactions(study: Study, nats: StudyAnalysis, pairs: Sequence[Pair]) -> list[str]:
     """Each that is shown as a fixed effect; of a factorial or a screen also how large they are, and the largest."""
-    clear = clear_pairs(pairs, study_thresholds(study).alpha)
+    clear = clear_pairs(pairs, study.thresholds.alpha)
     said = [f"Shown: {_size(each)}. {_means(each)}." for each in clear]
     if study.design in OF_RUNS and nats.noise is not None and nats.noise.pairs is None:
         return ["Interactions of two cannot be told from the noise of a run by so few repeated runs."]

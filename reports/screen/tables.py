@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ablations.study import Study
-from reports.results.compare import study_thresholds
 from reports.results.group import MAIN, Pair
 from reports.results.study_results import OF_RUNS, StudyResults
 from reports.screen.sentences import clear_pairs, pairs_of
@@ -40,7 +39,7 @@ _NOTES = (
 def printed_tables(report: Report) -> tuple[Table, ...]:
     """Of a factorial or a screen: the largest interactions, and all that are shown."""
     pairs = _shown_pairs(report)
-    clear = clear_pairs(pairs[PRINTED:], study_thresholds(report.study).alpha)
+    clear = clear_pairs(pairs[PRINTED:], report.study.thresholds.alpha)
     return (_pairs_table(report, [*pairs[:PRINTED], *clear], "interactions"),) if pairs else ()
 
 
@@ -57,7 +56,7 @@ def _shown_pairs(report: Report) -> list[Pair]:
 
 def _pairs_table(report: Report, pairs: Sequence[Pair], name: str) -> Table:
     """A row per pair, the largest prediction first."""
-    trials, clear = _trials(report.results), clear_pairs(pairs, study_thresholds(report.study).alpha)
+    trials, clear = _trials(report.results), clear_pairs(pairs, report.study.thresholds.alpha)
     rows = []
     for pair in pairs:
         fixed, verdict = pair.effect, "shown" if pair in clear else "not shown"

@@ -12,7 +12,7 @@ from gonn_core.errors import printable
 from reports.figures.style import WIDTH, figure_bytes
 from reports.search.report import SearchReport
 from reports.tables import formats
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "0.45"
 _ABOVE = 0.35

@@ -1,16 +1,98 @@
-"""What has to be said beside the tables: runs, noise, q, data, looks, cost, unfinished trials."""
+"""Notes next to the tables of a study: runs, noise, q, data, interim analyses, machines, cost, unfinished trials."""
 
+from collections import Counter
+from collections.abc import Mapping
+
+from ablations.study import Study
 from gonn_core.errors import printable
-from reports.results.compare import StudyAnalysis, study_thresholds
+from gonn_core.training.compiling import device_label
+from reports.results.compare import StudyAnalysis
 from reports.results.costs import FLOPS_COUNTED, speed_note
+from reports.results.decisions import is_sequential
 from reports.results.group import MAIN
 from reports.results.speed_and_looks import look_counts_text
-from reports.results.study_results import StudyResults
+from reports.results.study_results import UNRECORDED, Look, StudyResults
+from reports.stats.looks import planned_level
 from reports.stats.verdicts import EffectVerdict
-from reports.study.looks import looks_notes
-from reports.study.machines import machine_notes, trained_on
 from reports.study.tables import describe
-from reports.tables.coverage import in_short
+from reports.tables import formats
+from reports.tables.formats import in_short
+
+
+def looks_notes(results: StudyResults) -> list[str]:
+    """Beside the tables, of a study with looks."""
+    plan = looks_line(results.study)
+    if plan is None:
+        return []
+    early = "; intervals are not widened for looks, and an effect that is shown early seems somewhat larger than it is"
+    lines = [plan + early * is_sequential(results.study), *map(decided, results.looks)]
+    return [f"{line[0].upper()}{line[1:]}." for line in lines]
+
+
+def looks_line(study: Study) -> str | None:
+    """`looks at 4, 8 and 12 seeds: …`, None of a study without."""
+    looks = study.looks
+    if looks is None:
+        return None
+    each = [f"{seeds}{' (taken before)' * (place < looks.spent)}" for place, seeds in enumerate(looks.seeds)]
+    alpha, arm = study.thresholds.alpha, ", and its arm stops," * is_sequential(study)
+    line = (
+        f"looks at {', '.join(each[:-1])} and {each[-1]} seeds: an effect is shown{arm} where its q is at most "
+        f"{alpha:g} (p below {formats.p_value(planned_level(looks.seeds, alpha))} at any look, for a single effect)"
+    )
+    if looks.futility:
+        line += f"; its arm also stops where its 90 % interval lies within ±{looks.futility:g} nats"
+    return line
+
+
+def decided(look: Look) -> str:
+    """`look at 4 seeds: ladder_input shown (q 0.01), …`."""
+    cards = (f"{card} {each.decision} (q {formats.q_value(each.q)})" for card, each in look.cards.items())
+    return f"look at {look.seeds} seeds: {', '.join(cards)}"
+
+
+def look_words(results: StudyResults, card: str) -> str | None:
+    """`decided at look 1 of 4`, of a card of a study whose arms may stop."""
+    looks, taken = results.study.looks, [look for look in results.looks if card in look.cards]
+    if looks is None or not taken:
+        return None
+    ended = "decided" if taken[-1].cards[card].ends else "so far"
+    return f"{ended} at look {looks.seeds.index(taken[-1].seeds) + 1} of {len(looks.seeds)}"
+
+
+APART = "0.005 to 0.026"
+"""Nats between ends of the same trial on two kinds of processor, as seen: as between seeds."""
+
+
+def machine_notes(results: StudyResults) -> list[str]:
+    """Nothing where all trials come from one kind of machine, or none tells of which."""
+    kinds = Counter(" and ".join(trial.machines) for trial in results.trials if trial.machines)
+    if len(kinds) < 2 and not any(" and " in kind for kind in kinds):
+        return []
+    told = ", ".join(
+        f"{printable(kind, 200)} ({count} trial{'s' * (count != 1)})" for kind, count in sorted(kinds.items())
+    )
+    known = {machine for trial in results.trials for machine in trial.machines}
+    many = f"{len(known)} kinds of machine" + (", as far as is known" if UNRECORDED in known else "")
+    return [
+        f"Trials of this study come from {many}: {told}. A trial's id says what is computed, not its bits: on another "
+        f"processor the same id may end {APART} nats apart, as another seed would."
+    ]
+
+
+def trained_on(results: StudyResults) -> str:
+    """Devices, threads, PyTorch and commits; empty while nothing was trained."""
+    sessions = [trial.session for trial in results.trials if trial.session]
+    if not sessions:
+        return ""
+    threads = sorted({f"{_device(s)} ({s['threads']} thread{'s' * (s['threads'] != 1)})" for s in sessions})
+    torch = sorted({s["versions"]["torch"] for s in sessions})
+    commits = sorted({s["commit"][:12] + (" with uncommitted changes" if s["dirty"] else "") for s in sessions})
+    return f"Trained on {', '.join(threads)}; PyTorch {', '.join(torch)}; commit {', '.join(commits)}."
+
+
+def _device(session: Mapping) -> str:
+    return device_label(session["device"], str(session.get("compile", "none")))
 
 
 def table_notes(results: StudyResults, nats: StudyAnalysis) -> tuple[str, ...]:
@@ -97,7 +179,7 @@ def _effects(results: StudyResults, nats: StudyAnalysis) -> list[str]:
     (every, own), base = nats.runs, printable(results.study.base, 60)
     whose = f", {own} of them of this study" if own < every else ", all of this study"
     kind = "by a mixed model with a random interaction of every two" if nats.is_mean else "as differences of two arms"
-    alpha = study_thresholds(results.study).alpha
+    alpha = results.study.thresholds.alpha
     notes = [
         f"Effects are estimated from {every} run{'s' * (every != 1)} of {base} under these conditions{whose}, {kind}."
     ]

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from gonn_core.errors import printable
 from gonn_core.metrics import METRICS
-from reports.claims.findings import ClaimFinding
-from reports.figures.claimed import claim_ends, same_conditions
-from reports.figures.picture import Picture
+from reports.cache import Picture
+from reports.claims.findings import ClaimFinding, claim_ends, same_conditions
 from reports.html.curves import study_curves
 from reports.page import ForestRow, Page, Section, Summary, command_text, escaped, reading
-from reports.results.compare import study_thresholds
 from reports.results.group import MAIN
 from reports.results.page import OnPage
 from reports.screen.commands import study_command
@@ -80,7 +78,7 @@ def _scores(columns) -> list[str]:
 def how_to_read(report: Report) -> tuple[str, ...]:
     """How to read the numbers, with the study's thresholds."""
     study = report.study
-    return reading(study=study, thresholds=study_thresholds(study), percent=lambda share: f"{100 * share:g} %")
+    return reading(study=study, thresholds=study.thresholds, percent=lambda share: f"{100 * share:g} %")
 
 
 def study_summary(report: Report) -> Summary:

@@ -10,8 +10,7 @@ from pathlib import Path
 from ablations.registry import Registry, load_registry
 from ablations.study import Study
 from gonn_core.errors import SettingError
-from reports.cache import cached_files, digest
-from reports.figures.picture import drawing_code
+from reports.cache import cached_files, digest, drawing_code
 from reports.files import write_files
 from reports.html.page import html_page
 from reports.page import markdown

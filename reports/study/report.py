@@ -11,14 +11,13 @@ from gonn_core.errors import SettingError
 from gonn_core.metrics import METRICS, SUMMARISED
 from reports.claims.context import claim_evaluation
 from reports.claims.findings import ClaimFinding, find_claims
-from reports.results.compare import StudyAnalysis, analyse_study, study_thresholds
+from reports.results.compare import StudyAnalysis, analyse_study
 from reports.results.group import MAIN, Group, Pair, own_group
 from reports.results.study_results import StudyResults
 from reports.screen.sentences import Said, what_runs_say
 from reports.stats.verdicts import EffectVerdict
 from reports.study.against import NAMED, against
-from reports.study.footnotes import table_notes
-from reports.study.looks import look_words
+from reports.study.footnotes import look_words, table_notes
 from reports.tables import formats
 from reports.tables.verdicts import verdict_text
 from reports.worth.effects import study_worths, worth_note
@@ -75,7 +74,7 @@ def make_report(
     curve, nats = scaled.curve if scaled else None, analyses[MAIN, "nats"]
     worths = study_worths(results, nats, curve)
     trends = {} if results.unjudged else trends_here(study, nats, scaled.effects if scaled else {})
-    pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study_thresholds(study))
+    pairs = () if results.unjudged else group.pairs(study.evaluations[MAIN], study.thresholds)
     return Report(
         results=results,
         group=group,

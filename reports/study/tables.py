@@ -20,7 +20,7 @@ from reports.study.against import AGAINST, NAMED, against, against_note
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, make_row, of_split
 from reports.tables.entities import ARMS, EFFECTS, TRIALS, pick
-from reports.tables.histories import HISTORY
+from reports.tables.formats import HISTORY
 from reports.tables.verdicts import verdict_text
 from reports.worth.effects import WORTH, worth_values
 from reports.worth.worth import Worth

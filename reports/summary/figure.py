@@ -7,9 +7,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from gonn_core.errors import printable
+from reports.cache import Picture
 from reports.figures.axes import nats_axis
 from reports.figures.marks import CLAIM, MARKS, draw_effect, handles, legend
-from reports.figures.picture import Picture
 from reports.figures.reach import reach
 from reports.figures.style import WIDTH, figure_bytes
 from reports.page import ForestRow, forest_groups

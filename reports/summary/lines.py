@@ -8,7 +8,7 @@ from ablations.registry import Registry
 from ablations.study import Contrast
 from reports.claims.findings import ClaimFinding, claimed_text
 from reports.page import ForestRow
-from reports.results.compare import study_thresholds, used_trials
+from reports.results.compare import used_trials
 from reports.results.group import MAIN
 from reports.results.page import OnPage, judge_page
 from reports.stats.estimates import Effect
@@ -17,8 +17,8 @@ from reports.study.page import forest_row
 from reports.study.report import Report
 from reports.study.tables import cost_values, effect_details, effect_values
 from reports.tables.cells import Cell, Column, Table, make_row, of_split
-from reports.tables.coverage import in_short
 from reports.tables.entities import EFFECTS, pick
+from reports.tables.formats import in_short
 from reports.worth.effects import EXPLAINED, WORTH, worth_values
 
 SYSTEMS = {
@@ -151,7 +151,7 @@ def _notes(lines: Sequence[SummaryLine]) -> tuple[str, ...]:
     budgets = sorted({report.study.budget_label for report in reports})
     if not reports:
         return ()
-    thresholds = study_thresholds(reports[0].study)
+    thresholds = reports[0].study.thresholds
     means = sorted({_group(line.report) for line in lines if line.page is not None and line.page.at_base})
     notes = [
         f"{len(lines)} effects; budget {', '.join(budgets)}; data {'; '.join(map(in_short, coverage))}. Each "

@@ -1,8 +1,25 @@
-"""Numbers as the reports write them: nats with 4 decimals, differences with their sign, shares in per cent."""
+"""How numbers and conditions are written in reports: nats with 4 decimals, differences with sign, shares in percent."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
+from gonn_core.settings.evaluation import HistoryMode
 from reports.stats.estimates import Interval
+
+HISTORY: Mapping[HistoryMode, str] = {
+    "full": "full history",
+    "as_published": "history dropped as in the published test rows",
+    "none": "no history",
+}
+
+
+_MISSING = re.compile(r" \(missing [^()]*\)")
+
+
+def in_short(coverage: str) -> str:
+    """Without the list of what is missing."""
+    return _MISSING.sub("", coverage)
+
 
 NONE = "–"
 """What stands where there is no number."""

@@ -7,7 +7,7 @@ from ablations.study import Study
 from gonn_core.errors import UserError
 from reports.claims.findings import ClaimFinding
 from reports.claims.verdicts import ClaimVerdict
-from reports.results.compare import StudyAnalysis, study_thresholds
+from reports.results.compare import StudyAnalysis
 from reports.stats.estimates import Effect
 from reports.tables import formats
 from reports.worth.controls import comparison_key, samples_of
@@ -56,7 +56,7 @@ def effects_elsewhere(
 
 def trends_here(study: Study, nats: StudyAnalysis, elsewhere: Elsewhere) -> dict[str, Trend]:
     """Card -> trend of its effects between two arms, here and elsewhere."""
-    thresholds, samples, trends = study_thresholds(study), samples_of(study.arms[0]), {}
+    thresholds, samples, trends = study.thresholds, samples_of(study.arms[0]), {}
     for contrast in study.contrasts:
         effect, others = nats.in_arms(contrast), elsewhere.get(contrast.card)
         if effect is not None and others:

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from reports.claims.claimed import ClaimedEffect
 from reports.claims.context import Answer
 from reports.claims.together import judge_together
-from reports.claims.verdicts import ClaimVerdict
+from reports.claims.verdicts import ClaimedEffect, ClaimVerdict
 from tests.error_rates.claims import DECREASE, NO_CHANGE, VALUE_40
 from tests.error_rates.judged import THRESHOLDS, effects_of, model_of
 from tests.error_rates.made import add_one, make_runs

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from reports.claims.claimed import ClaimedEffect
-from reports.claims.verdicts import ClaimVerdict, judge_claim
+from reports.claims.verdicts import ClaimedEffect, ClaimVerdict, judge_claim
 from tests.error_rates.judged import THRESHOLDS, effects_of, model_of
 from tests.error_rates.made import PLAIN, Noise, add_one, make_runs
 from tests.error_rates.rates import Bar, Case, Table

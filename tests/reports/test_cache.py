@@ -2,8 +2,7 @@
 
 import pytest
 
-from reports.cache import cached, cached_files, code, keep, read
-from reports.figures.picture import Picture
+from reports.cache import Picture, cached, cached_files, code, keep, read
 
 
 @pytest.fixture

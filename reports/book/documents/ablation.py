@@ -10,7 +10,7 @@ from reports.book.documents.printing import NOT_HERE, legend, mark, number, shar
 from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 
 def _here(column: str) -> Column:

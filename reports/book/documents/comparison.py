@@ -13,7 +13,7 @@ from reports.results.costs import net_cost
 from reports.results.nets import MeasuredNet, level, level_cell, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, interval95, text_cell
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 TITLE = "Comparison with published results"
 _Accuracies = tuple[float | None, float | None]

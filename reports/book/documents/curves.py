@@ -11,7 +11,7 @@ from reports.book.documents.printing import NOT_HERE, legend, mark
 from reports.results.nets import MeasuredNet, structure
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Table, interval95, text_cell
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 _COLUMNS = (
     Column("figure", "figure"),

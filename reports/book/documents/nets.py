@@ -10,7 +10,7 @@ from reports.book.documents.printing import NOT_HERE, count, legend, mark, numbe
 from reports.results.nets import MeasuredNet
 from reports.tables import formats
 from reports.tables.cells import Column, Row, Table, interval95, text_cell
-from reports.tables.coverage import in_short
+from reports.tables.formats import in_short
 
 _COLUMNS = (
     Column("source", "system", "left"),

@@ -9,7 +9,7 @@ from gonn_core.metrics import METRICS
 from reports.results.nets import MeasuredNet, level, subset_text
 from reports.tables import formats
 from reports.tables.cells import Cell, Row
-from reports.tables.histories import HISTORY
+from reports.tables.formats import HISTORY
 
 
 def system(registry: Registry, net: MeasuredNet) -> str | None:

@@ -13,8 +13,7 @@ from reports.page import Section
 from reports.results.nets import MeasuredNet, level, perplexity_cell
 from reports.tables import formats
 from reports.tables.cells import Cell, Column, Row, Table, text_cell
-from reports.tables.coverage import in_short
-from reports.tables.histories import HISTORY
+from reports.tables.formats import HISTORY, in_short
 
 TITLE = "Other stats"
 _COLUMNS = (

@@ -291,9 +291,9 @@ def test_every_layer_has_to_bear_a_claim_out(tmp_path, monkeypatch):
     def untrained(name, config, cache):
         return dict.fromkeys(("one", "other"), {"prelu_slope_mean": 0.0, "kernel_center_to_edge": 1.0}[name])
 
-    monkeypatch.setattr("reports.claims.weights.trained_statistic", trained)
-    monkeypatch.setattr("reports.claims.weights.untrained_statistic", untrained)
-    monkeypatch.setattr("reports.claims.weights.has_weights", lambda trial: True)
+    monkeypatch.setattr("reports.claims.measures.trained_statistic", trained)
+    monkeypatch.setattr("reports.claims.measures.untrained_statistic", untrained)
+    monkeypatch.setattr("reports.claims.measures.has_weights", lambda trial: True)
     usual = {"metric": "weight_statistic", "quantity": "on", "samples": None, "stage": "any"}
     slopes = usual | {"statistic": "prelu_slope_mean"}
     centre = usual | {"statistic": "kernel_center_to_edge", "direction": "increase"}

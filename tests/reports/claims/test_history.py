@@ -89,7 +89,7 @@ def test_two_positions_are_read_off_one_net(made, monkeypatch):
         asked.append((arms, case, move, head))
         return dict(zip((1, 2, 3), says[case], strict=True)), ("a", "b", "c")
 
-    monkeypatch.setattr("reports.claims.probes.level", level)
+    monkeypatch.setattr("reports.claims.measures.level", level)
     measured = findings(study, cards)["answers"]
     assert asked == [(("with-made_up",), name, point("A2"), "policy") for name in says]
     interval = ttest_1samp([0.45, 0.5, 0.37], 0).confidence_interval()

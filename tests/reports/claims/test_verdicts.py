@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reports.claims.claimed import ClaimedEffect
-from reports.claims.verdicts import ClaimVerdict, judge_claim, judge_claims
+from reports.claims.verdicts import ClaimedEffect, ClaimVerdict, judge_claim, judge_claims
 from reports.stats.clusters import ArmResult, EvaluationNoise
 from reports.stats.estimates import Effect, effect_of, mean_effect, quantile
 from reports.stats.verdicts import Thresholds

@@ -7,7 +7,7 @@ import pytest
 from gonn_core.training.environment import describe_processor
 from reports.results.decisions import load_results
 from reports.results.study_results import UNRECORDED, machines_of
-from reports.study.machines import machine_notes
+from reports.study.footnotes import machine_notes
 from tests.reports.made_studies import plan_study, train
 
 CPUINFO = """processor\t: 0
